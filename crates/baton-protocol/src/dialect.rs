@@ -1,0 +1,221 @@
+//! The wire forms of the documents: five dialects and the native one.
+//!
+//! Each dialect is one file that detects, reads, writes and describes its documents. Nothing here judges content.
+
+pub mod mailbox;
+pub mod metadata_block;
+pub mod native;
+pub mod package;
+pub mod phase_block;
+pub mod task;
+
+use std::fmt;
+
+use schemars::Schema;
+use serde_json::{Map, Value};
+
+use crate::model::{Document, Extensions, Kind};
+use crate::tree::Node;
+use crate::wire::Reader;
+
+/// A wire form of handoff documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// The JSON block that ends an agent's Markdown output.
+    MetadataBlock,
+    /// The metadata block with phase, summary, files and blockers.
+    PhaseBlock,
+    /// YAML with a `handoff` or `acknowledgment` root.
+    Package,
+    /// JSON with task id, phase and decision.
+    Task,
+    /// JSON files that move from folder to folder.
+    Mailbox,
+    /// The canonical form itself.
+    Native,
+}
+
+impl Dialect {
+    /// All dialects.
+    pub const ALL: [Dialect; 6] = [
+        Dialect::MetadataBlock,
+        Dialect::PhaseBlock,
+        Dialect::Package,
+        Dialect::Task,
+        Dialect::Mailbox,
+        Dialect::Native,
+    ];
+
+    /// Returns the name used everywhere.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dialect::MetadataBlock => "metadata-block",
+            Dialect::PhaseBlock => "phase-block",
+            Dialect::Package => "package",
+            Dialect::Task => "task",
+            Dialect::Mailbox => "mailbox",
+            Dialect::Native => "native",
+        }
+    }
+
+    /// Finds a dialect by its name.
+    pub fn parse(name: &str) -> Option<Dialect> {
+        Dialect::ALL.into_iter().find(|dialect| crate::wire::same_word(dialect.as_str(), name))
+    }
+
+    /// Recognises the dialect of a document by the marks that only it has.
+    ///
+    /// A `status` alone is no mark: any program's output may have one.
+    pub fn detect(node: &Node<'_>) -> Option<Dialect> {
+        [
+            (Dialect::Native, native::detect as fn(&Node<'_>) -> bool),
+            (Dialect::Mailbox, mailbox::detect),
+            (Dialect::Task, task::detect),
+            (Dialect::PhaseBlock, phase_block::detect),
+            (Dialect::MetadataBlock, metadata_block::detect),
+            (Dialect::Package, package::detect),
+        ]
+        .into_iter()
+        .find(|(_, detect)| detect(node))
+        .map(|(dialect, _)| dialect)
+    }
+
+    /// Reads a document and keeps what the canonical form cannot hold as extensions.
+    pub fn read(self, node: Node<'_>, reader: &mut Reader) -> Option<Document> {
+        let mut document = match self {
+            Dialect::MetadataBlock => metadata_block::read(node, reader),
+            Dialect::PhaseBlock => phase_block::read(node, reader),
+            Dialect::Package => package::read(node, reader),
+            Dialect::Task => task::read(node, reader),
+            Dialect::Mailbox => mailbox::read(node, reader),
+            Dialect::Native => native::read(node, reader),
+        }?;
+        if !reader.residue.is_empty() {
+            let fields: Map<String, Value> = reader.residue.drain(..).collect();
+            document.extensions_mut().push(Extensions { dialect: Some(self.as_str().to_owned()), fields });
+        }
+        Some(document)
+    }
+
+    /// Writes a document; `None` if the dialect has no such document.
+    pub fn write(self, document: &Document) -> Option<Value> {
+        let mut value = match self {
+            Dialect::MetadataBlock => metadata_block::write(document),
+            Dialect::PhaseBlock => phase_block::write(document),
+            Dialect::Package => package::write(document),
+            Dialect::Task => task::write(document),
+            Dialect::Mailbox => mailbox::write(document),
+            Dialect::Native => Some(native::write(document)),
+        }?;
+        let own = |extensions: &&Extensions| extensions.dialect.as_deref() == Some(self.as_str());
+        for (pointer, field) in document.extensions().iter().filter(own).flat_map(|extensions| &extensions.fields) {
+            put(&mut value, pointer, field.clone());
+        }
+        Some(value)
+    }
+
+    /// Says whether the dialect has such a document.
+    pub fn has(self, kind: Kind) -> bool {
+        match (self, kind) {
+            (Dialect::MetadataBlock | Dialect::PhaseBlock, kind) => kind == Kind::Report,
+            (Dialect::Package, kind) => kind != Kind::Report,
+            (Dialect::Task | Dialect::Mailbox, kind) => kind != Kind::Acknowledgment,
+            (Dialect::Native, _) => true,
+        }
+    }
+
+    /// Translates a pointer into the canonical form into the usual one into the document as it was written.
+    pub fn source_pointer(self, kind: Kind, canonical: &str) -> String {
+        self.source_pointers(kind, canonical).swap_remove(0)
+    }
+
+    /// Translates a pointer into the canonical form into pointers into the document as it was written.
+    ///
+    /// There are several where a member has several spellings; the first is the usual one.
+    pub fn source_pointers(self, kind: Kind, canonical: &str) -> Vec<String> {
+        let table = match self {
+            Dialect::MetadataBlock => metadata_block::POINTERS,
+            Dialect::PhaseBlock => phase_block::POINTERS,
+            Dialect::Package => package::pointers(kind),
+            Dialect::Task => task::pointers(kind),
+            Dialect::Mailbox => mailbox::pointers(kind),
+            Dialect::Native => &[],
+        };
+        let below = |prefix: &str| {
+            let rest = canonical.strip_prefix(prefix)?;
+            (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+        };
+        let fitting: Vec<_> =
+            table.iter().filter_map(|(prefix, source)| Some((prefix.len(), source, below(prefix)?))).collect();
+        match fitting.iter().map(|(length, ..)| *length).max() {
+            None => vec![canonical.to_owned()],
+            Some(longest) => fitting
+                .into_iter()
+                .filter(|(length, ..)| *length == longest)
+                .map(|(_, source, rest)| format!("{source}{rest}"))
+                .collect(),
+        }
+    }
+
+    /// Returns the schema of each of the dialect's documents, by name.
+    pub fn schemas(self) -> Vec<(&'static str, Schema)> {
+        match self {
+            Dialect::MetadataBlock => metadata_block::schemas(),
+            Dialect::PhaseBlock => phase_block::schemas(),
+            Dialect::Package => package::schemas(),
+            Dialect::Task => task::schemas(),
+            Dialect::Mailbox => mailbox::schemas(),
+            Dialect::Native => native::schemas(),
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Puts a value under a JSON pointer, making the objects on the way.
+fn put(root: &mut Value, pointer: &str, value: Value) {
+    let mut here = root;
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        let below = match here {
+            Value::Array(items) => token.parse::<usize>().ok().and_then(|index| items.get_mut(index)),
+            other => {
+                if !other.is_object() {
+                    *other = Value::Object(Map::new());
+                }
+                other.as_object_mut().map(|members| members.entry(token).or_insert(Value::Null))
+            }
+        };
+        let Some(below) = below else { return };
+        here = below;
+    }
+    *here = value;
+}
+
+/// Counts the names that an object has.
+fn marks(node: &Node<'_>, names: &[&str]) -> usize {
+    names.iter().filter(|name| node.has(name)).count()
+}
+
+/// Builds the root schema of a wire type.
+fn schema_of<T: schemars::JsonSchema>() -> Schema {
+    schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_put_where_the_pointer_says() {
+        let mut value = serde_json::json!({"a": [{"b": 1}]});
+        put(&mut value, "/a/0/c", 2.into());
+        put(&mut value, "/x~1y/z", 3.into());
+        put(&mut value, "/a/7/c", 4.into());
+        assert_eq!(value, serde_json::json!({"a": [{"b": 1, "c": 2}], "x/y": {"z": 3}}));
+    }
+}

@@ -1,0 +1,151 @@
+//! Judges a reading: applies the rules, the configuration and the permissions, and finds the positions.
+
+use crate::diagnostic::{Diagnostic, Finding, Lines, Place, Severity};
+use crate::model::Document;
+use crate::read::locate::Spans;
+use crate::reading::Reading;
+use crate::rules::{self, Case};
+use crate::settings::{Permission, Settings};
+use crate::surroundings::Surroundings;
+
+/// What is said about one document.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    /// What counts, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What was found but is allowed, with the reason.
+    pub allowed: Vec<(Diagnostic, String)>,
+    /// Whether the document could be read and nothing in it is an error.
+    pub valid: bool,
+}
+
+impl Judgement {
+    /// Counts the diagnostics of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+    }
+}
+
+/// Judges a reading of `bytes`.
+pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_>, settings: &Settings) -> Judgement {
+    let mut findings = reading.findings.clone();
+    let while_reading = findings.as_slice().len();
+    if let (Some(dialect), Some(document)) = (reading.dialect, &reading.document) {
+        rules::apply(&Case { dialect, document, surroundings, settings }, &mut findings);
+    }
+    let mut judgement = Judgement::default();
+    // Most documents have no findings, and then no positions are needed.
+    if !findings.is_empty() {
+        let positions = Positions::of(bytes, reading);
+        let mut findings = findings.into_vec();
+        findings.iter_mut().for_each(|finding| positions.translate(finding));
+        drop_consequences(&mut findings, while_reading, settings);
+        for finding in findings {
+            judgement.take(finding, &positions, reading, settings);
+        }
+        judgement.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
+    }
+    judgement.valid = reading.document.as_ref().is_some_and(has_outcome) && judgement.count(Severity::Error) == 0;
+    judgement
+}
+
+/// A report without a status is never valid, whatever is configured or allowed.
+fn has_outcome(document: &Document) -> bool {
+    match document {
+        Document::Report(report) => report.outcome.is_some(),
+        Document::Request(_) | Document::Acknowledgment(_) => true,
+    }
+}
+
+impl Judgement {
+    fn take(&mut self, finding: Finding, positions: &Positions<'_, '_>, reading: &Reading<'_>, settings: &Settings) {
+        let Some(severity) = settings.severity(finding.rule, reading.dialect) else { return };
+        let permission = permission_for(&finding, severity, reading, settings).map(|given| given.reason.clone());
+        let diagnostic = positions.diagnostic(finding, severity);
+        match permission {
+            Some(reason) => self.allowed.push((diagnostic, reason)),
+            None => self.diagnostics.push(diagnostic),
+        }
+    }
+}
+
+fn permission_for<'a>(
+    finding: &Finding,
+    severity: Severity,
+    reading: &'a Reading<'_>,
+    settings: &'a Settings,
+) -> Option<&'a Permission> {
+    if finding.rule.fixed {
+        return None;
+    }
+    let own = reading.permissions.iter().find(|permission| permission.rule == finding.rule.name);
+    settings.permission(finding.rule).or(own.filter(|_| settings.file_permissions.covers(severity)))
+}
+
+/// A value that could not be read is not judged any further: what was said while reading explains it already.
+fn drop_consequences(findings: &mut Vec<Finding>, while_reading: usize, settings: &Settings) {
+    let is_cause = |finding: &&Finding| {
+        ["wrong-type", "unknown-status"].contains(&finding.rule.name) && !settings.is_off(finding.rule)
+    };
+    let causes: Vec<String> =
+        findings[..while_reading].iter().filter(is_cause).map(|finding| finding.place.pointer().to_owned()).collect();
+    if causes.is_empty() {
+        return;
+    }
+    let follows = |pointer: &str| {
+        causes.iter().any(|cause| {
+            pointer.strip_prefix(cause.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    let mut index = 0;
+    findings.retain(|finding| {
+        index += 1;
+        index <= while_reading || !follows(finding.place.pointer())
+    });
+}
+
+struct Positions<'r, 't> {
+    lines: Lines<'r>,
+    reading: &'r Reading<'t>,
+    spans: Spans,
+    length: usize,
+}
+
+impl<'r, 't> Positions<'r, 't> {
+    fn of(bytes: &'r [u8], reading: &'r Reading<'t>) -> Self {
+        let spans = reading.block.as_ref().map(Spans::of).unwrap_or_default();
+        Positions { lines: Lines::new(bytes), reading, spans, length: bytes.len() }
+    }
+
+    /// Turns a canonical pointer into the one that the document really has.
+    fn translate(&self, finding: &mut Finding) {
+        let (Place::Canonical(pointer), Some(dialect), Some(document)) =
+            (&finding.place, self.reading.dialect, &self.reading.document)
+        else {
+            return;
+        };
+        let spellings = dialect.source_pointers(document.kind(), pointer);
+        let written = spellings.iter().find(|pointer| self.spans.has(pointer)).or(spellings.first()).cloned();
+        finding.place = Place::Value(written.unwrap_or_default());
+    }
+
+    fn diagnostic(&self, finding: Finding, severity: Severity) -> Diagnostic {
+        let span = match (&finding.place, &self.reading.block) {
+            (Place::Bytes(span), _) => span.clone(),
+            (place, Some(block)) => block.span_to_file(self.spans.find(place)),
+            (_, None) => 0..0,
+        };
+        let span = span.start.min(self.length)..span.end.min(self.length);
+        let (line, column) = self.lines.position(span.start);
+        Diagnostic {
+            code: finding.rule.name,
+            severity,
+            message: finding.message,
+            pointer: finding.place.pointer().to_owned(),
+            line,
+            column,
+            span,
+            help: finding.help,
+        }
+    }
+}

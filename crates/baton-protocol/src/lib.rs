@@ -1,0 +1,28 @@
+//! What a handoff is: documents, dialects and rules. Pure: no I/O, no clock, no randomness.
+//!
+//! The way of a document: [`reading::read`] finds and parses it (`read`, `tree`), its [`dialect`] turns it into
+//! the canonical [`model`], and [`judge::judge`] applies the [`rules`]. [`convert`] writes it in another dialect.
+
+pub mod convert;
+pub mod diagnostic;
+pub mod dialect;
+pub mod judge;
+pub mod model;
+pub mod prose;
+pub mod read;
+pub mod reading;
+pub mod rules;
+pub mod schema;
+pub mod settings;
+pub mod surroundings;
+pub mod tokens;
+pub mod tree;
+pub mod wire;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use dialect::Dialect;
+pub use judge::{Judgement, judge};
+pub use model::{Document, Kind};
+pub use reading::{Hints, Reading, read};
+pub use settings::Settings;
+pub use surroundings::Surroundings;

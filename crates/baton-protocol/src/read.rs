@@ -1,0 +1,200 @@
+//! Finds and parses: from bytes to a tree with positions. Fails closed and judges nothing.
+//!
+//! Every limit on what may be read lives here. What cannot be read becomes exactly one `Trouble` with its
+//! place and what to do; it never becomes a half-read document.
+
+pub mod allow;
+pub mod json;
+pub mod locate;
+pub mod markdown;
+pub mod yaml;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::tree::Node;
+
+/// The largest document that is read.
+pub const BYTES_MAX: usize = 8 * 1024 * 1024;
+/// The deepest nesting of lists and objects.
+pub const DEPTH_MAX: usize = 64;
+/// The most values (after YAML aliases are followed) that one document may hold.
+pub const VALUES_MAX: usize = 200_000;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON value.
+    Json,
+    /// One YAML document.
+    Yaml,
+    /// Markdown that ends in a fenced JSON or YAML block.
+    Markdown,
+}
+
+impl Format {
+    /// Returns the format that a file name promises.
+    pub fn of_path(path: &str) -> Option<Format> {
+        let extension = path.rsplit(['/', '\\']).next()?.rsplit_once('.')?.1.to_ascii_lowercase();
+        match extension.as_str() {
+            "json" | "jsonl" | "ndjson" => Some(Format::Json),
+            "yaml" | "yml" => Some(Format::Yaml),
+            "md" | "markdown" | "mdx" => Some(Format::Markdown),
+            _ => None,
+        }
+    }
+
+    /// Guesses the format of a text that came without a name.
+    pub fn of_text(text: &str) -> Format {
+        let fenced = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with("```") || line.starts_with("~~~")
+        };
+        match text.trim_start().bytes().next() {
+            Some(b'{' | b'[') => Format::Json,
+            _ if text.lines().any(fenced) => Format::Markdown,
+            _ => Format::Yaml,
+        }
+    }
+}
+
+/// Why a text could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is wrong.
+    pub message: String,
+    /// Where, as bytes of the text that was being read.
+    pub span: Range<usize>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Trouble {
+    /// Makes a trouble without help.
+    pub fn new(message: impl Into<String>, span: Range<usize>) -> Self {
+        Trouble { message: message.into(), span, help: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The text of one document and where it lies in the file.
+#[derive(Debug, Clone)]
+pub struct Block<'t> {
+    /// JSON or YAML; never Markdown.
+    pub format: Format,
+    /// The text, without the indentation of a Markdown list around it.
+    pub text: Cow<'t, str>,
+    /// Pairs of (offset in `text`, offset in the file), ascending, at least one.
+    pub segments: Vec<(usize, usize)>,
+}
+
+impl<'t> Block<'t> {
+    /// Makes a block of a whole text that begins at `offset` in the file.
+    pub fn whole(format: Format, text: &'t str, offset: usize) -> Self {
+        Block { format, text: Cow::Borrowed(text), segments: vec![(0, offset)] }
+    }
+
+    /// Translates an offset in the block into one in the file.
+    pub fn to_file(&self, offset: usize) -> usize {
+        let index = self.segments.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        let (start, file) = self.segments.get(index).copied().unwrap_or((0, 0));
+        file + offset.saturating_sub(start)
+    }
+
+    /// Translates a range in the block into one in the file.
+    pub fn span_to_file(&self, span: Range<usize>) -> Range<usize> {
+        let start = self.to_file(span.start);
+        start..self.to_file(span.end.max(span.start)).max(start)
+    }
+
+    /// Parses the text of the block.
+    pub fn parse(&self) -> Result<Node<'_>, Trouble> {
+        match self.format {
+            Format::Json => json::parse(&self.text),
+            Format::Yaml | Format::Markdown => yaml::parse(&self.text),
+        }
+    }
+}
+
+/// Decodes a file into text, without its byte order mark.
+///
+/// Returns the text and the number of bytes before it.
+pub fn decode(bytes: &[u8]) -> Result<(&str, usize), Trouble> {
+    if bytes.len() > BYTES_MAX {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        return Err(Trouble::new("the file is UTF-16, not UTF-8", 0..2).help("save it as UTF-8"));
+    }
+    if let Some(at) = memchr::memchr(0, bytes) {
+        return Err(Trouble::new(format!("the file is binary: byte {at} is NUL"), at..at + 1)
+            .help("hand over text: JSON, YAML or Markdown"));
+    }
+    let text = std::str::from_utf8(&bytes[mark..]).map_err(|error| {
+        let at = mark + error.valid_up_to();
+        Trouble::new(format!("the file is not UTF-8 text: byte {at} is invalid"), at..at + 1)
+            .help("save it as UTF-8; a handoff is never guessed from damaged text")
+    })?;
+    if text.trim().is_empty() {
+        return Err(Trouble::new("the file is empty", 0..0).help("an agent that hands over nothing has not finished"));
+    }
+    match conflict_marker(text) {
+        Some(at) => Err(Trouble::new("the file has merge conflict markers", mark + at..mark + at + 7)
+            .help("resolve the conflict; either side could be the handoff")),
+        None => Ok((text, mark)),
+    }
+}
+
+/// Explains that a document of so many bytes is not read.
+pub fn too_large(bytes: u64) -> Trouble {
+    Trouble::new(format!("the file has {bytes} bytes; a handoff document has at most {BYTES_MAX} (8 MiB)"), 0..0)
+        .help("hand over large material as an artifact and refer to its path")
+}
+
+/// Returns where a merge conflict begins: all three markers, in order, at line starts.
+fn conflict_marker(text: &str) -> Option<usize> {
+    let at_line_start = |at: usize| at == 0 || text.as_bytes()[at - 1] == b'\n';
+    let find = |needle: &str, from: usize| {
+        memchr::memmem::find_iter(&text.as_bytes()[from..], needle).map(|at| from + at).find(|at| at_line_start(*at))
+    };
+    let ours = find("<<<<<<< ", 0)?;
+    let middle = find("=======", ours)?;
+    find(">>>>>>> ", middle).map(|_| ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_come_from_names_and_otherwise_from_the_text() {
+        assert_eq!(Format::of_path("a/b.report.JSON"), Some(Format::Json));
+        assert_eq!(Format::of_path("a.b/report"), None);
+        assert_eq!(Format::of_text("\n {"), Format::Json);
+        assert_eq!(Format::of_text("# Report\n\n```json\n{}\n```\n"), Format::Markdown);
+        assert_eq!(Format::of_text("handoff:\n  id: x\n"), Format::Yaml);
+    }
+
+    #[test]
+    fn what_is_not_text_is_refused_with_its_place() {
+        assert!(decode(b"").is_err_and(|trouble| trouble.message.contains("empty")));
+        assert!(decode(b"ab\0c").is_err_and(|trouble| trouble.span == (2..3)));
+        assert!(decode(b"ab\xFF").is_err_and(|trouble| trouble.span == (2..3)));
+        assert!(decode(b"\xFF\xFEa").is_err_and(|trouble| trouble.message.contains("UTF-16")));
+        assert_eq!(decode(b"\xEF\xBB\xBF{}"), Ok(("{}", 3)));
+    }
+
+    #[test]
+    fn conflicts_need_all_three_markers_in_order() {
+        assert!(decode(b"a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n").is_err());
+        assert!(decode(b"a\n<<<<<<< HEAD\nonly one\n").is_ok());
+        assert!(decode(b"Title\n=======\n").is_ok());
+    }
+}

@@ -1,0 +1,200 @@
+//! Finds where a JSON pointer stands in the source text.
+//!
+//! Only used when there is something to report: it parses the text a second time, with a parser that keeps
+//! positions. The text is known to be valid by then.
+
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, StrInput};
+use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions};
+
+use super::{Block, Format, yaml};
+use crate::diagnostic::Place;
+
+/// Where a value and everything below it stand.
+#[derive(Debug, Default)]
+pub struct Spans {
+    value: Range<usize>,
+    children: Children,
+}
+
+#[derive(Debug, Default)]
+enum Children {
+    #[default]
+    None,
+    Items(Vec<Spans>),
+    /// Name, place of the name, and the value; sorted by name.
+    Members(Vec<(String, Range<usize>, Spans)>),
+}
+
+impl Children {
+    fn members(mut members: Vec<(String, Range<usize>, Spans)>) -> Self {
+        members.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        Children::Members(members)
+    }
+}
+
+impl Spans {
+    /// Indexes the text of a block.
+    pub fn of(block: &Block<'_>) -> Spans {
+        match block.format {
+            Format::Json => of_json(&block.text),
+            Format::Yaml | Format::Markdown => of_yaml(&block.text),
+        }
+    }
+
+    /// Says whether there is a value under a pointer.
+    pub fn has(&self, pointer: &str) -> bool {
+        pointer.split('/').skip(1).try_fold(self, |here, token| here.child(token).map(|(_, child)| child)).is_some()
+    }
+
+    fn child(&self, token: &str) -> Option<(Option<&Range<usize>>, &Spans)> {
+        match &self.children {
+            Children::None => None,
+            Children::Items(items) => items.get(token.parse::<usize>().ok()?).map(|item| (None, item)),
+            Children::Members(members) => {
+                let token = token.replace("~1", "/").replace("~0", "~");
+                let index = members.binary_search_by(|(name, ..)| name.as_str().cmp(&token)).ok()?;
+                let (_, place, child) = members.get(index)?;
+                Some((Some(place), child))
+            }
+        }
+    }
+
+    /// Returns the range of a place in the block; of its nearest parent if it is not there.
+    pub fn find(&self, place: &Place) -> Range<usize> {
+        let mut here = self;
+        let mut name = None;
+        for token in place.pointer().split('/').skip(1) {
+            match here.child(token) {
+                Some((key, child)) => (here, name) = (child, key),
+                // Something is missing below: point at what should hold it.
+                None => return head(&here.value),
+            }
+        }
+        match (place, name) {
+            (Place::Name(_), Some(name)) => name.clone(),
+            _ if matches!(here.children, Children::None) => here.value.clone(),
+            _ => head(&here.value),
+        }
+    }
+}
+
+/// Points at the beginning of something that may span many lines.
+fn head(span: &Range<usize>) -> Range<usize> {
+    span.start..(span.start + 1).min(span.end.max(span.start))
+}
+
+fn of_json(text: &str) -> Spans {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
+    match jsonc_parser::parse_to_ast(text, &collect, &ParseOptions::default()) {
+        Ok(parsed) => parsed.value.as_ref().map(json_value).unwrap_or_default(),
+        Err(_) => Spans::default(),
+    }
+}
+
+fn json_value(value: &Value<'_>) -> Spans {
+    let children = match value {
+        Value::Object(object) => Children::members(object.properties.iter().map(json_member).collect()),
+        Value::Array(array) => Children::Items(array.elements.iter().map(json_value).collect()),
+        _ => Children::None,
+    };
+    Spans { value: range(&value.range()), children }
+}
+
+fn json_member(property: &ObjectProp<'_>) -> (String, Range<usize>, Spans) {
+    let name = match &property.name {
+        ObjectPropName::String(name) => name.value.to_string(),
+        ObjectPropName::Word(name) => name.value.to_string(),
+    };
+    (name, range(&property.name.range()), json_value(&property.value))
+}
+
+fn range(range: &jsonc_parser::common::Range) -> Range<usize> {
+    range.start..range.end
+}
+
+/// Returns the first integer literal that 64 bits cannot hold.
+pub(super) fn lossy_integer(text: &str) -> Option<Range<usize>> {
+    fn search(text: &str, spans: &Spans) -> Option<Range<usize>> {
+        let literal = text.get(spans.value.clone()).unwrap_or_default();
+        let integer = literal.len() >= 19 && literal.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+        if integer && literal.parse::<i64>().is_err() && literal.parse::<u64>().is_err() {
+            return Some(spans.value.clone());
+        }
+        match &spans.children {
+            Children::None => None,
+            Children::Items(items) => items.iter().find_map(|item| search(text, item)),
+            Children::Members(members) => members.iter().find_map(|(_, _, child)| search(text, child)),
+        }
+    }
+    search(text, &of_json(text))
+}
+
+fn of_yaml(text: &str) -> Spans {
+    let mut events = yaml::events(text);
+    while let Some(Ok((event, span))) = events.next() {
+        if !matches!(event, Event::StreamStart | Event::DocumentStart(..)) {
+            return yaml_value(&mut events, &event, span.byte_range().unwrap_or(0..0));
+        }
+    }
+    Spans::default()
+}
+
+fn yaml_value<'t>(events: &mut Parser<'t, StrInput<'t>>, event: &Event<'t>, value: Range<usize>) -> Spans {
+    let children = match event {
+        Event::SequenceStart(..) => Children::Items(yaml_items(events)),
+        Event::MappingStart(..) => Children::members(yaml_members(events)),
+        _ => Children::None,
+    };
+    Spans { value, children }
+}
+
+fn yaml_items<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<Spans> {
+    let mut items = Vec::new();
+    while let Some(Ok((event, span))) = events.next() {
+        if event == Event::SequenceEnd {
+            break;
+        }
+        items.push(yaml_value(events, &event, span.byte_range().unwrap_or(0..0)));
+    }
+    items
+}
+
+fn yaml_members<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<(String, Range<usize>, Spans)> {
+    let mut members = Vec::new();
+    while let Some(Ok((Event::Scalar(name, ..), name_span))) = events.next() {
+        let Some(Ok((event, span))) = events.next() else { break };
+        let value = yaml_value(events, &event, span.byte_range().unwrap_or(0..0));
+        members.push((name.into_owned(), name_span.byte_range().unwrap_or(0..0), value));
+    }
+    members
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(format: Format, text: &str, place: Place) -> &str {
+        let span = Spans::of(&Block::whole(format, text, 0)).find(&place);
+        &text[span]
+    }
+
+    #[test]
+    fn json_values_and_names() {
+        let text = r#"{"a": {"b/c": [10, "x"]}, "d": 1}"#;
+        assert_eq!(found(Format::Json, text, Place::Value("/a/b~1c/1".into())), "\"x\"");
+        assert_eq!(found(Format::Json, text, Place::Name("/d".into())), "\"d\"");
+        assert_eq!(found(Format::Json, text, Place::Value("/a/missing/deeper".into())), "{");
+    }
+
+    #[test]
+    fn yaml_values_and_names() {
+        let text = "handoff:\n  to:\n    agent: human\n  list:\n    - one\n    - {k: two}\n";
+        assert_eq!(found(Format::Yaml, text, Place::Value("/handoff/to/agent".into())), "human");
+        assert_eq!(found(Format::Yaml, text, Place::Value("/handoff/list/1/k".into())), "two");
+        assert_eq!(found(Format::Yaml, text, Place::Name("/handoff/to".into())), "to");
+    }
+}

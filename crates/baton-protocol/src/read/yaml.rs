@@ -1,0 +1,277 @@
+//! Parses YAML from `granit-parser`'s events, in the way that JSON can carry.
+//!
+//! Scalars follow YAML 1.2's core schema, but only what JSON would also call a number is one. Duplicate and
+//! non-text keys, merge keys, custom tags and several documents are refused; aliases are followed within a budget.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
+
+use super::json::character_at;
+use super::{DEPTH_MAX, Trouble, VALUES_MAX};
+use crate::tree::{Node, plain_number};
+
+/// Parses one YAML document.
+pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
+    let mut builder = Builder { events: events(text), text, anchors: HashMap::new(), values: 0 };
+    builder.document()
+}
+
+/// Returns where the comments of a text stand; quoted text is no comment.
+pub(super) fn comment_spans(text: &str) -> Vec<Range<usize>> {
+    Parser::new_from_str(text)
+        .map_while(Result::ok)
+        .filter(|(event, _)| matches!(event, Event::Comment(..)))
+        .filter_map(|(_, span)| span.byte_range())
+        .collect()
+}
+
+/// Starts the event parser with the settings used everywhere.
+pub(super) fn events(text: &str) -> Parser<'_, StrInput<'_>> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    options.emit_unresolved_aliases = true;
+    options.flow_nesting_limit = DEPTH_MAX + 2;
+    options.block_nesting_limit = DEPTH_MAX + 2;
+    Parser::new_from_str_with_options(text, options)
+}
+
+struct Builder<'t> {
+    events: Parser<'t, StrInput<'t>>,
+    text: &'t str,
+    /// Each anchored value and how many values it holds.
+    anchors: HashMap<usize, (Node<'t>, usize)>,
+    values: usize,
+}
+
+impl<'t> Builder<'t> {
+    fn document(&mut self) -> Result<Node<'t>, Trouble> {
+        let mut document = None;
+        loop {
+            let (event, span) = self.next()?;
+            match event {
+                Event::StreamEnd => return Ok(document.unwrap_or(Node::Null)),
+                Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+                event => {
+                    let at = start(&span);
+                    let node = self.node(event, &span, 0)?;
+                    match &document {
+                        None => document = Some(node),
+                        // A file may end in `---` with nothing behind it.
+                        Some(_) if node == Node::Null => {}
+                        Some(_) => {
+                            return Err(Trouble::new(
+                                "the file has more than one YAML document",
+                                character_at(self.text, at),
+                            )
+                            .help("write one handoff per file; none is chosen for you"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<(Event<'t>, Span), Trouble> {
+        match self.events.next() {
+            Some(Ok(next)) => Ok(next),
+            Some(Err(error)) => {
+                let at = error.marker().byte_offset().unwrap_or(0).min(self.text.len());
+                Err(Trouble::new(format!("this is not valid YAML: {}", error.info()), character_at(self.text, at)))
+            }
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
+        self.count(1, span)?;
+        let values_before = self.values;
+        let (node, anchor) = match event {
+            Event::Scalar(value, style, anchor, tag) => {
+                let node = match tag.as_deref() {
+                    None => resolve(value, style),
+                    Some(tag) if tag.is_yaml_core_schema_tag("str") => Node::Text(value),
+                    Some(tag) if tag.core_suffix().is_some() => resolve(value, ScalarStyle::Plain),
+                    Some(tag) => return Err(self.unknown_tag(&tag.to_string(), span)),
+                };
+                (node, anchor)
+            }
+            Event::SequenceStart(_, anchor, _) => (self.list(span, depth)?, anchor),
+            Event::MappingStart(_, anchor, _) => (self.object(span, depth)?, anchor),
+            Event::Alias(anchor) => return self.alias(anchor, span),
+            _ => return Err(self.trouble("this alias has no anchor before it", span)),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), self.values - values_before + 1));
+        }
+        Ok(node)
+    }
+
+    fn list(&mut self, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
+        self.check_depth(depth, span)?;
+        let mut items = Vec::new();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::SequenceEnd {
+                return Ok(Node::List(items));
+            }
+            items.push(self.node(event, &span, depth + 1)?);
+        }
+    }
+
+    fn object(&mut self, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
+        self.check_depth(depth, span)?;
+        let mut members: Vec<(Cow<'t, str>, Node<'t>)> = Vec::new();
+        let mut names = std::collections::HashSet::new();
+        loop {
+            let (event, key_span) = self.next()?;
+            if event == Event::MappingEnd {
+                return Ok(Node::Object(members));
+            }
+            let key = self.key(event, &key_span)?;
+            if !names.insert(key.clone()) {
+                return Err(self
+                    .trouble(&format!("the key `{key}` is there twice"), &key_span)
+                    .help("keep one of the two; readers disagree about which one counts"));
+            }
+            let (event, span) = self.next()?;
+            let value = self.node(event, &span, depth + 1)?;
+            members.push((key, value));
+        }
+    }
+
+    fn key(&self, event: Event<'t>, span: &Span) -> Result<Cow<'t, str>, Trouble> {
+        let Event::Scalar(value, style, _, _) = event else {
+            return Err(self.trouble("a key must be text", span));
+        };
+        if style == ScalarStyle::Plain && value == "<<" {
+            return Err(self.trouble("merge keys (<<) are not read", span).help("write the merged fields out"));
+        }
+        match resolve(value, style) {
+            Node::Text(key) => Ok(key),
+            other => {
+                Err(self.trouble(&format!("a key must be text, this is {}", other.kind()), span).help("quote the key"))
+            }
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: &Span) -> Result<Node<'t>, Trouble> {
+        let Some((node, values)) = self.anchors.get(&anchor) else {
+            return Err(self.trouble("this alias stands inside the value it refers to", span));
+        };
+        let (node, values) = (node.clone(), *values);
+        self.count(values, span)?;
+        Ok(node)
+    }
+
+    fn count(&mut self, values: usize, span: &Span) -> Result<(), Trouble> {
+        self.values += values;
+        if self.values > VALUES_MAX {
+            return Err(self
+                .trouble(&format!("more than {VALUES_MAX} values in one document, aliases included"), span)
+                .help("write fewer aliases of aliases"));
+        }
+        Ok(())
+    }
+
+    fn check_depth(&self, depth: usize, span: &Span) -> Result<(), Trouble> {
+        match depth < DEPTH_MAX {
+            true => Ok(()),
+            false => Err(self.trouble(&format!("lists and objects are nested more than {DEPTH_MAX} deep"), span)),
+        }
+    }
+
+    fn unknown_tag(&self, tag: &str, span: &Span) -> Trouble {
+        self.trouble(&format!("the tag {tag} means nothing in a handoff"), span).help("remove the tag")
+    }
+
+    fn trouble(&self, message: &str, span: &Span) -> Trouble {
+        let range = span.byte_range().unwrap_or(0..0);
+        match range.is_empty() {
+            true => Trouble::new(message, character_at(self.text, range.start)),
+            false => Trouble::new(message, range),
+        }
+    }
+}
+
+fn start(span: &Span) -> usize {
+    span.byte_range().map_or(0, |range| range.start)
+}
+
+/// Gives an untagged scalar its type.
+fn resolve(value: Cow<'_, str>, style: ScalarStyle) -> Node<'_> {
+    if style != ScalarStyle::Plain {
+        return Node::Text(value);
+    }
+    match value.as_ref() {
+        "" | "~" | "null" | "Null" | "NULL" => Node::Null,
+        "true" | "True" | "TRUE" => Node::Bool(true),
+        "false" | "False" | "FALSE" => Node::Bool(false),
+        text if text.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+            && plain_number(text).is_some() =>
+        {
+            Node::Plain(value)
+        }
+        _ => Node::Text(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> String {
+        parse(text).expect("valid").into_json().to_string()
+    }
+
+    fn trouble(text: &str) -> Trouble {
+        parse(text).expect_err("the text is bad")
+    }
+
+    #[test]
+    fn scalars_are_what_json_would_call_them() {
+        assert_eq!(
+            json("{a: 1, b: 010, c: 1_000, d: no, e: ~, f: True, g: 1.50}"),
+            r#"{"a":1,"b":"010","c":"1_000","d":"no","e":null,"f":true,"g":1.5}"#
+        );
+        assert_eq!(json("a: '1'\nb: !!str 2\n"), r#"{"a":"1","b":"2"}"#);
+    }
+
+    #[test]
+    fn keys_must_be_text_and_unique() {
+        let text = "a: 1\nb: 2\na: 3\n";
+        assert_eq!(trouble(text).span.start, 10);
+        assert!(trouble("1: x\n").message.contains("must be text"));
+        assert!(trouble("? [a]\n: x\n").message.contains("must be text"));
+        assert!(trouble("x: &x {a: 1}\ny:\n  <<: *x\n").message.contains("merge"));
+    }
+
+    #[test]
+    fn several_documents_are_refused_but_an_empty_last_one_is_not() {
+        assert!(trouble("a: 1\n---\nb: 2\n").message.contains("more than one"));
+        assert!(parse("---\na: 1\n---\n").is_ok());
+    }
+
+    #[test]
+    fn aliases_are_followed_within_the_budget() {
+        assert_eq!(json("a: &x [1]\nb: *x\n"), r#"{"a":[1],"b":[1]}"#);
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        assert!(trouble(&bomb).message.contains("aliases included"));
+        assert!(trouble("a: *nowhere\n").message.contains("no anchor"));
+        assert!(trouble("a: &x [*x]\n").message.contains("inside"));
+    }
+
+    #[test]
+    fn nesting_and_tags_are_limited() {
+        assert!(parse(&format!("{}{}", "[".repeat(10_000), "]".repeat(10_000))).is_err());
+        assert!(parse(&format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX))).is_ok());
+        assert!(parse(&format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1))).is_err());
+        assert!(trouble("a: !secret x\n").message.contains("tag"));
+    }
+}

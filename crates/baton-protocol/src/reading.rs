@@ -1,0 +1,272 @@
+//! From bytes to a document: finds the format, the block and the dialect, and reads it.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Finding, Findings, Place};
+use crate::dialect::Dialect;
+use crate::model::Document;
+use crate::read::{Block, Format, Trouble, allow, decode, markdown};
+use crate::rules;
+use crate::settings::Permission;
+use crate::tree::Node;
+use crate::wire::{Reader, join};
+
+/// What the caller knows about a text before it is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hints {
+    /// How it is written; otherwise told from the text.
+    pub format: Option<Format>,
+    /// Which dialect it is; otherwise recognised.
+    pub dialect: Option<Dialect>,
+}
+
+/// What reading a text gave.
+#[derive(Debug, Default)]
+pub struct Reading<'t> {
+    /// The dialect, if it was given or recognised.
+    pub dialect: Option<Dialect>,
+    /// The document, as far as it could be read. It is valid only if no finding is an error.
+    pub document: Option<Document>,
+    /// What was found while reading.
+    pub findings: Findings,
+    /// What the document allows itself, with its reasons.
+    pub permissions: Vec<Permission>,
+    /// The text of the document in the file, where one was found.
+    pub block: Option<Block<'t>>,
+    /// Whether the text could be read but nothing in it has the marks of a handoff.
+    pub unmarked: bool,
+}
+
+/// How reading one block went.
+enum Outcome {
+    /// It has a dialect and was read.
+    Read,
+    /// It was parsed, but has the marks of no dialect; what kind of value it is.
+    Unmarked(&'static str),
+    /// It could not be parsed.
+    Trouble(Trouble),
+}
+
+/// Reads a document. Never fails: what cannot be read is a finding, and then there is no document.
+pub fn read(bytes: &[u8], hints: Hints) -> Reading<'_> {
+    let mut reading = Reading::default();
+    match decode(bytes) {
+        Ok((text, offset)) => reading.read_text(text, offset, hints),
+        Err(trouble) => reading.fail(trouble),
+    }
+    reading
+}
+
+impl<'t> Reading<'t> {
+    /// Makes the reading of something that cannot be read.
+    pub fn unreadable(trouble: Trouble) -> Self {
+        let mut reading = Reading::default();
+        reading.fail(trouble);
+        reading
+    }
+
+    fn read_text(&mut self, text: &'t str, offset: usize, hints: Hints) {
+        self.note_encoding(text, offset);
+        let format = hints.format.unwrap_or_else(|| Format::of_text(text));
+        match format {
+            Format::Markdown => self.read_last_block(text, offset, hints.dialect),
+            format => match self.read_block(Block::whole(format, text, offset), hints.dialect) {
+                Outcome::Read => {}
+                Outcome::Unmarked(kind) => {
+                    self.unmarked = true;
+                    self.findings.push(no_dialect(kind));
+                }
+                Outcome::Trouble(trouble) => self.fail(trouble),
+            },
+        }
+        self.comment_permissions(text, offset, format);
+    }
+
+    /// Parses and reads a block, and keeps it if it is the document or cannot be parsed.
+    fn read_block(&mut self, block: Block<'t>, dialect: Option<Dialect>) -> Outcome {
+        let mut reader = Reader::default();
+        let outcome = match block.parse() {
+            Ok(mut node) => match dialect.or_else(|| Dialect::detect(&node)) {
+                Some(dialect) => {
+                    let given = self.take_permissions(&mut node, &mut reader);
+                    self.dialect = Some(dialect);
+                    self.document = dialect.read(node, &mut reader);
+                    given.into_iter().for_each(|finding| self.findings.push(finding));
+                    Outcome::Read
+                }
+                None => Outcome::Unmarked(node.kind()),
+            },
+            Err(trouble) => {
+                let span = block.span_to_file(trouble.span.clone());
+                Outcome::Trouble(Trouble { span, ..trouble })
+            }
+        };
+        self.findings.append(reader.findings);
+        self.block = Some(block);
+        outcome
+    }
+
+    /// Reads the last fenced block with the marks of a handoff.
+    ///
+    /// A later block that has the marks but cannot be parsed is an error: an earlier one is not taken instead.
+    fn read_last_block(&mut self, text: &'t str, offset: usize, dialect: Option<Dialect>) {
+        let mut fences = markdown::fences(text, offset);
+        while let Some(fence) = fences.pop() {
+            let marked = looks_marked(&fence.block.text);
+            if !marked && dialect.is_none() {
+                continue;
+            }
+            let (span, closed) = (fence.span, fence.closed);
+            match self.read_block(fence.block, dialect) {
+                Outcome::Unmarked(_) => continue,
+                Outcome::Trouble(_) if !marked => continue,
+                Outcome::Trouble(trouble) if closed => return self.fail(trouble),
+                Outcome::Read if closed => {}
+                Outcome::Read | Outcome::Trouble(_) => {
+                    // An open block ends with the file: nobody knows what is missing.
+                    self.document = None;
+                    return self.fail(
+                        Trouble::new(
+                            "the last handoff block never closes: the output was cut off",
+                            span.start..span.start + 3,
+                        )
+                        .help("ask the agent for its whole output; a half handoff is not read"),
+                    );
+                }
+            }
+            self.note_several(&fences, &span);
+            return self.note_text_after(text, offset, &span);
+        }
+        self.block = None;
+        self.unmarked = true;
+        self.fail(
+            Trouble::new("no fenced JSON or YAML block in this Markdown has the marks of a handoff", offset..offset)
+                .help("end the file with a ```json block that has at least `agent`, `status` and `handoff`"),
+        );
+    }
+
+    fn note_several(&mut self, before: &[markdown::Fence<'_>], span: &Range<usize>) {
+        let is_handoff = |fence: &&markdown::Fence<'_>| {
+            let block = &fence.block;
+            looks_marked(&block.text) && block.parse().is_ok_and(|node| Dialect::detect(&node).is_some())
+        };
+        let others = before.iter().filter(is_handoff).count();
+        if others > 0 {
+            let message = format!("{} blocks have the marks of a handoff; the last one counts", others + 1);
+            let place = Place::Bytes(span.start..span.start + 3);
+            self.findings.push(
+                Finding::new(&rules::several_blocks::RULE, place, message)
+                    .help("end the file with one handoff block and show others as plain text"),
+            );
+        }
+    }
+
+    fn note_text_after(&mut self, text: &str, offset: usize, span: &Range<usize>) {
+        let after = &text[span.end - offset..];
+        let is_text = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("<!--");
+        if let Some(line) = after.lines().find(is_text) {
+            let start = line.as_ptr() as usize - text.as_ptr() as usize + offset;
+            let place = Place::Bytes(start..start + line.len());
+            self.findings.push(
+                Finding::new(&rules::text_after_block::RULE, place, "there is text after the handoff block")
+                    .help("put it before the block; the block ends the file"),
+            );
+        }
+    }
+
+    fn note_encoding(&mut self, text: &str, offset: usize) {
+        if offset > 0 {
+            let finding = Finding::new(
+                &rules::byte_order_mark::RULE,
+                Place::Bytes(0..offset),
+                "the file begins with a byte order mark",
+            );
+            self.findings.push(finding.help("save it as UTF-8 without a mark"));
+        }
+        if let Some(at) = memchr::memmem::find(text.as_bytes(), b"\r\n") {
+            let place = Place::Bytes(offset + at..offset + at + 2);
+            let finding = Finding::new(&rules::carriage_return::RULE, place, "the lines end in CRLF");
+            self.findings.push(finding.help("write LF line ends"));
+        }
+    }
+
+    fn comment_permissions(&mut self, text: &str, offset: usize, format: Format) {
+        for comment in allow::comments(text, format) {
+            let place = Place::Bytes(comment.span.start + offset..comment.span.end + offset);
+            if let Some(finding) = self.permit(comment.rule, comment.reason, place) {
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    /// Takes the permissions that stand in the document itself; they survive as residue.
+    fn take_permissions(&mut self, node: &mut Node<'_>, reader: &mut Reader) -> Vec<Finding> {
+        let Node::Object(members) = node else { return Vec::new() };
+        let Some(index) = members.iter().position(|(name, _)| name == allow::MEMBER) else { return Vec::new() };
+        let (_, given) = members.remove(index);
+        reader.residue.push((format!("/{}", allow::MEMBER), given.clone().into_json()));
+        let Node::Object(given) = given else {
+            let place = Place::Value(format!("/{}", allow::MEMBER));
+            return vec![bad_allow(place, "permissions map rule names to reasons".to_owned())];
+        };
+        given
+            .into_iter()
+            .filter_map(|(rule, reason)| {
+                let place = Place::Value(join(&format!("/{}", allow::MEMBER), &rule));
+                self.permit(&rule, reason.as_text().unwrap_or_default(), place)
+            })
+            .collect()
+    }
+
+    fn permit(&mut self, rule: &str, reason: &str, place: Place) -> Option<Finding> {
+        let known = rules::Rule::find(rule);
+        match known {
+            None => Some(bad_allow(place, format!("there is no rule `{rule}`"))),
+            Some(found) if found.fixed => Some(bad_allow(place, format!("the rule `{rule}` cannot be allowed"))),
+            Some(_) if reason.trim().is_empty() => {
+                Some(bad_allow(place, format!("`{rule}` is allowed without a reason")))
+            }
+            Some(_) => {
+                self.permissions.push(Permission { rule: rule.to_owned(), reason: reason.trim().to_owned() });
+                None
+            }
+        }
+    }
+
+    fn fail(&mut self, trouble: Trouble) {
+        let finding = Finding::new(&rules::unreadable::RULE, Place::Bytes(trouble.span), trouble.message);
+        self.findings.push(Finding { help: trouble.help, ..finding });
+    }
+}
+
+fn bad_allow(place: Place, message: String) -> Finding {
+    Finding::new(&rules::bad_allow::RULE, place, message).help("write `baton: allow RULE: reason`")
+}
+
+/// Explains that a document has no dialect.
+fn no_dialect(kind: &'static str) -> Finding {
+    let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+    let message = match kind {
+        "an object" => "this has the marks of no known dialect".to_owned(),
+        other => format!("a handoff is an object, but this is {other}"),
+    };
+    Finding::new(&rules::unknown_dialect::RULE, Place::Value(String::new()), message)
+        .help(format!("name it with --dialect: {}", names.join(", ")))
+}
+
+/// Says whether a text may be meant as a handoff, before it is parsed or when it cannot be.
+fn looks_marked(text: &str) -> bool {
+    let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let marks = [
+        "agent",
+        "handoff",
+        "task_id",
+        "skills_invoked",
+        "output_type",
+        "acknowledgment",
+        "decision",
+        "\"baton\"",
+        "baton:",
+    ];
+    marks.iter().any(|mark| has(mark))
+}

@@ -1,0 +1,260 @@
+//! The rules: one file each, with its documentation. The name of a rule is its code.
+//!
+//! A rule sees one document in its canonical form, with what is known around it, and says what it finds.
+//! Rules of the shape are applied while reading; the others have a `check`.
+
+use serde_json::Value;
+
+use crate::diagnostic::{self, Finding, Place, Severity};
+use crate::dialect::Dialect;
+use crate::model::{Acknowledgment, Document, Report, Request};
+use crate::settings::Settings;
+use crate::surroundings::Surroundings;
+
+/// What a rule is about; the order of the manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Whether it can be read, and has its fields.
+    Shape,
+    /// What a blocked agent must say.
+    Blocked,
+    /// What the next agent needs.
+    Context,
+    /// Packages between agents and people.
+    Package,
+    /// Tasks and their answers.
+    Task,
+    /// Files that move between folders.
+    Mailbox,
+    /// What can be seen in the workspace.
+    Evidence,
+}
+
+impl Group {
+    /// Returns the name used in the manual.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Group::Shape => "shape",
+            Group::Blocked => "blocked",
+            Group::Context => "context",
+            Group::Package => "package",
+            Group::Task => "task",
+            Group::Mailbox => "mailbox",
+            Group::Evidence => "evidence",
+        }
+    }
+}
+
+/// One rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name, which is the code of its diagnostics.
+    pub name: &'static str,
+    /// What it is about.
+    pub group: Group,
+    /// How much it matters unless configured otherwise.
+    pub severity: Severity,
+    /// Dialects where it is an error whatever `severity` says.
+    pub error_in: &'static [Dialect],
+    /// Whether its severity cannot be changed: without it, what cannot be read could pass.
+    pub fixed: bool,
+    /// The manual, in Markdown.
+    pub docs: &'static str,
+    /// How it looks at a document; `None` if it speaks while reading.
+    pub check: Option<fn(&Case<'_>, &mut Findings<'_>)>,
+}
+
+impl Rule {
+    /// Finds a rule by its name.
+    pub fn find(name: &str) -> Option<&'static Rule> {
+        ALL.iter().copied().find(|rule| rule.name == name)
+    }
+
+    /// Returns the severity in a dialect, unless configured otherwise.
+    pub fn severity_in(&self, dialect: Option<Dialect>) -> Severity {
+        match dialect.is_some_and(|dialect| self.error_in.contains(&dialect)) {
+            true => Severity::Error,
+            false => self.severity,
+        }
+    }
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// How the document is written.
+    pub dialect: Dialect,
+    /// The document.
+    pub document: &'a Document,
+    /// What is known around it.
+    pub surroundings: &'a Surroundings<'a>,
+    /// What the project has configured.
+    pub settings: &'a Settings,
+}
+
+impl<'a> Case<'a> {
+    /// Returns the request, if that is what the document is.
+    pub fn request(&self) -> Option<&'a Request> {
+        match self.document {
+            Document::Request(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Returns the acknowledgment, if that is what the document is.
+    pub fn acknowledgment(&self) -> Option<&'a Acknowledgment> {
+        match self.document {
+            Document::Acknowledgment(acknowledgment) => Some(acknowledgment),
+            _ => None,
+        }
+    }
+
+    /// Returns the report, if that is what the document is.
+    pub fn report(&self) -> Option<&'a Report> {
+        match self.document {
+            Document::Report(report) => Some(report),
+            _ => None,
+        }
+    }
+
+    /// Returns the request if the rules of packages apply to it: a package, or the native form of one.
+    pub fn package(&self) -> Option<&'a Request> {
+        self.request().filter(|_| matches!(self.dialect, Dialect::Package | Dialect::Native))
+    }
+
+    /// Returns what the document said at a place, in its own dialect, that the canonical form does not hold.
+    pub fn kept(&self, source_pointer: &str) -> Option<&'a Value> {
+        let own = |dialect: Option<&str>| dialect == Some(self.dialect.as_str());
+        let mut extensions = self.document.extensions().iter().filter(|extensions| own(extensions.dialect.as_deref()));
+        extensions.find_map(|extensions| extensions.fields.get(source_pointer))
+    }
+
+    /// Says whether the document is a metadata block or a phase block.
+    pub fn is_block(&self) -> bool {
+        matches!(self.dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
+    }
+}
+
+/// Takes what one rule finds, with pointers into the canonical form.
+#[derive(Debug)]
+pub struct Findings<'f> {
+    rule: &'static Rule,
+    found: &'f mut diagnostic::Findings,
+}
+
+impl Findings<'_> {
+    /// Adds a finding at the value under a canonical pointer: what is wrong, and what to do.
+    pub fn add(&mut self, pointer: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.found.push(Finding::new(self.rule, Place::Canonical(pointer.to_owned()), message).help(help));
+    }
+}
+
+/// Applies every rule that has a check and is not switched off.
+pub fn apply(case: &Case<'_>, found: &mut diagnostic::Findings) {
+    for rule in ALL.iter().copied() {
+        if let Some(check) = rule.check.filter(|_| !case.settings.is_off(rule)) {
+            check(case, &mut Findings { rule, found });
+        }
+    }
+}
+
+/// Declares a rule: its manual, `"name": Group, Severity`, where it is always an error, and how it looks.
+macro_rules! rule {
+    (
+        $(#[doc = $doc:literal])*
+        $name:literal: $group:ident, $severity:ident
+        $(, error_in [$($dialect:ident),*])?
+        $(=> $check:ident)?
+    ) => {
+        rule!(@ false, $(#[doc = $doc])* $name, $group, $severity, [$($($dialect),*)?], [$($check)?]);
+    };
+    ($(#[doc = $doc:literal])* fixed $name:literal: $group:ident, $severity:ident $(=> $check:ident)?) => {
+        rule!(@ true, $(#[doc = $doc])* $name, $group, $severity, [], [$($check)?]);
+    };
+    (@ $fixed:literal, $(#[doc = $doc:literal])* $name:literal, $group:ident, $severity:ident,
+        [$($dialect:ident),*], [$($check:ident)?]) => {
+        $(#[doc = $doc])*
+        pub static RULE: $crate::rules::Rule = $crate::rules::Rule {
+            name: $name,
+            group: $crate::rules::Group::$group,
+            severity: $crate::diagnostic::Severity::$severity,
+            error_in: &[$($crate::dialect::Dialect::$dialect),*],
+            fixed: $fixed,
+            docs: concat!($($doc, "\n"),*),
+            check: rule!(@check $($check)?),
+        };
+    };
+    (@check) => { None };
+    (@check $check:ident) => { Some($check) };
+}
+
+/// Lists the rule files and collects them, in the order of the manual.
+macro_rules! rules {
+    ($($module:ident)*) => {
+        $(pub mod $module;)*
+        /// All rules, in the order of the manual.
+        pub static ALL: &[&Rule] = &[$(&$module::RULE),*];
+    };
+}
+
+rules! {
+    unreadable
+    unknown_dialect
+    missing_field
+    wrong_type
+    unknown_status
+    unknown_decision
+    unknown_phase
+    unknown_kind
+    unknown_priority
+    bad_timestamp
+    unsafe_id
+    bad_allow
+    unknown_field
+    unknown_reason
+    placeholder
+    text_after_block
+    several_blocks
+    byte_order_mark
+    carriage_return
+    invented_timestamp
+    absolute_path
+    blocked_without_reason
+    blocked_without_attempts
+    blocked_names_next_agent
+    blocked_without_blockers
+    blockers_without_block
+    missing_context
+    vague_summary
+    vague_context
+    summary_over_budget
+    raw_dump_in_summary
+    implicit_context
+    artifact_unreferenced
+    unmeasurable_criterion
+    unmeasurable_constraint
+    question_without_priority
+    delegation_without_deliverable
+    escalation_not_to_human
+    return_without_result
+    step_mismatch
+    gate_without_items
+    report_echo_mismatch
+    decision_contradicts_status
+    proceed_with_failed_check
+    overall_contradicts_checks
+    aggregation_mismatch
+    findings_shape
+    input_violates_schema
+    output_violates_schema
+    schema_missing
+    status_folder_mismatch
+    retry_over_limit
+    unknown_error_code
+    response_without_request
+    time_runs_backwards
+    artifact_missing
+    artifact_empty
+    artifact_outside_workspace
+    source_lines_missing
+}

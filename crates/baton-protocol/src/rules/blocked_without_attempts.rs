@@ -1,0 +1,45 @@
+//! Judges whether a blocked agent says what it tried.
+
+use super::blocked_without_reason::blocked;
+use super::{Case, Findings};
+
+rule! {
+    /// ## What it checks
+    /// Whether a report with the status `blocked` lists in `attempted` what the agent tried before it gave up; a
+    /// list with nothing but blank entries counts as empty. It applies to metadata-block, phase-block and native
+    /// reports. A task has no such field.
+    ///
+    /// ## Why it matters
+    /// Whoever helps would try the same things first. And an agent that tried nothing is not blocked, it has not begun.
+    ///
+    /// ## Example
+    /// ```json
+    /// { "status": "blocked", "blocked_reason": "test_failures", "attempted": [] }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```json
+    /// {
+    ///   "status": "blocked",
+    ///   "blocked_reason": "test_failures",
+    ///   "attempted": [
+    ///     "Ran tests/sync_test.py 20 times: 3 failures, all in test_clock_skew",
+    ///     "Pinned the clock with freezegun: still 2 failures in 20 runs"
+    ///   ]
+    /// }
+    /// ```
+    "blocked-without-attempts": Blocked, Error => check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    let Some(report) = blocked(case) else { return };
+    if report.attempted.iter().any(|attempt| !attempt.trim().is_empty()) {
+        return;
+    }
+    let pointer = if report.attempted.is_empty() { "/outcome" } else { "/attempted" };
+    findings.add(
+        pointer,
+        "the report is blocked, but `attempted` does not say what was tried",
+        "list what was tried and what came out, so that nobody tries it again",
+    );
+}

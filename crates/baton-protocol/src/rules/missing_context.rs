@@ -1,0 +1,90 @@
+//! Judges whether the next agent gets anything at all. What is required and absent was said while reading.
+
+use super::{Case, Findings};
+use crate::dialect::Dialect;
+use crate::model::report::Next;
+use crate::model::{Report, Request};
+use crate::wire::{Label, same_word};
+
+rule! {
+    /// ## What it checks
+    /// Whether the text that the next agent starts from is there and not blank:
+    ///
+    /// - metadata-block and phase-block: `handoff.context`, also when the report is blocked; a phase-block whose
+    ///   `next_phase` is `complete` needs none, because nobody comes after it
+    /// - phase-block also: a `summary` that is blank
+    /// - task: a `context_summary` of a report, or `instructions` of a request, that is blank
+    /// - package: a `context.summary` that is blank
+    /// - native: the same as these; `next.context` is asked for where there is a `next`
+    ///
+    /// Where the dialect requires the field, its absence is reported as `missing-field` instead. It is an error for
+    /// task and phase-block, whose protocols demand it, and a warning elsewhere.
+    ///
+    /// ## Why it matters
+    /// An agent begins with an empty memory. What the one before it does not write down is found out again, or guessed.
+    ///
+    /// ## Example
+    /// ```json
+    /// { "status": "complete", "handoff": { "next_agent": "ios-developer", "context": "" } }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```json
+    /// {
+    ///   "status": "complete",
+    ///   "handoff": {
+    ///     "next_agent": "ios-developer",
+    ///     "context": "Build the widget from design.md section 2. Data: WidgetFeed, refreshed every 15 min at most."
+    ///   }
+    /// }
+    /// ```
+    "missing-context": Context, Warning, error_in [Task, PhaseBlock] => check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    if let Some(report) = case.report() {
+        check_report(case, report, findings);
+    } else if let Some(request) = case.request() {
+        check_request(case.dialect, request, findings);
+    }
+}
+
+fn check_report(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>) {
+    if report.summary.as_deref().is_some_and(is_blank) {
+        findings.add("/summary", "the summary is blank", "say what was done and what came out, with names and numbers");
+    }
+    let expected = case.is_block() || (case.dialect == Dialect::Native && report.next.is_some());
+    if !expected || report.next.as_ref().is_some_and(is_last) {
+        return;
+    }
+    let message = match report.next_context() {
+        None => "the next agent gets no context",
+        Some(context) if is_blank(context) => "the context for the next agent is blank",
+        Some(_) => return,
+    };
+    findings.add("/next/context", message, "say what the next agent must know: files, decisions, open points");
+}
+
+fn check_request(dialect: Dialect, request: &Request, findings: &mut Findings<'_>) {
+    if request.instructions.as_deref().is_some_and(is_blank) {
+        findings.add("/instructions", "the instructions are blank", "say what to do, where, and what to leave alone");
+    }
+    // The first task of a workflow has no phase before it to summarise.
+    let summary = request.context.as_ref().and_then(|context| context.summary.as_deref());
+    if dialect != Dialect::Task && summary.is_some_and(is_blank) {
+        findings.add(
+            "/context/summary",
+            "the summary of what was done is blank",
+            "say in two or three sentences what was done and what came out",
+        );
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// Says whether nobody comes after this report.
+pub(super) fn is_last(next: &Next) -> bool {
+    next.phase.as_ref().and_then(Label::name).is_some_and(|phase| same_word(phase, "complete"))
+}

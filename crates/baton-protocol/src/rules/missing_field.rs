@@ -1,0 +1,36 @@
+//! Speaks while reading: what must be there and is not.
+
+rule! {
+    /// ## What it checks
+    /// Whether every field that the dialect requires is there. A field that is `null` counts as missing; an empty list
+    /// does not. `baton schema` prints the required fields of each document. Where a dialect knows two spellings of a
+    /// field, as the mailbox does for the time of an answer, either one will do.
+    ///
+    /// Text that is there but blank is not reported here: see `missing-context`.
+    ///
+    /// ## Why it matters
+    /// The receiver routes by these fields. A report without a status is neither done nor blocked, and a request
+    /// without a receiver waits for ever.
+    ///
+    /// ## Example
+    /// ```json
+    /// {
+    ///   "task_id": "geo-12",
+    ///   "phase": "research",
+    ///   "decision": "PROCEED"
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```json
+    /// {
+    ///   "task_id": "geo-12",
+    ///   "phase": "research",
+    ///   "status": "complete",
+    ///   "decision": "PROCEED",
+    ///   "findings": { "recommendations": ["Reuse GeoIndex from src/geo/index.ts"] },
+    ///   "context_summary": "GeoIndex in src/geo/index.ts already answers radius queries; extend it."
+    /// }
+    /// ```
+    "missing-field": Shape, Error
+}

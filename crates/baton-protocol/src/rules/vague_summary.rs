@@ -1,0 +1,61 @@
+//! Judges whether a summary says what was done.
+
+use super::summary_over_budget::called;
+use super::{Case, Findings};
+use crate::dialect::Dialect;
+use crate::prose;
+
+rule! {
+    /// ## What it checks
+    /// Whether a summary says what was done, and not only that something was. It looks at the `summary` of a
+    /// phase-block or native report, the `context_summary` of a task report and the `context.summary` of a package
+    /// or native request.
+    ///
+    /// The text is weighed word by word. Three points are enough; two are enough if it does not claim that
+    /// something was done ("done", "added", "works", "ready").
+    ///
+    /// - Three points: a path, a call, a flag, `code`, a dotted, underscored or camelCase identifier, a label such as
+    ///   EP-001.
+    /// - Two points: a name (a capital letter inside a sentence), an acronym, a number with a unit, a percentage, a
+    ///   version or a range, a short label such as P0, a question that offers a choice.
+    /// - One point: a bare number, a quoted value, and every word that is not filler. Words of other languages are
+    ///   never filler; in scripts without spaces two characters earn a point.
+    /// - No points: filler. That is articles, pronouns and prepositions; verbs and states of doing; objects that
+    ///   fit any project, such as task, code, changes, tests or issue; pointers out of the text ("see above"); talk
+    ///   of going on ("in progress").
+    ///
+    /// In doubt it is silent. The sentences that it is tested with are in `crates/baton-protocol/sentences/`; one
+    /// that is judged wrongly belongs there. It is an error for task, where the summary is all that is handed on,
+    /// and a warning elsewhere. A blank summary is reported by `missing-context`.
+    ///
+    /// ## Why it matters
+    /// The next agent starts from the summary alone. With "it's done" it starts from nothing, and reads the whole
+    /// repository to find out what "it" was.
+    ///
+    /// ## Example
+    /// ```json
+    /// { "summary": "Implemented the feature and fixed some issues." }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```json
+    /// { "summary": "Invoices round half to even in src/money.rs; 3 of 41 golden files changed by one cent." }
+    /// ```
+    "vague-summary": Context, Warning, error_in [Task] => check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    let (pointer, summary) = if let Some(report) = case.report() {
+        ("/summary", report.summary.as_deref())
+    } else if matches!(case.dialect, Dialect::Package | Dialect::Native) {
+        let context = case.request().and_then(|request| request.context.as_ref());
+        ("/context/summary", context.and_then(|context| context.summary.as_deref()))
+    } else {
+        return;
+    };
+    let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return };
+    if let Some(reason) = prose::vague(summary) {
+        let message = format!("{} {reason}", called(pointer));
+        findings.add(pointer, message, "name what was done and what came out: files, numbers, decisions");
+    }
+}

@@ -1,0 +1,61 @@
+//! JSON Schemas: those of our own documents, and those that requests name for their data.
+
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+
+/// A schema that was compiled once and can be used many times.
+#[derive(Debug)]
+pub struct Compiled(jsonschema::Validator);
+
+/// One way in which a value breaks its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the value.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Compiled {
+    /// Compiles a schema; the error says why it is none.
+    pub fn new(schema: &Value) -> Result<Compiled, String> {
+        jsonschema::validator_for(schema).map(Compiled).map_err(|error| error.to_string())
+    }
+
+    /// Says whether a value satisfies the schema.
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.0.is_valid(value)
+    }
+
+    /// Returns every way in which a value breaks the schema.
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        let violation = |error: jsonschema::ValidationError<'_>| Violation {
+            pointer: error.instance_path().to_string(),
+            message: error.to_string(),
+        };
+        self.0.iter_errors(value).map(violation).collect()
+    }
+}
+
+/// Returns the names of all published schemas with their dialects.
+pub fn names() -> Vec<&'static str> {
+    all().into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns every published schema by name.
+pub fn all() -> Vec<(&'static str, Value)> {
+    Dialect::ALL
+        .into_iter()
+        .flat_map(Dialect::schemas)
+        .map(|(name, mut schema)| {
+            schema.insert("$id".to_owned(), format!("urn:baton:schema:{name}:1").into());
+            (name, schema.to_value())
+        })
+        .collect()
+}
+
+/// Returns one published schema.
+pub fn find(name: &str) -> Option<Value> {
+    all().into_iter().find(|(known, _)| *known == name).map(|(_, schema)| schema)
+}

@@ -1,0 +1,80 @@
+//! What is known around a document: its path, its request, the workspace and the schemas.
+//!
+//! The two traits are ports: this crate does no I/O, whoever judges brings the eyes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::model::Request;
+use crate::schema::Compiled;
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// Nothing.
+    Missing,
+    /// Something, but not inside the workspace (also through a link).
+    Outside,
+    /// A folder.
+    Folder {
+        /// Whether it has no entries.
+        empty: bool,
+    },
+    /// A file.
+    File {
+        /// How large it is.
+        bytes: u64,
+    },
+    /// Something that could not be looked at.
+    Unreadable,
+}
+
+/// A workspace that can be looked at.
+pub trait Workspace {
+    /// Says what stands at a path, relative to the workspace or absolute.
+    fn look(&self, path: &str) -> Sight;
+    /// Counts the lines of a file; `None` if it cannot be read.
+    fn count_lines(&self, path: &str) -> Option<usize>;
+    /// Reads a JSON file; `None` if it cannot be read or is no JSON.
+    fn read_json(&self, path: &str) -> Option<Value>;
+}
+
+/// The JSON Schemas that requests name.
+pub trait Schemas {
+    /// Finds a schema by the name in the request; compiled once, used many times.
+    fn find(&self, name: &str) -> Option<Arc<Compiled>>;
+}
+
+/// What is known around a document.
+#[derive(Clone, Copy, Default)]
+pub struct Surroundings<'a> {
+    /// Where the document was found, with `/` between folders.
+    pub path: Option<&'a str>,
+    /// The request that the document answers.
+    pub request: Option<&'a Request>,
+    /// The workspace that its claims are about.
+    pub workspace: Option<&'a dyn Workspace>,
+    /// The schemas that its data must satisfy.
+    pub schemas: Option<&'a dyn Schemas>,
+}
+
+impl Surroundings<'_> {
+    /// Returns the name of the folder that holds the document.
+    pub fn folder(&self) -> Option<&str> {
+        self.path?.rsplit('/').nth(1)
+    }
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Surroundings")
+            .field("path", &self.path)
+            .field("request", &self.request)
+            .field("workspace", &self.workspace.is_some())
+            .field("schemas", &self.schemas.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,274 @@
+//! How typed structures are read from a tree and written back, without losing what they do not know.
+//!
+//! A structure is declared once with `wire!`: that gives its fields, its reader, its writer and its JSON Schema.
+//! Reading never stops at the first mistake. What the structure cannot hold (unknown members, wrong types,
+//! explicit nulls) is kept as residue under its JSON pointer, so that writing back loses nothing.
+
+mod macros;
+mod scalars;
+pub mod words;
+
+pub(crate) use macros::{vocabulary, wire};
+pub use scalars::Label;
+pub use words::{closest, same_word, suggest};
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value};
+
+use crate::diagnostic::{Finding, Findings, Place, excerpt};
+use crate::rules;
+use crate::tree::{self, Node};
+
+/// A value that can stand in a document.
+pub trait Wire: Sized + JsonSchema {
+    /// What is expected, for messages: "text", "a list".
+    const EXPECTED: &'static str;
+
+    /// Reads a value. When it has the wrong shape the reader is told, the value stays as residue, and this is `None`.
+    fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self>;
+
+    /// Writes the value.
+    fn write(&self) -> Value;
+}
+
+/// A member of a structure: an optional value or a list, absent by default.
+pub trait Member: Default {
+    /// Fills the member from a value that is not null.
+    fn fill(&mut self, node: Node<'_>, reader: &mut Reader);
+
+    /// Writes the member, unless it is absent.
+    fn write_member(&self) -> Option<Value>;
+
+    /// Returns the schema of the member when it is there.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+impl<T: Wire> Member for Option<T> {
+    fn fill(&mut self, node: Node<'_>, reader: &mut Reader) {
+        *self = T::read(node, reader);
+    }
+
+    fn write_member(&self) -> Option<Value> {
+        self.as_ref().map(Wire::write)
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<T>()
+    }
+}
+
+impl<T: Wire + Default> Member for Vec<T> {
+    fn fill(&mut self, node: Node<'_>, reader: &mut Reader) {
+        let nodes = match node {
+            Node::List(nodes) if nodes.is_empty() => return reader.keep(Value::Array(Vec::new())),
+            Node::List(nodes) => nodes,
+            other => return reader.wrong_type("a list", other),
+        };
+        // A wrong item leaves a default in its place, so that the items behind it keep their index.
+        *self = nodes.into_iter().enumerate().map(|(index, node)| reader.item(index, node)).collect();
+    }
+
+    fn write_member(&self) -> Option<Value> {
+        (!self.is_empty()).then(|| Value::Array(self.iter().map(Wire::write).collect()))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = generator.subschema_for::<T>();
+        json_schema!({ "type": "array", "items": items })
+    }
+}
+
+impl Member for Map<String, Value> {
+    fn fill(&mut self, node: Node<'_>, reader: &mut Reader) {
+        match node {
+            Node::Object(members) if members.is_empty() => reader.keep(Value::Object(Map::new())),
+            Node::Object(members) => *self = tree::into_map(members),
+            other => reader.wrong_type("an object", other),
+        }
+    }
+
+    fn write_member(&self) -> Option<Value> {
+        (!self.is_empty()).then(|| Value::Object(self.clone()))
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
+
+/// One step of a path.
+#[derive(Debug, Clone)]
+enum Token {
+    Name(Cow<'static, str>),
+    Index(usize),
+}
+
+/// Collects what is found while a tree is read.
+#[derive(Debug, Default)]
+pub struct Reader {
+    path: Vec<Token>,
+    /// What is wrong.
+    pub findings: Findings,
+    /// What the structures could not hold, by pointer.
+    pub residue: Vec<(String, Value)>,
+}
+
+impl Reader {
+    /// Returns the JSON pointer of the value being read.
+    pub fn pointer(&self) -> String {
+        self.path.iter().fold(String::new(), |pointer, token| match token {
+            Token::Name(name) => join(&pointer, name),
+            Token::Index(index) => format!("{pointer}/{index}"),
+        })
+    }
+
+    /// Keeps a value that the structure cannot hold.
+    pub fn keep(&mut self, value: Value) {
+        self.residue.push((self.pointer(), value));
+    }
+
+    /// Reports a value of the wrong type and keeps it.
+    pub fn wrong_type(&mut self, expected: &str, node: Node<'_>) {
+        let message = format!("this should be {expected}, but it is {}", node.kind());
+        let finding = Finding::new(&rules::wrong_type::RULE, Place::Value(self.pointer()), message);
+        self.findings.push(finding.help(format!("write {expected} in its place")));
+        self.keep(node.into_json());
+    }
+
+    /// Reports a word outside a vocabulary and keeps it.
+    pub fn unknown_word(&mut self, rule: &'static rules::Rule, what: &str, word: &str, known: &[&str]) {
+        let finding = Finding::new(rule, Place::Value(self.pointer()), format!("`{}` is no {what}", excerpt(word)));
+        self.findings.push(finding.help(suggest(word, known)));
+        self.keep(Value::String(word.to_owned()));
+    }
+
+    /// Reports a member that the structure does not know and keeps it.
+    pub fn unknown_member(&mut self, name: &str, node: Node<'_>, known: &[&str]) {
+        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
+        let finding = Finding::new(
+            &rules::unknown_field::RULE,
+            Place::Name(self.pointer()),
+            format!("`{}` is not a field of this document", excerpt(name)),
+        );
+        self.findings.push(match closest(name, known) {
+            Some(close) => finding.help(format!("did you mean `{close}`?")),
+            None => finding.help("it is kept, but nobody reads it"),
+        });
+        self.keep(node.into_json());
+        self.path.pop();
+    }
+
+    /// Keeps a member that belongs to the dialect but not to this document, without a word.
+    pub fn keep_member(&mut self, name: &str, node: Node<'_>) {
+        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
+        self.keep(node.into_json());
+        self.path.pop();
+    }
+
+    /// Chooses between two spellings of a member; if they disagree, the second stays as residue.
+    pub fn either(&mut self, first: Option<String>, second: Option<String>, second_name: &str) -> Option<String> {
+        match (first, second) {
+            (Some(first), Some(second)) if first != second => {
+                self.keep_member(second_name, Node::Text(Cow::Owned(second)));
+                Some(first)
+            }
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// Reports the required members that are missing or null.
+    pub fn require(&mut self, required: &[(&'static str, &'static str)], members: &[(Cow<'_, str>, Node<'_>)]) {
+        for (name, meaning) in required {
+            let (pointer, message) = match members.iter().find(|(key, _)| key == name) {
+                None => (self.pointer(), format!("`{name}` is missing")),
+                Some((_, Node::Null)) => (join(&self.pointer(), name), format!("`{name}` is required, but it is null")),
+                Some(_) => continue,
+            };
+            let meaning = meaning.trim().trim_end_matches('.');
+            self.findings.push(
+                Finding::new(&rules::missing_field::RULE, Place::Value(pointer), message)
+                    .help(format!("add `{name}`: {}", lower_first(meaning))),
+            );
+        }
+    }
+
+    /// Fills one member of a structure.
+    pub fn member<M: Member>(&mut self, name: &'static str, member: &mut M, node: Node<'_>) {
+        self.path.push(Token::Name(Cow::Borrowed(name)));
+        match node {
+            Node::Null => self.keep(Value::Null),
+            node => member.fill(node, self),
+        }
+        self.path.pop();
+    }
+
+    /// Reads something below the member `name`.
+    pub fn below<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Reader) -> T) -> T {
+        self.path.push(Token::Name(Cow::Borrowed(name)));
+        let value = read(self);
+        self.path.pop();
+        value
+    }
+
+    fn item<T: Wire + Default>(&mut self, index: usize, node: Node<'_>) -> T {
+        self.path.push(Token::Index(index));
+        let item = T::read(node, self).unwrap_or_default();
+        self.path.pop();
+        item
+    }
+}
+
+/// Appends a name to a JSON pointer.
+pub fn join(pointer: &str, name: &str) -> String {
+    match name.contains(['~', '/']) {
+        true => format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")),
+        false => format!("{pointer}/{name}"),
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Describes one member for a schema.
+pub struct MemberSchema {
+    /// Its name in the document.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What it holds when it is there.
+    pub schema: Schema,
+}
+
+/// Builds the schema of a structure. Unknown members are allowed everywhere: they survive.
+pub fn object_schema(meaning: &str, members: Vec<MemberSchema>) -> Schema {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for member in members {
+        let mut schema = match member.required {
+            true => member.schema.to_value(),
+            false => json_schema!({ "anyOf": [member.schema, { "type": "null" }] }).to_value(),
+        };
+        if let Value::Object(schema) = &mut schema {
+            schema.insert("description".to_owned(), member.meaning.trim().into());
+        }
+        if member.required {
+            required.push(member.name);
+        }
+        properties.insert(member.name.to_owned(), schema);
+    }
+    json_schema!({ "type": "object", "description": meaning.trim(), "properties": properties, "required": required })
+}
+
+/// Strips the `r#` of a raw identifier.
+pub const fn unraw(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}

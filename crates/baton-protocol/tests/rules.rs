@@ -1,0 +1,167 @@
+//! Every rule has a fixture that fails, one that passes, and a snapshot of what people see.
+//!
+//! `tests/fixtures/RULE/fail*` must be found by the rule and `pass*` must not; both may be folders. Around them
+//! may stand `request.json` (what they answer), `schemas/` (what requests name) and `workspace/` (what claims are about).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use baton_protocol::model::{Document, Request};
+use baton_protocol::read::Format;
+use baton_protocol::rules::{self, Rule};
+use baton_protocol::schema::Compiled;
+use baton_protocol::surroundings::{Schemas, Sight, Workspace};
+use baton_protocol::{Hints, Judgement, Settings, Surroundings};
+use serde_json::Value;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+struct Folder(PathBuf);
+
+impl Workspace for Folder {
+    fn look(&self, path: &str) -> Sight {
+        let full = self.0.join(path);
+        match (path.split('/').any(|part| part == "..") || path.starts_with('/'), fs::metadata(&full)) {
+            (true, _) => Sight::Outside,
+            (_, Err(_)) => Sight::Missing,
+            (_, Ok(found)) if found.is_dir() => {
+                Sight::Folder { empty: fs::read_dir(&full).expect("readable").next().is_none() }
+            }
+            (_, Ok(found)) => Sight::File { bytes: found.len() },
+        }
+    }
+
+    fn count_lines(&self, path: &str) -> Option<usize> {
+        fs::read_to_string(self.0.join(path)).ok().map(|text| text.lines().count())
+    }
+
+    fn read_json(&self, path: &str) -> Option<Value> {
+        serde_json::from_slice(&fs::read(self.0.join(path)).ok()?).ok()
+    }
+}
+
+impl Schemas for Folder {
+    fn find(&self, name: &str) -> Option<Arc<Compiled>> {
+        let schema = serde_json::from_slice(&fs::read(self.0.join(name)).ok()?).expect("a schema is JSON");
+        Some(Arc::new(Compiled::new(&schema).expect("a schema")))
+    }
+}
+
+fn request(folder: &Path) -> Option<Request> {
+    let bytes = fs::read(folder.join("request.json")).ok()?;
+    match baton_protocol::read(&bytes, Hints::default()).document {
+        Some(Document::Request(request)) => Some(*request),
+        other => panic!("{} is no request: {other:?}", folder.display()),
+    }
+}
+
+fn judge(file: &Path, folder: &Path) -> (Vec<u8>, Judgement) {
+    let bytes = fs::read(file).expect("readable");
+    let path = file.to_string_lossy().replace('\\', "/");
+    let request = request(folder);
+    let workspace = Some(Folder(folder.join("workspace"))).filter(|folder| folder.0.exists());
+    let schemas = Some(Folder(folder.join("schemas"))).filter(|folder| folder.0.exists());
+    let surroundings = Surroundings {
+        path: Some(&path),
+        request: request.as_ref(),
+        workspace: workspace.as_ref().map(|folder| folder as &dyn Workspace),
+        schemas: schemas.as_ref().map(|folder| folder as &dyn Schemas),
+    };
+    let hints = Hints { format: Format::of_path(&path), dialect: None };
+    let reading = baton_protocol::read(&bytes, hints);
+    let judgement = baton_protocol::judge(&bytes, &reading, &surroundings, &Settings::default());
+    (bytes, judgement)
+}
+
+/// Returns the files of a fixture whose first name begins with `prefix`.
+fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    fn walk(path: PathBuf, found: &mut Vec<PathBuf>) {
+        match path.is_dir() {
+            true => fs::read_dir(path).expect("readable").for_each(|entry| walk(entry.expect("entry").path(), found)),
+            false => found.push(path),
+        }
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|_| panic!("{} is missing", folder.display())) {
+        let entry = entry.expect("entry");
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            walk(entry.path(), &mut found);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn codes(judgement: &Judgement) -> Vec<&'static str> {
+    judgement.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+}
+
+#[test]
+fn every_rule_finds_its_failing_fixture_and_spares_its_passing_one() {
+    let mut complaints = Vec::new();
+    for rule in rules::ALL {
+        let folder = fixtures().join(rule.name);
+        let (failing, passing) = (files(&folder, "fail"), files(&folder, "pass"));
+        if failing.is_empty() || passing.is_empty() {
+            complaints.push(format!("{}: needs a fail and a pass fixture", rule.name));
+        }
+        for file in failing {
+            if !codes(&judge(&file, &folder).1).contains(&rule.name) {
+                complaints.push(format!("{}: nothing found in {}", rule.name, file.display()));
+            }
+        }
+        for file in passing {
+            let judgement = judge(&file, &folder).1;
+            if codes(&judgement).contains(&rule.name) || !judgement.valid {
+                complaints.push(format!("{}: {} has {:?}", rule.name, file.display(), judgement.diagnostics));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn what_people_see_of_every_failing_fixture() {
+    for rule in rules::ALL {
+        let folder = fixtures().join(rule.name);
+        let mut seen = String::new();
+        for file in files(&folder, "fail") {
+            let name = file.strip_prefix(&folder).expect("below").to_string_lossy().replace('\\', "/");
+            seen.push_str(&format!("{name}\n"));
+            for diagnostic in judge(&file, &folder).1.diagnostics {
+                seen.push_str(&format!(
+                    "  {}:{} {} {} [{}] {}\n",
+                    diagnostic.line,
+                    diagnostic.column,
+                    diagnostic.severity,
+                    diagnostic.code,
+                    diagnostic.pointer,
+                    diagnostic.message
+                ));
+                seen.extend(diagnostic.help.map(|help| format!("      help: {help}\n")));
+            }
+        }
+        insta::assert_snapshot!(rule.name, seen);
+    }
+}
+
+#[test]
+fn the_manual_of_every_rule_has_its_parts() {
+    for rule in rules::ALL {
+        for part in ["## What it checks", "## Why it matters", "## Example", "## Use instead"] {
+            assert!(rule.docs.contains(part), "{} lacks “{part}”", rule.name);
+        }
+        assert!(Rule::find(rule.name).is_some_and(|found| std::ptr::eq(found, *rule)));
+    }
+}
+
+#[test]
+fn every_fixture_belongs_to_a_rule() {
+    for entry in fs::read_dir(fixtures()).expect("readable") {
+        let name = entry.expect("entry").file_name();
+        assert!(Rule::find(&name.to_string_lossy()).is_some(), "no rule {name:?}");
+    }
+}

@@ -1,0 +1,247 @@
+//! Nothing is lost: documents made at random from the published schemas, with unknown fields everywhere, are read
+//! and written back in their dialect, and through the native form, and everything is still there.
+
+use baton_protocol::convert::{Form, convert, render};
+use baton_protocol::read::Format;
+use baton_protocol::{Dialect, Document, Hints, Kind, schema};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Map, Value, json};
+
+/// Makes values that satisfy a schema. Each choice is drawn from `dice`, in order.
+struct Maker<'s> {
+    root: &'s Value,
+    dice: std::vec::IntoIter<Index>,
+}
+
+impl Maker<'_> {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice.next().map_or(0, |die| die.index(sides))
+    }
+
+    fn text(&mut self) -> String {
+        const TEXTS: [&str; 12] = [
+            "plain",
+            "",
+            " padded ",
+            "010",
+            "yes",
+            "null",
+            "1e3",
+            "a: b # c",
+            "multi\nline\n",
+            "ünï → 漢字",
+            "\"quoted\" \\",
+            "~",
+        ];
+        TEXTS[self.roll(TEXTS.len())].to_owned()
+    }
+
+    fn number(&mut self) -> Value {
+        [json!(0), json!(42), json!(4.5), json!(-7), json!(1e21), json!(18446744073709551615_u64)][self.roll(6)].clone()
+    }
+
+    fn anything(&mut self, depth: usize) -> Value {
+        match self.roll(if depth > 2 { 4 } else { 7 }) {
+            0 => Value::Null,
+            1 => Value::Bool(self.roll(2) == 0),
+            2 => self.number(),
+            3 => Value::String(self.text()),
+            4 => (0..self.roll(3)).map(|_| self.anything(depth + 1)).collect(),
+            _ => (0..self.roll(3)).map(|index| (format!("k/{index}~"), self.anything(depth + 1))).collect(),
+        }
+    }
+
+    fn value(&mut self, schema: &Value, depth: usize) -> Value {
+        if let Some(reference) = schema["$ref"].as_str() {
+            let definition = self.root.pointer(&reference[1..]).expect("a definition").clone();
+            return self.value(&definition, depth);
+        }
+        if let Some(one) = schema.get("const") {
+            return one.clone();
+        }
+        if let Some(words) = schema["enum"].as_array() {
+            return words[self.roll(words.len())].clone();
+        }
+        if let Some(options) = schema["anyOf"].as_array() {
+            let option = options[self.roll(options.len())].clone();
+            return self.value(&option, depth);
+        }
+        let types = match &schema["type"] {
+            Value::Array(types) => types[self.roll(types.len())].as_str().map(str::to_owned),
+            other => other.as_str().map(str::to_owned),
+        };
+        match types.as_deref() {
+            Some("string") => Value::String(self.text()),
+            Some("boolean") => Value::Bool(self.roll(2) == 0),
+            Some("integer") => json!(self.roll(1000)),
+            Some("number") => self.number(),
+            Some("null") => Value::Null,
+            Some("array") => (0..self.roll(3)).map(|_| self.value(&schema["items"], depth + 1)).collect(),
+            Some("object") if schema["properties"].is_object() => self.object(schema, depth),
+            Some("object") => (0..self.roll(3)).map(|index| (format!("m{index}"), self.anything(depth + 1))).collect(),
+            _ => self.anything(depth + 1),
+        }
+    }
+
+    fn object(&mut self, schema: &Value, depth: usize) -> Value {
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let mut object = Map::new();
+        for (name, property) in schema["properties"].as_object().expect("properties") {
+            if required.contains(&json!(name)) || self.roll(2) == 0 {
+                object.insert(name.clone(), self.value(property, depth + 1));
+            }
+        }
+        if self.roll(3) == 0 {
+            object.insert("x_unknown/~".to_owned(), self.anything(depth + 1));
+        }
+        Value::Object(object)
+    }
+}
+
+/// Returns every pointer under which `original` says something that `arrived` does not say.
+fn missing(original: &Value, arrived: Option<&Value>, pointer: &str, found: &mut Vec<String>) {
+    match (original, arrived) {
+        (Value::Object(members), Some(Value::Object(there))) => {
+            members
+                .iter()
+                .for_each(|(name, value)| missing(value, there.get(name), &format!("{pointer}/{name}"), found));
+        }
+        (Value::Array(items), Some(Value::Array(there))) if items.len() == there.len() => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, value)| missing(value, there.get(index), &format!("{pointer}/{index}"), found)),
+        (value, there) if Some(value) == there => {}
+        _ => found.push(format!("{pointer}: {original} arrived as {arrived:?}")),
+    }
+}
+
+fn lost(original: &Value, arrived: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    missing(original, Some(arrived), "", &mut found);
+    found
+}
+
+fn read_as(dialect: Dialect, value: &Value, form: Form) -> (Option<Document>, Vec<&'static str>) {
+    let text = render(value, form);
+    let format = match form {
+        Form::Json => Format::Json,
+        Form::Yaml => Format::Yaml,
+        Form::Block => Format::Markdown,
+    };
+    let reading = baton_protocol::read(text.as_bytes(), Hints { format: Some(format), dialect: Some(dialect) });
+    let codes = reading.findings.as_slice().iter().map(|finding| finding.rule.name).collect();
+    (reading.document, codes)
+}
+
+fn dialect_of(name: &str) -> Dialect {
+    Dialect::parse(name.split('.').next().expect("a dialect")).expect("a dialect")
+}
+
+/// The status decides which document a mailbox file is, so it must fit the schema that it was made from.
+fn fit_status(name: &str, value: &mut Value) {
+    match name {
+        "mailbox.request" => value["status"] = json!("pending"),
+        "mailbox.report" => value["status"] = json!("completed"),
+        "mailbox.failure" => value["status"] = json!("failed"),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_document_of_every_dialect_survives(dice in prop::collection::vec(any::<Index>(), 400)) {
+        for (name, schema) in schema::all() {
+            let dialect = dialect_of(name);
+            let mut value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            fit_status(name, &mut value);
+
+            let (document, codes) = read_as(dialect, &value, Form::Json);
+            // The schema and the reader must agree about what fits.
+            prop_assert!(!codes.contains(&"wrong-type"), "{name}: {codes:?} in {value:#}");
+            prop_assert!(!codes.contains(&"unknown-status"), "{name}: {codes:?} in {value:#}");
+            let document = document.expect("it was read");
+            let again = dialect.write(&document).expect("its own dialect writes it");
+            prop_assert!(lost(&value, &again).is_empty(), "{name}: {:#?}\nin {value:#}", lost(&value, &again));
+
+            let native = convert(&document, dialect, Dialect::Native).expect("everything is native");
+            prop_assert!(native.losses.is_empty(), "{name} to native: {:?} in {value:#}", native.losses);
+            let (back, _) = read_as(Dialect::Native, &native.value, Form::Json);
+            let back = dialect.write(&back.expect("it was read")).expect("it came from there");
+            prop_assert!(lost(&value, &back).is_empty(), "{name} through native: {:#?}\nin {value:#}", lost(&value, &back));
+        }
+    }
+
+    #[test]
+    fn yaml_and_json_are_the_same_document(dice in prop::collection::vec(any::<Index>(), 400)) {
+        for name in ["package.request", "package.acknowledgment", "native.report"] {
+            let schema = schema::find(name).expect("a schema");
+            let value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            let dialect = dialect_of(name);
+            let (from_json, _) = read_as(dialect, &value, Form::Json);
+            let (from_yaml, _) = read_as(dialect, &value, Form::Yaml);
+            prop_assert_eq!(from_json, from_yaml, "{} {:#}", name, value);
+        }
+    }
+
+    #[test]
+    fn any_two_dialects_convert_and_name_what_is_lost(dice in prop::collection::vec(any::<Index>(), 400)) {
+        for (name, schema) in schema::all() {
+            let from = dialect_of(name);
+            let mut value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            fit_status(name, &mut value);
+            let document = read_as(from, &value, Form::Json).0.expect("it was read");
+            for to in Dialect::ALL {
+                match convert(&document, from, to) {
+                    Ok(conversion) => {
+                        let (arrived, _) = read_as(to, &conversion.value, Form::of(to));
+                        prop_assert!(arrived.is_some(), "{name} to {to}: {:#}", conversion.value);
+                        for pointer in conversion.losses {
+                            let written = from.write(&document).expect("written");
+                            prop_assert!(written.pointer(&pointer).is_some(), "{name} to {to}: no {pointer}");
+                        }
+                    }
+                    Err(refusal) => prop_assert_eq!(refusal.kind, Kind::Acknowledgment),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_canonical_member_is_found_where_the_dialect_wrote_it() {
+    for (name, schema) in schema::all().into_iter().filter(|(name, _)| !name.starts_with("native")) {
+        let dialect = dialect_of(name);
+        // Dice that always show 0 make every optional member and no unknown one... except where 0 means "unknown".
+        let mut value = Maker { root: &schema, dice: Vec::new().into_iter() }.value(&schema, 0);
+        fit_status(name, &mut value);
+        let document = read_as(dialect, &value, Form::Json).0.expect("it was read");
+        let native = Dialect::Native.write(&document).expect("written");
+        let mut leaves = Vec::new();
+        pointers(&native, "", &mut leaves);
+        for leaf in leaves.iter().filter(|leaf| !["/baton", "/document", "/kind"].contains(&leaf.as_str())) {
+            if leaf.starts_with("/extensions") {
+                continue;
+            }
+            let spellings = dialect.source_pointers(document.kind(), leaf);
+            assert!(
+                spellings.iter().any(|pointer| value.pointer(pointer).is_some()),
+                "{name}: {leaf} is at none of {spellings:?}"
+            );
+        }
+    }
+}
+
+fn pointers(value: &Value, pointer: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| pointers(value, &format!("{pointer}/{name}"), found))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, value)| pointers(value, &format!("{pointer}/{index}"), found))
+        }
+        _ => found.push(pointer.to_owned()),
+    }
+}

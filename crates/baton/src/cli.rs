@@ -1,0 +1,53 @@
+//! The command line: names, options and help. The names are a promise.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands::{check, completions, convert, explain, schema};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// The handoff runtime for teams of agents
+///
+/// Reads what one agent hands to the next, in any of five dialects, says precisely what is wrong with it, and
+/// converts it.
+#[derive(Debug, Parser)]
+#[command(name = "baton", version, styles = STYLES, max_term_width = 100, after_help = EXITS)]
+pub(crate) struct Cli {
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, configuration or unreadable path · \
+3 waiting for a person · 70 our mistake";
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(check::Options),
+    Explain(explain::Options),
+    Convert(convert::Options),
+    Schema(schema::Options),
+    Completions(completions::Options),
+    /// Print the manual of the command line as Markdown
+    #[command(hide = true)]
+    HelpMarkdown,
+}

@@ -1,0 +1,66 @@
+//! What goes wrong in a command, and the exit codes. Kinds are mapped to codes here and nowhere else.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// The answer is no: findings, failed or rejected.
+    No,
+    /// Wrong usage, configuration or unreadable path.
+    Usage,
+    /// Our mistake.
+    Internal,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Done => 0,
+            Exit::No => 1,
+            Exit::Usage => 2,
+            Exit::Internal => 70,
+        })
+    }
+}
+
+/// A command could not do what was asked.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    kind: Exit,
+    /// What happened, where.
+    pub message: String,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
+impl CommandError {
+    /// The caller must change something: an argument, the configuration, a path.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        CommandError { kind: Exit::Usage, message: message.into(), hints: Vec::new() }
+    }
+
+    /// The answer is no.
+    pub(crate) fn no(message: impl Into<String>) -> Self {
+        CommandError { kind: Exit::No, message: message.into(), hints: Vec::new() }
+    }
+
+    /// We made a mistake.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        CommandError { kind: Exit::Internal, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns the exit code's meaning.
+    pub(crate) fn exit_code(&self) -> Exit {
+        self.kind
+    }
+}

@@ -1,0 +1,288 @@
+//! `baton check`: reads handoff documents and says what is wrong with them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use baton_protocol::model::{Document, Request};
+use baton_protocol::read::{self, Format};
+use baton_protocol::surroundings::{Schemas, Workspace};
+use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Severity, Surroundings};
+use clap::{Args, ValueEnum};
+use rayon::prelude::*;
+
+use crate::command_error::{CommandError, Exit};
+use crate::discover::{self, Input, Problem};
+use crate::output::Output;
+use crate::schema_folder::{SchemaFolder, SchemaFolders};
+use crate::workspace::Folder;
+use crate::{config, render};
+
+/// Check handoff documents and say precisely what is wrong
+///
+/// Reads files, folders, quoted globs or `-` (standard input) in any of the five dialects or the native one,
+/// recognises the dialect, and judges the document. What cannot be read is never valid.
+///
+/// Reports are judged against their request if it is among the files (same id), or given with --request.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton check handoffs/\n  baton check --workspace . .output/review.md\n  \
+agent | baton check --dialect task -\n  baton check --format sarif 'runs/**/*.json' > findings.sarif")]
+pub(crate) struct Options {
+    /// Files, folders, quoted globs, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Read every document as this dialect instead of recognising it
+    #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
+    dialect: Option<Dialect>,
+    /// Check claims about files against this folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// The request that the reports answer
+    #[arg(long, value_name = "FILE")]
+    request: Option<PathBuf>,
+    /// Folder of the JSON Schemas that requests name [default: `schemas` beside `handoffs`]
+    #[arg(long, value_name = "DIR")]
+    schemas: Option<PathBuf>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORMAT")]
+    format: OutputFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Fail on warnings, too
+    #[arg(long)]
+    strict: bool,
+    /// Leave out readable files that are no handoffs (for whole repositories)
+    #[arg(long)]
+    skip_unknown: bool,
+    /// The configuration file [default: the nearest baton.toml]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// How the result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For people, with excerpts.
+    Human,
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// GitHub workflow commands.
+    Github,
+}
+
+/// Finds a dialect by name, for clap.
+pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
+    let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+    Dialect::parse(name).ok_or_else(|| baton_protocol::wire::suggest(name, &known))
+}
+
+/// One file that was checked.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// Its name in every output.
+    pub name: String,
+    /// Its bytes, where there is something to show.
+    pub bytes: Vec<u8>,
+    /// Its dialect.
+    pub dialect: Option<Dialect>,
+    /// Which document it is.
+    pub kind: Option<Kind>,
+    /// What is said about it.
+    pub judgement: Judgement,
+}
+
+/// Everything that was checked.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The files, in the order of their names.
+    pub files: Vec<Checked>,
+    /// What could not be opened.
+    pub problems: Vec<Problem>,
+    /// How many files were left out as no handoffs.
+    pub skipped: usize,
+}
+
+impl Report {
+    /// Counts the diagnostics of a severity in all files.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.files.iter().map(|file| file.judgement.count(severity)).sum()
+    }
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let report = Checker::new(options)?.check(&options.files, output);
+    let text = match (options.json, options.format) {
+        (true, _) | (_, OutputFormat::Json) => render::json::render(&report),
+        (_, OutputFormat::Human) => render::human::render(&report, output.has_color()),
+        (_, OutputFormat::Sarif) => render::sarif::render(&report),
+        (_, OutputFormat::Github) => render::github::render(&report),
+    };
+    output.data(&text)?;
+    for problem in &report.problems {
+        output.error(&CommandError::usage(format!("{}: {}", problem.path, problem.message)));
+    }
+    Ok(match () {
+        () if !report.problems.is_empty() => Exit::Usage,
+        () if report.files.iter().any(|file| !file.judgement.valid) => Exit::No,
+        () if options.strict && report.count(Severity::Warning) > 0 => Exit::No,
+        () => Exit::Done,
+    })
+}
+
+/// Requests by id and, for tasks, phase.
+type Requests = HashMap<(String, Option<String>), Request>;
+
+struct Checker<'o> {
+    options: &'o Options,
+    settings: Settings,
+    workspace: Option<Folder>,
+    schemas: SchemaFolders,
+    request: Option<Request>,
+}
+
+/// What one file gave at first sight.
+enum Sighted {
+    /// It is judged.
+    Judged(Box<Checked>),
+    /// It answers something, so it waits until all requests are known.
+    Waiting(String, Vec<u8>),
+    /// It is no handoff, and such files are left out.
+    Skipped,
+    /// It cannot be opened.
+    Problem(Problem),
+}
+
+impl<'o> Checker<'o> {
+    fn new(options: &'o Options) -> Result<Self, CommandError> {
+        Ok(Checker {
+            options,
+            settings: config::load(options.config.as_deref())?,
+            workspace: options.workspace.as_deref().map(Folder::open).transpose()?,
+            schemas: SchemaFolders::default(),
+            request: options.request.as_deref().map(read_request).transpose()?,
+        })
+    }
+
+    fn check(&self, files: &[PathBuf], output: &Output) -> Report {
+        let found = discover::find(files);
+        let progress = output.progress(found.inputs.len());
+        let sighted: Vec<(Sighted, Option<Request>)> = found
+            .inputs
+            .par_iter()
+            .map(|input| {
+                let sighted = self.sight(input);
+                progress.inc(1);
+                sighted
+            })
+            .collect();
+        let mut report = Report { files: Vec::new(), problems: found.problems, skipped: 0 };
+        let mut requests = Requests::new();
+        let mut waiting = Vec::new();
+        for (sighted, request) in sighted {
+            requests.extend(request.and_then(|request| Some((key(&request)?, request))));
+            match sighted {
+                Sighted::Judged(checked) => report.files.push(*checked),
+                Sighted::Waiting(name, bytes) => waiting.push((name, bytes)),
+                Sighted::Skipped => report.skipped += 1,
+                Sighted::Problem(problem) => report.problems.push(problem),
+            }
+        }
+        report.files.par_extend(waiting.into_par_iter().map(|(name, bytes)| self.judge_answer(name, bytes, &requests)));
+        report.files.sort_by(|left, right| left.name.cmp(&right.name));
+        progress.finish_and_clear();
+        report
+    }
+
+    /// Reads a file; judges it at once unless it answers something.
+    fn sight(&self, input: &Input) -> (Sighted, Option<Request>) {
+        let name = input.name();
+        let (bytes, length) = match input.read() {
+            Ok(read) => read,
+            Err(error) => return (Sighted::Problem(discover::problem(input, &error)), None),
+        };
+        if length > read::BYTES_MAX as u64 {
+            return (Sighted::Judged(Box::new(too_large(name, length, &self.settings))), None);
+        }
+        let reading = self.read(&name, &bytes);
+        if self.options.skip_unknown && reading.unmarked {
+            return (Sighted::Skipped, None);
+        }
+        let request = match &reading.document {
+            Some(Document::Request(request)) => Some(request.as_ref().clone()),
+            Some(Document::Report(report)) if report.id.is_some() && self.request.is_none() => {
+                drop(reading);
+                return (Sighted::Waiting(name, bytes), None);
+            }
+            _ => None,
+        };
+        let judgement = self.judge(&name, &bytes, &reading, self.request.as_ref());
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        (Sighted::Judged(Box::new(Checked { bytes: kept(bytes, &judgement), name, dialect, kind, judgement })), request)
+    }
+
+    fn judge_answer(&self, name: String, bytes: Vec<u8>, requests: &Requests) -> Checked {
+        let reading = self.read(&name, &bytes);
+        let request = match &reading.document {
+            Some(Document::Report(report)) => report.id.clone().and_then(|id| {
+                let phase = report.phase.as_ref().map(ToString::to_string);
+                requests.get(&(id.clone(), phase)).or_else(|| requests.get(&(id, None)))
+            }),
+            _ => None,
+        };
+        let judgement = self.judge(&name, &bytes, &reading, request);
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        Checked { bytes: kept(bytes, &judgement), name, dialect, kind, judgement }
+    }
+
+    fn read<'t>(&self, name: &str, bytes: &'t [u8]) -> Reading<'t> {
+        baton_protocol::read(bytes, Hints { format: Format::of_path(name), dialect: self.options.dialect })
+    }
+
+    fn judge(&self, name: &str, bytes: &[u8], reading: &Reading<'_>, request: Option<&Request>) -> Judgement {
+        let folder = self.options.schemas.clone().or_else(|| SchemaFolder::beside(Path::new(name)));
+        let schemas = folder.map(|folder| self.schemas.at(folder));
+        let surroundings = Surroundings {
+            path: Some(name),
+            request,
+            workspace: self.workspace.as_ref().map(|folder| folder as &dyn Workspace),
+            schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
+        };
+        baton_protocol::judge(bytes, reading, &surroundings, &self.settings)
+    }
+}
+
+/// Judges a file that is not read because of its size.
+fn too_large(name: String, length: u64, settings: &Settings) -> Checked {
+    let reading = Reading::unreadable(read::too_large(length));
+    let judgement = baton_protocol::judge(b"", &reading, &Surroundings::default(), settings);
+    Checked { name, bytes: Vec::new(), dialect: None, kind: None, judgement }
+}
+
+/// Keeps the text of a file only where an excerpt will be shown.
+fn kept(bytes: Vec<u8>, judgement: &Judgement) -> Vec<u8> {
+    match judgement.diagnostics.is_empty() {
+        true => Vec::new(),
+        false => bytes,
+    }
+}
+
+fn key(request: &Request) -> Option<(String, Option<String>)> {
+    Some((request.id.clone()?, request.phase.as_ref().map(ToString::to_string)))
+}
+
+fn read_request(path: &Path) -> Result<Request, CommandError> {
+    let input = Input::File(path.to_owned());
+    let name = input.name();
+    let (bytes, _) = input
+        .read()
+        .map_err(|error| CommandError::usage(format!("{name}: {}", discover::problem(&input, &error).message)))?;
+    let reading = baton_protocol::read(&bytes, Hints { format: Format::of_path(&name), dialect: None });
+    match reading.document {
+        Some(Document::Request(request)) => Ok(*request),
+        Some(other) => Err(CommandError::usage(format!("{name} is a {}, not a request", other.kind().as_str()))),
+        None => Err(CommandError::usage(format!("{name} cannot be read as a request"))
+            .hint(format!("baton check {name} says why"))),
+    }
+}

@@ -1,0 +1,42 @@
+//! `baton schema`: prints the JSON Schemas of the documents.
+
+use baton_protocol::schema;
+use baton_protocol::wire::closest;
+use clap::Args;
+use serde_json::json;
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+
+/// Print the JSON Schema of a document
+///
+/// Without a name, lists them all. Names are DIALECT.DOCUMENT.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  baton schema task.report > task-report.schema.json")]
+pub(crate) struct Options {
+    /// Name of the schema, such as `task.report`
+    name: Option<String>,
+    /// List the names as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    match &options.name {
+        Some(name) => output.json(&schema::find(name).ok_or_else(|| unknown(name))?)?,
+        None if options.json => {
+            let schemas: Vec<_> = schema::names().into_iter().map(|name| json!({ "name": name })).collect();
+            output.json(&json!({ "version": 1, "schemas": schemas }))?;
+        }
+        None => output.data(&(schema::names().join("\n") + "\n"))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn unknown(name: &str) -> CommandError {
+    let error = CommandError::usage(format!("there is no schema `{name}`"));
+    match closest(name, &schema::names()) {
+        Some(close) => error.hint(format!("did you mean `{close}`?")),
+        None => error.hint("`baton schema` lists them all"),
+    }
+}

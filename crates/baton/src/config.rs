@@ -1,0 +1,149 @@
+//! The configuration file `baton.toml`: found beside or above the working directory, and never needed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_protocol::rules::{self, Rule};
+use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
+use baton_protocol::wire::suggest;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::command_error::CommandError;
+
+/// The name of the file.
+const FILE_NAME: &str = "baton.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rules: BTreeMap<Spanned<String>, Spanned<RuleSetting>>,
+    #[serde(default)]
+    check: Check,
+    #[serde(default)]
+    vocabulary: Vocabulary,
+}
+
+/// Either a severity, or permission with a reason.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "\"off\", \"info\", \"warning\" or \"error\", or { allow = \"reason\" }")]
+enum RuleSetting {
+    Level(String),
+    Allow { allow: String },
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Check {
+    file_permissions: Option<Spanned<String>>,
+    summary_tokens: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Vocabulary {
+    #[serde(default)]
+    reasons: Vec<String>,
+    #[serde(default)]
+    phases: Vec<String>,
+}
+
+/// Reads the settings from a given file, or from the nearest one, or takes the defaults.
+pub(crate) fn load(given: Option<&Path>) -> Result<Settings, CommandError> {
+    let Some(path) = given.map(Path::to_owned).or_else(nearest) else { return Ok(Settings::default()) };
+    let text = fs::read_to_string(&path)
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+    parse(&text, &path.display().to_string())
+}
+
+fn nearest() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+fn parse(text: &str, name: &str) -> Result<Settings, CommandError> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        located(text, name, at, error.message())
+    })?;
+    let defaults = Settings::default();
+    let mut settings = Settings {
+        reasons: file.vocabulary.reasons,
+        phases: file.vocabulary.phases,
+        file_permissions: file.check.file_permissions.map_or(Ok(defaults.file_permissions), |given| {
+            let message = format!("`{}` is not `none`, `warnings` or `all`", given.get_ref());
+            FilePermissions::parse(given.get_ref()).ok_or_else(|| located(text, name, given.span().start, &message))
+        })?,
+        summary_tokens: file.check.summary_tokens.unwrap_or(defaults.summary_tokens),
+        ..defaults
+    };
+    for (rule_name, setting) in file.rules {
+        let fail = |at: usize, message: &str| located(text, name, at, message);
+        let rule = Rule::find(rule_name.get_ref()).ok_or_else(|| {
+            let known: Vec<&str> = rules::ALL.iter().map(|rule| rule.name).collect();
+            let hint = match baton_protocol::wire::closest(rule_name.get_ref(), &known) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "`baton explain` lists them".to_owned(),
+            };
+            fail(rule_name.span().start, &format!("there is no rule `{}`", rule_name.get_ref())).hint(hint)
+        })?;
+        if rule.fixed {
+            let message = format!("the rule `{}` cannot be changed: what cannot be read is never valid", rule.name);
+            return Err(fail(rule_name.span().start, &message));
+        }
+        let at = setting.span().start;
+        match setting.into_inner() {
+            RuleSetting::Level(word) => {
+                let level = Level::parse(&word).ok_or_else(|| {
+                    let words = ["off", "info", "warning", "error"];
+                    fail(at, &format!("`{word}` is no severity")).hint(suggest(&word, &words))
+                })?;
+                settings.levels.insert(rule.name, level);
+            }
+            RuleSetting::Allow { allow: reason } if reason.trim().is_empty() => {
+                return Err(fail(at, "a rule is allowed with a reason").hint("write { allow = \"why\" }"));
+            }
+            RuleSetting::Allow { allow: reason } => {
+                settings.permissions.push(Permission { rule: rule.name.to_owned(), reason });
+            }
+        }
+    }
+    Ok(settings)
+}
+
+fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
+    let (line, column) = baton_protocol::diagnostic::Lines::new(text.as_bytes()).position(at);
+    CommandError::usage(format!("{name}:{line}:{column}: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse(text, "baton.toml").expect_err("wrong").message
+    }
+
+    #[test]
+    fn severities_permissions_and_words() {
+        let settings = parse(
+            "[rules]\nvague-summary = \"error\"\nabsolute-path = { allow = \"containers\" }\n[vocabulary]\nreasons = [\"legal\"]\n[check]\nsummary_tokens = 200\n",
+            "baton.toml",
+        )
+        .expect("valid");
+        assert_eq!(settings.levels.len(), 1);
+        assert_eq!(settings.permissions[0].reason, "containers");
+        assert_eq!((settings.reasons.len(), settings.summary_tokens), (1, 200));
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        assert_eq!(error("[rules]\nvague-sumary = \"off\"\n"), "baton.toml:2:1: there is no rule `vague-sumary`");
+        assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: `loud`"));
+        assert!(error("[rules]\nunreadable = \"off\"\n").contains("cannot be changed"));
+        assert!(error("[rules]\nvague-summary = { allow = \" \" }\n").contains("reason"));
+        assert!(error("[ruels]\n").starts_with("baton.toml:1:2"));
+    }
+}

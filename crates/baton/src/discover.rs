@@ -1,0 +1,191 @@
+//! Finds the files that the arguments mean: files, folders, globs and `-`.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use baton_protocol::read::BYTES_MAX;
+use globset::GlobBuilder;
+use walkdir::{DirEntry, WalkDir};
+
+/// Folders that never hold handoffs.
+const SKIPPED: &[&str] = &[".git", "node_modules", "target"];
+
+/// Folders of a mailbox that hold other things than handoffs.
+const BESIDE_HANDOFFS: &[&str] = &["artifacts", "context", "schemas"];
+
+/// One thing to read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// A path that could not be read.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// The path as it was given or found.
+    pub path: String,
+    /// What happened.
+    pub message: String,
+}
+
+/// What the arguments mean.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// What to read, sorted, each once.
+    pub inputs: Vec<Input>,
+    /// What cannot be read.
+    pub problems: Vec<Problem>,
+}
+
+/// Finds the files that the arguments mean.
+pub(crate) fn find(arguments: &[PathBuf]) -> Found {
+    let mut found = Found::default();
+    for argument in arguments {
+        if argument.as_os_str() == "-" {
+            found.inputs.push(Input::Stdin);
+        } else {
+            found.add(argument);
+        }
+    }
+    found.inputs.sort();
+    found.inputs.dedup();
+    found
+}
+
+impl Found {
+    fn add(&mut self, argument: &Path) {
+        match fs::metadata(argument) {
+            Ok(metadata) if metadata.is_dir() => self.add_folder(argument, &|_| true),
+            Ok(_) => self.inputs.push(Input::File(argument.to_owned())),
+            Err(error) => match glob(argument) {
+                Some((base, matches)) => {
+                    let before = self.inputs.len();
+                    self.add_folder(&base, &matches);
+                    if self.inputs.len() == before {
+                        self.problem(argument, "no file matches this pattern");
+                    }
+                }
+                None => self.problem(argument, describe(&error)),
+            },
+        }
+    }
+
+    fn add_folder(&mut self, folder: &Path, wanted: &dyn Fn(&Path) -> bool) {
+        let enter = |entry: &DirEntry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_skipped(entry.path());
+        for entry in WalkDir::new(folder).into_iter().filter_entry(enter) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && is_document(entry.path()) && wanted(entry.path()) => {
+                    self.inputs.push(Input::File(entry.into_path()));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_owned();
+                    let message =
+                        error.io_error().map_or_else(|| error.to_string(), |error| describe(error).to_owned());
+                    self.problem(&path, &message);
+                }
+            }
+        }
+    }
+
+    fn problem(&mut self, path: &Path, message: &str) {
+        self.problems.push(Problem { path: path.display().to_string(), message: message.to_owned() });
+    }
+}
+
+/// Says whether a folder holds no handoffs: by its name, or because it stands beside a mailbox's `handoffs`.
+fn is_skipped(folder: &Path) -> bool {
+    let named = |names: &[&str]| folder.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
+    let in_mailbox = || folder.parent().is_some_and(|root| root.join("handoffs").join("pending").is_dir());
+    named(SKIPPED) || (named(BESIDE_HANDOFFS) && in_mailbox())
+}
+
+/// Says whether a file in a folder may be a handoff.
+fn is_document(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    ["json", "yaml", "yml", "md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Splits a pattern into the folder to search and what to look for.
+#[expect(clippy::type_complexity, reason = "a folder and a predicate, used once")]
+fn glob(argument: &Path) -> Option<(PathBuf, Box<dyn Fn(&Path) -> bool>)> {
+    let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[', '{']))?;
+    let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+    let base: Vec<&str> = pattern.split('/').take_while(is_plain).collect();
+    let base = match base[..] {
+        [] => PathBuf::from("."),
+        [""] => PathBuf::from("/"),
+        _ => PathBuf::from(base.join("/")),
+    };
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let matcher = GlobBuilder::new(pattern).literal_separator(true).build().ok()?.compile_matcher();
+    Some((base, Box::new(move |path| matcher.is_match(path.strip_prefix("./").unwrap_or(path)))))
+}
+
+fn describe(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::PermissionDenied => "permission denied",
+        _ => "it cannot be read",
+    }
+}
+
+impl Input {
+    /// Returns the name used in every output.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Input::File(path) => path.to_string_lossy().replace('\\', "/"),
+            Input::Stdin => "<stdin>".to_owned(),
+        }
+    }
+
+    /// Reads at most one byte more than a document may have, and says how many bytes there are.
+    pub(crate) fn read(&self) -> io::Result<(Vec<u8>, u64)> {
+        let limit = BYTES_MAX as u64 + 1;
+        let mut bytes = Vec::new();
+        match self {
+            Input::File(path) => {
+                let file = File::open(path)?;
+                let length = file.metadata()?.len();
+                if length < limit {
+                    file.take(limit).read_to_end(&mut bytes)?;
+                }
+                Ok((bytes, length))
+            }
+            Input::Stdin => {
+                let length = io::stdin().lock().take(limit).read_to_end(&mut bytes)? as u64;
+                Ok((bytes, length))
+            }
+        }
+    }
+}
+
+/// Makes a problem of an input that could not be read.
+pub(crate) fn problem(input: &Input, error: &io::Error) -> Problem {
+    Problem { path: input.name(), message: describe(error).to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_searched_from_their_plain_part() {
+        let (base, matches) = glob(Path::new("out/*/report*.md")).expect("a pattern");
+        assert_eq!(base, Path::new("out"));
+        assert!(matches(Path::new("out/a/report-1.md")));
+        assert!(!matches(Path::new("out/a/b/report.md")));
+        assert!(glob(Path::new("out/a.md")).is_none());
+    }
+
+    #[test]
+    fn what_is_not_there_is_a_problem() {
+        let found = find(&[PathBuf::from("no/such/file.json"), PathBuf::from("no/such/*.json")]);
+        assert!(found.inputs.is_empty());
+        assert_eq!(found.problems.len(), 3, "{found:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! The only place that prints. Data goes to stdout, the rest to stderr; colour only where it is wanted.
+#![expect(clippy::print_stderr, reason = "this is the module that prints")]
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::Color;
+use crate::command_error::CommandError;
+
+/// Where results and messages go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    stdout_color: bool,
+    stderr_color: bool,
+}
+
+impl Output {
+    /// Decides about colour once.
+    pub(crate) fn new(color: Color) -> Self {
+        let wanted = |terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        Output { stdout_color: wanted(io::stdout().is_terminal()), stderr_color: wanted(io::stderr().is_terminal()) }
+    }
+
+    /// Says whether stdout gets colour.
+    pub(crate) fn has_color(&self) -> bool {
+        self.stdout_color
+    }
+
+    /// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
+    pub(crate) fn data(&self, text: &str) -> Result<(), CommandError> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map_err(|error| CommandError::usage(format!("cannot write to stdout: {error}"))),
+        }
+    }
+
+    /// Writes a JSON result to stdout.
+    pub(crate) fn json(&self, value: &serde_json::Value) -> Result<(), CommandError> {
+        self.data(&format!("{value:#}\n"))
+    }
+
+    /// Tells something beside the result.
+    pub(crate) fn note(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
+    /// Tells that a command could not do what was asked.
+    pub(crate) fn error(&self, error: &CommandError) {
+        let (red, cyan, off) = match self.stderr_color {
+            true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
+            false => ("", "", ""),
+        };
+        eprintln!("{red}error:{off} {}", printable(&error.message));
+        for hint in &error.hints {
+            eprintln!("{cyan}hint:{off} {}", printable(hint));
+        }
+    }
+
+    /// Shows the progress of long work, on a terminal only.
+    pub(crate) fn progress(&self, length: usize) -> ProgressBar {
+        // A bar that appears for a moment only flickers.
+        if length < 64 || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr_with_hz(10));
+        let style = ProgressStyle::with_template("checking [{bar:30}] {pos}/{len} files ({eta} left)");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        bar
+    }
+}
+
+/// Replaces control characters, so that a document cannot write to the terminal through us.
+pub(crate) fn printable(text: &str) -> String {
+    let clean = |character: char| !character.is_control() || character == '\n' || character == '\t';
+    if text.chars().all(clean) {
+        return text.to_owned();
+    }
+    text.chars()
+        .flat_map(|character| match clean(character) {
+            true => character.to_string().chars().collect::<Vec<_>>(),
+            false => character.escape_default().collect(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(printable("a\x1b[31mb\n"), "a\\u{1b}[31mb\n");
+    }
+}

@@ -1,0 +1,49 @@
+//! The JSON form of a check. It is a promise: members are added, never changed.
+
+use baton_protocol::{Diagnostic, Kind, Severity};
+use serde_json::{Value, json};
+
+use crate::commands::check::{Checked, Report};
+
+pub(crate) fn render(report: &Report) -> String {
+    let files: Vec<Value> = report.files.iter().map(file).collect();
+    let problems: Vec<Value> =
+        report.problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message })).collect();
+    let result = json!({
+        "version": 1,
+        "files": files,
+        "problems": problems,
+        "skipped": report.skipped,
+        "errors": report.count(Severity::Error),
+        "warnings": report.count(Severity::Warning),
+    });
+    format!("{result:#}\n")
+}
+
+fn file(file: &Checked) -> Value {
+    let allowed = file.judgement.allowed.iter().map(|(found, reason)| {
+        let mut value = diagnostic(found);
+        value["reason"] = reason.as_str().into();
+        value
+    });
+    json!({
+        "path": file.name,
+        "dialect": file.dialect.map(|dialect| dialect.as_str()),
+        "document": file.kind.map(Kind::as_str),
+        "valid": file.judgement.valid,
+        "diagnostics": file.judgement.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+        "allowed": allowed.collect::<Vec<_>>(),
+    })
+}
+
+fn diagnostic(diagnostic: &Diagnostic) -> Value {
+    json!({
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.as_str(),
+        "message": diagnostic.message,
+        "pointer": diagnostic.pointer,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "help": diagnostic.help,
+    })
+}

@@ -1,0 +1,103 @@
+//! SARIF 2.1.0, the exchange format of code scanners.
+
+use baton_protocol::diagnostic::Lines;
+use baton_protocol::rules::{self, Rule};
+use baton_protocol::{Diagnostic, Severity};
+use serde_json::{Value, json};
+
+use crate::commands::check::{Checked, Report};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub(crate) fn render(report: &Report) -> String {
+    let notifications: Vec<Value> = report
+        .problems
+        .iter()
+        .map(|problem| json!({ "level": "error", "message": { "text": format!("{}: {}", problem.path, problem.message) } }))
+        .collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "baton",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules::ALL.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+            } },
+            "columnKind": "unicodeCodePoints",
+            "results": report.files.iter().flat_map(results).collect::<Vec<_>>(),
+            "invocations": [{
+                "executionSuccessful": report.problems.is_empty(),
+                "toolExecutionNotifications": notifications,
+            }],
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    let docs: String = rule.docs.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
+    let first = docs.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or(rule.name).to_owned();
+    json!({
+        "id": rule.name,
+        "shortDescription": { "text": first },
+        "help": { "text": docs, "markdown": docs },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+fn results(file: &Checked) -> Vec<Value> {
+    let found = file.judgement.diagnostics.iter().map(|diagnostic| result(file, diagnostic));
+    let allowed = file.judgement.allowed.iter().map(|(diagnostic, reason)| {
+        let mut value = result(file, diagnostic);
+        value["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
+        value
+    });
+    found.chain(allowed).collect()
+}
+
+fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
+    let text = match &diagnostic.help {
+        Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    };
+    let mut region = json!({ "startLine": diagnostic.line, "startColumn": diagnostic.column });
+    let (end_line, end_column) = Lines::new(&file.bytes).position(diagnostic.span.end);
+    if (end_line, end_column) > (diagnostic.line, diagnostic.column) {
+        region["endLine"] = end_line.into();
+        region["endColumn"] = end_column.into();
+    }
+    let mut location = json!({
+        "physicalLocation": { "artifactLocation": { "uri": uri(&file.name) }, "region": region },
+    });
+    if !diagnostic.pointer.is_empty() {
+        location["logicalLocations"] = json!([{ "fullyQualifiedName": diagnostic.pointer }]);
+    }
+    let index = rules::ALL.iter().position(|rule| rule.name == diagnostic.code);
+    json!({
+        "ruleId": diagnostic.code,
+        "ruleIndex": index,
+        "level": level(diagnostic.severity),
+        "message": { "text": text },
+        "locations": [location],
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// Writes a path as a relative URI reference.
+fn uri(path: &str) -> String {
+    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes()
+        .map(|byte| match keep(byte) {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect()
+}

@@ -1,0 +1,137 @@
+//! The eyes on a workspace: what stands at a path, without being led outside by links or `..`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use baton_protocol::surroundings::{Sight, Workspace};
+use serde_json::Value;
+
+use crate::command_error::CommandError;
+
+/// A folder that the claims of a document are about.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// Opens a workspace; links in its own path are followed once.
+    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
+        let root = fs::canonicalize(path)
+            .map_err(|error| CommandError::usage(format!("cannot open the workspace {}: {error}", path.display())))?;
+        match root.is_dir() {
+            true => Ok(Folder { root }),
+            false => Err(CommandError::usage(format!("the workspace {} is no folder", path.display()))),
+        }
+    }
+
+    /// Finds the real place of a path, if it exists.
+    fn resolve(&self, path: &str) -> Result<PathBuf, Sight> {
+        let full = self.root.join(path);
+        match fs::canonicalize(&full) {
+            Ok(real) if real.starts_with(&self.root) => Ok(real),
+            Ok(_) => Err(Sight::Outside),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Err(Sight::Unreadable),
+            // What does not exist can still point outside.
+            Err(_) if escapes(Path::new(path), &self.root) => Err(Sight::Outside),
+            Err(_) => Err(Sight::Missing),
+        }
+    }
+}
+
+/// Says whether a path leaves the workspace by its words alone.
+fn escapes(path: &Path, root: &Path) -> bool {
+    use std::path::Component;
+    let inner = match path.strip_prefix(root) {
+        Ok(inner) => inner,
+        Err(_) if path.is_absolute() => return true,
+        Err(_) => path,
+    };
+    let mut depth = 0_i64;
+    inner.components().any(|component| {
+        depth += match component {
+            Component::ParentDir => -1,
+            Component::Normal(_) => 1,
+            _ => 0,
+        };
+        depth < 0
+    })
+}
+
+impl Workspace for Folder {
+    fn look(&self, path: &str) -> Sight {
+        let real = match self.resolve(path) {
+            Ok(real) => real,
+            Err(sight) => return sight,
+        };
+        match fs::metadata(&real) {
+            Ok(found) if found.is_dir() => match fs::read_dir(&real) {
+                Ok(mut entries) => Sight::Folder { empty: entries.next().is_none() },
+                Err(_) => Sight::Unreadable,
+            },
+            Ok(found) => Sight::File { bytes: found.len() },
+            Err(_) => Sight::Unreadable,
+        }
+    }
+
+    fn count_lines(&self, path: &str) -> Option<usize> {
+        let mut reader = BufReader::new(fs::File::open(self.resolve(path).ok()?).ok()?);
+        let (mut lines, mut last) = (0, b'\n');
+        loop {
+            let chunk = reader.fill_buf().ok()?;
+            let Some(end) = chunk.last() else { break };
+            last = *end;
+            lines += chunk.iter().filter(|byte| **byte == b'\n').count();
+            let length = chunk.len();
+            reader.consume(length);
+        }
+        // A last line without a line end is a line, too.
+        Some(lines + usize::from(last != b'\n'))
+    }
+
+    fn read_json(&self, path: &str) -> Option<Value> {
+        let file = fs::File::open(self.resolve(path).ok()?).ok()?;
+        let mut bytes = Vec::new();
+        file.take(64 * 1024 * 1024).read_to_end(&mut bytes).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("baton-workspace-{name}-{}", std::process::id()));
+        fs::create_dir_all(path.join("inside/empty")).expect("created");
+        fs::write(path.join("inside/two.txt"), "a\nb").expect("written");
+        path
+    }
+
+    #[test]
+    fn sees_what_is_there_and_what_is_not() {
+        let path = folder("sees");
+        let workspace = Folder::open(&path.join("inside")).expect("open");
+        assert_eq!(workspace.look("two.txt"), Sight::File { bytes: 3 });
+        assert_eq!(workspace.look("empty"), Sight::Folder { empty: true });
+        assert_eq!(workspace.look("none.txt"), Sight::Missing);
+        assert_eq!(workspace.look("../none.txt"), Sight::Outside);
+        assert_eq!(workspace.look("empty/../two.txt"), Sight::File { bytes: 3 });
+        assert_eq!(workspace.look("/etc/hostname-that-is-not-there"), Sight::Outside);
+        assert_eq!(workspace.count_lines("two.txt"), Some(2));
+        fs::remove_dir_all(path).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_outside() {
+        let path = folder("links");
+        fs::write(path.join("secret.txt"), "x").expect("written");
+        std::os::unix::fs::symlink(path.join("secret.txt"), path.join("inside/link.txt")).expect("linked");
+        let workspace = Folder::open(&path.join("inside")).expect("open");
+        assert_eq!(workspace.look("link.txt"), Sight::Outside);
+        assert_eq!(workspace.count_lines("link.txt"), None);
+        fs::remove_dir_all(path).expect("removed");
+    }
+}
