@@ -2,42 +2,33 @@
 //! and the `jsonschema` crate with the document's published schema, on the same text, in the same run.
 //!
 //! Both take turns in short rounds, so that whatever else the machine does hits both; the ratio is the median of the
-//! rounds' ratios.
+//! rounds' ratios. With `--instructions` each side runs under `valgrind --tool=callgrind` instead, which counts the
+//! same on every machine however busy it is.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+#[path = "judgement/subject.rs"]
+mod subject;
+
 use std::hint::black_box;
-use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use baton_protocol::read::{Format, markdown};
-use baton_protocol::schema::Compiled;
-use baton_protocol::{Hints, Settings, Surroundings, schema};
-use serde_json::Value;
-
-/// An example file and the schema of its document.
-const DOCUMENTS: &[(&str, &str)] = &[
-    ("blocks/architecture.md", "metadata-block.report"),
-    ("blocks/implementation.md", "phase-block.report"),
-    ("packages/delegation.yaml", "package.request"),
-    ("packages/delegation.json", "package.request"),
-    ("tasks/research-report.json", "task.report"),
-    ("mailbox/handoffs/pending/hoff-20260318-0007.json", "mailbox.request"),
-    ("native.json", "native.report"),
-];
+use subject::{DOCUMENTS, Subject};
 
 const ROUNDS: usize = 200;
 const ROUND: Duration = Duration::from_millis(5);
 
-/// What is measured: a file, and its document as bare JSON.
-struct Subject {
-    name: &'static str,
-    format: Format,
-    bytes: Vec<u8>,
-    bare: String,
-    schema: Compiled,
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let position = |name: &str| arguments.iter().position(|argument| argument == name);
+    match (position("--repeat"), position("--instructions")) {
+        (Some(at), _) => repeat(&arguments[at + 1], &arguments[at + 2], &arguments[at + 3]),
+        (_, Some(_)) => count_instructions(),
+        _ => measure_times(),
+    }
 }
 
-fn main() {
+fn measure_times() {
     println!("| document | bytes | bare parse + schema | whole judgement | documents/s | ratio |");
     println!("|---|--:|--:|--:|--:|--:|");
     for (file, schema) in DOCUMENTS {
@@ -54,58 +45,40 @@ fn main() {
     }
 }
 
-impl Subject {
-    fn load(file: &str, schema: &'static str) -> Self {
-        let bytes = content(file);
-        let format = Format::of_path(file).expect("a known extension");
-        let text = std::str::from_utf8(&bytes).expect("text");
-        let bare = match format {
-            Format::Json => text.to_owned(),
-            Format::Markdown => markdown::fences(text, 0).pop().expect("a block").block.text.into_owned(),
-            // There is no bare YAML reader to compare with: the same document as JSON stands for it.
-            Format::Yaml => to_json(text),
-        };
-        let compiled = Compiled::new(&schema::find(schema).expect("a schema")).expect("a schema");
-        let subject = Subject { name: schema, format, bare, schema: compiled, bytes };
-        assert!(subject.judge(), "{file} is valid");
-        assert!(subject.validate(), "{file} satisfies {schema}");
-        subject
-    }
-
-    fn judge(&self) -> bool {
-        let reading = baton_protocol::read(&self.bytes, Hints { format: Some(self.format), dialect: None });
-        baton_protocol::judge(&self.bytes, &reading, &Surroundings::default(), &Settings::default()).valid
-    }
-
-    fn validate(&self) -> bool {
-        let value: Value = serde_json::from_str(&self.bare).expect("JSON");
-        self.schema.is_valid(&value)
+/// Counts the instructions of 1,000 runs of each side, less those of starting the process.
+fn count_instructions() {
+    println!("| document | bare parse + schema | whole judgement | ratio |");
+    println!("|---|--:|--:|--:|");
+    for (file, schema) in DOCUMENTS {
+        let side = |side: &str| (instructions(file, side, 1100) - instructions(file, side, 100)) / 1000;
+        let (bare, whole) = (side("bare"), side("whole"));
+        #[expect(clippy::cast_precision_loss, reason = "a ratio needs two digits")]
+        let ratio = whole as f64 / bare as f64;
+        println!("| {schema} ({file}) | {bare} | {whole} | {ratio:.2} |");
     }
 }
 
-/// Returns the text of an example, or of one made from another.
-fn content(file: &str) -> Vec<u8> {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/handoffs");
-    let read = |file: &str| std::fs::read(examples.join(file)).expect("an example");
-    match file {
-        "packages/delegation.json" => {
-            to_json(std::str::from_utf8(&read("packages/delegation.yaml")).expect("text")).into_bytes()
-        }
-        "native.json" => native(&read("blocks/implementation.md")).into_bytes(),
-        other => read(other),
+/// Runs this program again under callgrind and returns what it counted.
+fn instructions(file: &str, side: &str, times: u32) -> u64 {
+    let this = std::env::current_exe().expect("this program");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(this)
+        .args(["--repeat", file, side, &times.to_string()])
+        .output()
+        .expect("valgrind is installed");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let counted =
+        text.lines().find_map(|line| line.split_once("Collected :")).expect("callgrind tells what it counted");
+    counted.1.trim().parse().expect("a number")
+}
+
+fn repeat(file: &str, side: &str, times: &str) {
+    let (file, schema) = DOCUMENTS.iter().find(|(known, _)| *known == file).expect("a document");
+    let subject = Subject::load(file, schema);
+    for _ in 0..times.parse::<u32>().expect("a number") {
+        assert!(black_box(if side == "bare" { subject.validate() } else { subject.judge() }));
     }
-}
-
-fn to_json(yaml: &str) -> String {
-    let value = baton_protocol::read::yaml::parse(yaml).expect("YAML").into_json();
-    serde_json::to_string_pretty(&value).expect("JSON")
-}
-
-fn native(block: &[u8]) -> String {
-    let reading = baton_protocol::read(block, Hints { format: Some(Format::Markdown), dialect: None });
-    let document = reading.document.expect("a report");
-    let value = baton_protocol::Dialect::Native.write(&document).expect("native");
-    serde_json::to_string_pretty(&value).expect("JSON")
 }
 
 /// Returns seconds per bare validation, seconds per judgement, and the median of their ratios.

@@ -15,6 +15,7 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 
 use crate::model::{Document, Extensions, Kind};
+use crate::read::DEPTH_MAX;
 use crate::tree::Node;
 use crate::wire::Reader;
 
@@ -177,7 +178,12 @@ impl fmt::Display for Dialect {
 }
 
 /// Puts a value under a JSON pointer, making the objects on the way.
+///
+/// A pointer may come from a document: it must not build what would never have been read.
 fn put(root: &mut Value, pointer: &str, value: Value) {
+    if pointer.bytes().filter(|byte| *byte == b'/').count() > DEPTH_MAX {
+        return;
+    }
     let mut here = root;
     for token in pointer.split('/').skip(1) {
         let token = token.replace("~1", "/").replace("~0", "~");
@@ -216,6 +222,7 @@ mod tests {
         put(&mut value, "/a/0/c", 2.into());
         put(&mut value, "/x~1y/z", 3.into());
         put(&mut value, "/a/7/c", 4.into());
+        put(&mut value, &"/d".repeat(DEPTH_MAX + 1), 5.into());
         assert_eq!(value, serde_json::json!({"a": [{"b": 1, "c": 2}], "x/y": {"z": 3}}));
     }
 }

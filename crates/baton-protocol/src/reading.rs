@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Finding, Findings, Place};
+use crate::diagnostic::{Finding, Findings, Place, excerpt};
 use crate::dialect::Dialect;
 use crate::model::Document;
 use crate::read::{Block, Format, Trouble, allow, decode, markdown};
@@ -219,9 +219,8 @@ impl<'t> Reading<'t> {
     }
 
     fn permit(&mut self, rule: &str, reason: &str, place: Place) -> Option<Finding> {
-        let known = rules::Rule::find(rule);
-        match known {
-            None => Some(bad_allow(place, format!("there is no rule `{rule}`"))),
+        match rules::Rule::find(rule) {
+            None => Some(bad_allow(place, format!("there is no rule `{}`", excerpt(rule)))),
             Some(found) if found.fixed => Some(bad_allow(place, format!("the rule `{rule}` cannot be allowed"))),
             Some(_) if reason.trim().is_empty() => {
                 Some(bad_allow(place, format!("`{rule}` is allowed without a reason")))

@@ -4,7 +4,7 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 
 use super::schema_of;
-use crate::diagnostic::{Finding, Place};
+use crate::diagnostic::{Finding, Place, excerpt};
 use crate::model::{Acknowledgment, Document, Kind, Report, Request};
 use crate::rules;
 use crate::tree::Node;
@@ -38,7 +38,20 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         Kind::Acknowledgment => Document::Acknowledgment(Box::new(Acknowledgment::read(node, reader)?)),
         Kind::Report => Document::Report(Box::new(Report::read(node, reader)?)),
     };
-    Some(document)
+    refuse_own_extensions(&document, reader).then_some(document)
+}
+
+/// Extensions are what other dialects said; what a native document says itself stands in its place.
+fn refuse_own_extensions(document: &Document, reader: &mut Reader) -> bool {
+    let own = document.extensions().iter().position(|extensions| extensions.dialect.as_deref() == Some("native"));
+    if let Some(index) = own {
+        let place = Place::Value(format!("/extensions/{index}/dialect"));
+        let message = "a native document has no extensions of the native dialect";
+        reader.findings.push(
+            Finding::new(&rules::unknown_dialect::RULE, place, message).help("write the fields where they belong"),
+        );
+    }
+    own.is_none()
 }
 
 fn check_version(version: Node<'_>, reader: &mut Reader) -> Option<()> {
@@ -61,7 +74,7 @@ fn read_kind(node: Node<'_>, reader: &mut Reader) -> Option<Kind> {
     let kind = Kind::ALL.into_iter().find(|kind| crate::wire::same_word(kind.as_str(), &word));
     if kind.is_none() {
         let known = Kind::ALL.map(Kind::as_str);
-        let message = format!("`{word}` is no document");
+        let message = format!("`{}` is no document", excerpt(&word));
         let place = Place::Value(reader.pointer());
         reader.findings.push(Finding::new(&rules::unknown_dialect::RULE, place, message).help(suggest(&word, &known)));
     }
@@ -77,9 +90,10 @@ pub(super) fn write(document: &Document) -> Value {
         Document::Acknowledgment(acknowledgment) => acknowledgment.write_members(&mut map),
         Document::Report(report) => report.write_members(&mut map),
     }
-    // What a native document said beyond the form is put back by pointer, not told as somebody else's.
-    if let Some(Value::Array(extensions)) = map.get_mut("extensions") {
-        extensions.retain(|extensions| extensions["dialect"] != "native");
+    // What this document said beyond the form was added last by reading; it is put back by pointer instead.
+    let own = document.extensions().last().is_some_and(|last| last.dialect.as_deref() == Some("native"));
+    if let Some(Value::Array(extensions)) = map.get_mut("extensions").filter(|_| own) {
+        extensions.pop();
         if extensions.is_empty() {
             map.shift_remove("extensions");
         }

@@ -7,7 +7,7 @@ const LOG_LINES: u32 = 3;
 const STACK_FRAMES: u32 = 2;
 const ENCODED_RUN: usize = 200;
 const BLOCK_FENCES: u32 = 2;
-const JSON_KEYS: u32 = 10;
+const JSON_KEYS: usize = 10;
 const SEARCH_STEPS: u32 = 3;
 
 /// Why a summary counts as pasted raw material, or `None` when it summarises.
@@ -22,51 +22,42 @@ const SEARCH_STEPS: u32 = 3;
 /// and identifiers, paths and short inline snippets are welcome.
 #[must_use]
 pub fn raw_dump(text: &str) -> Option<&'static str> {
-    let survey = survey(text.as_bytes());
-    if survey.fences >= BLOCK_FENCES {
+    let bytes = text.as_bytes();
+    let fence_marks = memchr::memchr2_iter(b'`', b'~', bytes);
+    if fence_marks.map(|at| fences(bytes, at)).sum::<u32>() >= BLOCK_FENCES {
         return Some("pastes a fenced code block");
     }
-    if survey.encoded {
+    if has_encoded_run(bytes) {
         return Some("pastes a long run of encoded data");
     }
-    if survey.keys >= JSON_KEYS {
+    if memchr::memchr_iter(b'"', bytes).filter(|at| closes_key(&bytes[*at..])).nth(JSON_KEYS - 1).is_some() {
         return Some("pastes a JSON document");
     }
-    if survey.lines > 1
+    if memchr::memchr(b'\n', bytes).is_some()
         && let Some(reason) = pasted_lines(text)
     {
         return Some(reason);
     }
-    narration(text.as_bytes())
+    narration(bytes)
 }
 
-#[derive(Default)]
-struct Survey {
-    fences: u32,
-    encoded: bool,
-    keys: u32,
-    lines: u32,
-}
-
-/// One pass for everything that needs every byte but no line structure.
-fn survey(bytes: &[u8]) -> Survey {
-    let mut survey = Survey { lines: 1, ..Survey::default() };
-    let mut start = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if ALPHABET[byte as usize] {
+/// A long run covers one of the bytes that are looked at, so most bytes are not.
+fn has_encoded_run(bytes: &[u8]) -> bool {
+    let is_outside = |byte: &u8| !ALPHABET[usize::from(*byte)];
+    let mut at = ENCODED_RUN - 1;
+    while let Some(byte) = bytes.get(at) {
+        if is_outside(byte) {
+            at += ENCODED_RUN;
             continue;
         }
-        survey.encoded |= is_encoded(&bytes[start..at]);
-        start = at + 1;
-        match byte {
-            b'`' | b'~' => survey.fences += fences(bytes, at),
-            b'"' => survey.keys += u32::from(closes_key(&bytes[at..])),
-            b'\n' => survey.lines += 1,
-            _ => {}
+        let start = bytes[..at].iter().rposition(is_outside).map_or(0, |before| before + 1);
+        let end = bytes[at..].iter().position(is_outside).map_or(bytes.len(), |after| at + after);
+        if is_encoded(&bytes[start..end]) {
+            return true;
         }
+        at = end + ENCODED_RUN;
     }
-    survey.encoded |= is_encoded(&bytes[start..]);
-    survey
+    false
 }
 
 /// A fence at the start of a line opens a block by itself; elsewhere it takes a pair.
@@ -262,13 +253,10 @@ const SEARCH: [&str; 10] = [
 
 fn narration(bytes: &[u8]) -> Option<&'static str> {
     let mut steps = 0;
-    let mut inside = false;
-    for (at, head) in bytes.windows(4).enumerate() {
-        let opens = !inside;
-        inside = head[0].is_ascii_alphanumeric();
-        if !opens || !inside {
-            continue;
-        }
+    for at in std::iter::once(0).chain(memchr::memchr2_iter(b' ', b'\n', bytes).map(|space| space + 1)) {
+        let punctuation = bytes[at..].iter().take(3).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+        let at = at + punctuation;
+        let Some(head) = bytes.get(at..at + 4) else { break };
         // why: four letters settle almost every word without touching the phrase lists
         match &[head[0] | 0x20, head[1] | 0x20, head[2] | 0x20, head[3] | 0x20] {
             [b'i', b' ', ..] => steps += u32::from(opens_with_any(&bytes[at..], &SEARCH)),

@@ -10,10 +10,11 @@ use serde_json::Number;
 use serde_json::error::Category;
 
 use super::{DEPTH_MAX, Trouble, VALUES_MAX};
+use crate::diagnostic::excerpt;
 use crate::tree::Node;
 
 /// Objects up to this size are searched for duplicate keys by comparing, larger ones by sorting.
-const SMALL_OBJECT: usize = 32;
+pub(super) const SMALL_OBJECT: usize = 32;
 
 /// Parses one JSON document.
 pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
@@ -35,7 +36,7 @@ pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
 struct Watch {
     values: Cell<usize>,
     huge_number: Cell<bool>,
-    duplicate: Cell<Option<usize>>,
+    duplicate: Cell<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -128,14 +129,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut members: Vec<(Cow<'de, str>, Node<'de>)> = Vec::new();
         while let Some(Key(key)) = object.next_key()? {
             if members.len() < SMALL_OBJECT && members.iter().any(|(name, _)| *name == key) {
-                self.watch.duplicate.set(Some(key.len()));
-                return Err(de::Error::custom(format!("the key `{key}` is there twice")));
+                self.watch.duplicate.set(true);
+                return Err(de::Error::custom(format!("the key `{}` is there twice", excerpt(&key))));
             }
             let value = object.next_value_seed(inner)?;
             members.push((key, value));
         }
         match (members.len() > SMALL_OBJECT).then(|| first_duplicate(&members)).flatten() {
-            Some(key) => Err(de::Error::custom(format!("the key `{key}` is there twice in this object"))),
+            Some(key) => Err(de::Error::custom(format!("the key `{}` is there twice in this object", excerpt(key)))),
             None => Ok(Node::Object(members)),
         }
     }
@@ -164,7 +165,7 @@ impl<'de> de::Deserialize<'de> for Key<'de> {
 }
 
 /// Returns the first key that stands twice in a large object.
-fn first_duplicate<'m>(members: &'m [(Cow<'_, str>, Node<'_>)]) -> Option<&'m str> {
+pub(super) fn first_duplicate<'m>(members: &'m [(Cow<'_, str>, Node<'_>)]) -> Option<&'m str> {
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
@@ -182,19 +183,26 @@ fn explain(error: &serde_json::Error, text: &str, watch: &Watch) -> Trouble {
         return Trouble::new(format!("this is not valid JSON: {message}"), character_at(text, at))
             .help("ask the agent for valid JSON; nothing is taken from a text that cannot be read");
     }
-    // The error is raised after the key was read, so the key ends where the error stands.
-    if let Some(length) = watch.duplicate.get() {
-        let end = at.min(text.len());
-        return Trouble::new(message, end.saturating_sub(length + 1)..end)
+    if watch.duplicate.get() {
+        return Trouble::new(message, key_before(text, at))
             .help("keep one of the two; readers disagree about which one counts");
     }
     Trouble::new(message, character_at(text, at))
 }
 
+/// Returns the range of the string that ends last before an offset: the key that was just read.
+fn key_before(text: &str, at: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let is_open = |quote: &usize| bytes[..*quote].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0;
+    let close = memchr::memrchr(b'"', &bytes[..(at + 1).min(bytes.len())]).unwrap_or(0);
+    let open = memchr::memrchr_iter(b'"', &bytes[..close]).find(is_open).unwrap_or(close);
+    open..close + 1
+}
+
 /// Explains what stands behind a complete document.
 fn after_end(error: &serde_json::Error, text: &str) -> Trouble {
     let at = offset(error, text);
-    let trouble = Trouble::new("there is more text after the end of the JSON document", at..(at + 1).min(text.len()));
+    let trouble = Trouble::new("there is more text after the end of the JSON document", character_at(text, at));
     match text.as_bytes().get(at) {
         Some(b'{' | b'[') => Trouble {
             message: "the file has more than one JSON document".to_owned(),
@@ -253,7 +261,9 @@ mod tests {
     fn duplicate_keys_are_refused_at_the_second_one() {
         let text = "{\n \"a\": 1,\n \"a\": 2}";
         let found = trouble(text);
-        assert_eq!(&text[found.span.start..], "\"a\": 2}");
+        assert_eq!(&text[found.span], "\"a\"");
+        let text = r#"{"\"é": 1, "\"é"  : 2}"#;
+        assert_eq!(&text[trouble(text).span], r#""\"é""#);
         let many: String = (0..100).map(|n| format!("\"k{}\": 1,", n % 99)).collect();
         assert!(trouble(&format!("{{{}}}", many.trim_end_matches(','))).message.contains("`k0`"));
     }

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 
-use super::json::character_at;
+use super::json::{SMALL_OBJECT, character_at, first_duplicate};
 use super::{DEPTH_MAX, Trouble, VALUES_MAX};
+use crate::diagnostic::excerpt;
 use crate::tree::{Node, plain_number};
 
 /// Parses one YAML document.
@@ -91,6 +92,10 @@ impl<'t> Builder<'t> {
         let (node, anchor) = match event {
             Event::Scalar(value, style, anchor, tag) => {
                 let node = match tag.as_deref() {
+                    None if style == ScalarStyle::Plain && is_lossy(&value) => {
+                        let message = format!("the integer {} does not fit in 64 bits", excerpt(&value));
+                        return Err(self.trouble(&message, span).help("quote it, so that no digit is lost"));
+                    }
                     None => resolve(value, style),
                     Some(tag) if tag.is_yaml_core_schema_tag("str") => Node::Text(value),
                     Some(tag) if tag.core_suffix().is_some() => resolve(value, ScalarStyle::Plain),
@@ -124,22 +129,28 @@ impl<'t> Builder<'t> {
     fn object(&mut self, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
         self.check_depth(depth, span)?;
         let mut members: Vec<(Cow<'t, str>, Node<'t>)> = Vec::new();
-        let mut names = std::collections::HashSet::new();
         loop {
             let (event, key_span) = self.next()?;
             if event == Event::MappingEnd {
-                return Ok(Node::Object(members));
+                break;
             }
             let key = self.key(event, &key_span)?;
-            if !names.insert(key.clone()) {
-                return Err(self
-                    .trouble(&format!("the key `{key}` is there twice"), &key_span)
-                    .help("keep one of the two; readers disagree about which one counts"));
+            if members.len() < SMALL_OBJECT && members.iter().any(|(name, _)| *name == key) {
+                return Err(self.duplicate(&key, &key_span));
             }
             let (event, span) = self.next()?;
             let value = self.node(event, &span, depth + 1)?;
             members.push((key, value));
         }
+        match (members.len() > SMALL_OBJECT).then(|| first_duplicate(&members)).flatten() {
+            Some(key) => Err(self.duplicate(key, span)),
+            None => Ok(Node::Object(members)),
+        }
+    }
+
+    fn duplicate(&self, key: &str, span: &Span) -> Trouble {
+        self.trouble(&format!("the key `{}` is there twice", excerpt(key)), span)
+            .help("keep one of the two; readers disagree about which one counts")
     }
 
     fn key(&self, event: Event<'t>, span: &Span) -> Result<Cow<'t, str>, Trouble> {
@@ -184,7 +195,7 @@ impl<'t> Builder<'t> {
     }
 
     fn unknown_tag(&self, tag: &str, span: &Span) -> Trouble {
-        self.trouble(&format!("the tag {tag} means nothing in a handoff"), span).help("remove the tag")
+        self.trouble(&format!("the tag {} means nothing in a handoff", excerpt(tag)), span).help("remove the tag")
     }
 
     fn trouble(&self, message: &str, span: &Span) -> Trouble {
@@ -198,6 +209,13 @@ impl<'t> Builder<'t> {
 
 fn start(span: &Span) -> usize {
     span.byte_range().map_or(0, |range| range.start)
+}
+
+/// Says whether a scalar is an integer that would be rounded.
+fn is_lossy(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let integer = digits.len() >= 19 && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    integer && value.parse::<i64>().is_err() && value.parse::<u64>().is_err()
 }
 
 /// Gives an untagged scalar its type.
@@ -237,6 +255,15 @@ mod tests {
             r#"{"a":1,"b":"010","c":"1_000","d":"no","e":null,"f":true,"g":1.5}"#
         );
         assert_eq!(json("a: '1'\nb: !!str 2\n"), r#"{"a":"1","b":"2"}"#);
+    }
+
+    #[test]
+    fn integers_are_never_rounded() {
+        assert!(trouble("a: 123456789012345678901234567890\n").message.contains("64 bits"));
+        assert_eq!(
+            json("a: 18446744073709551615\nb: '123456789012345678901234567890'\n"),
+            r#"{"a":18446744073709551615,"b":"123456789012345678901234567890"}"#
+        );
     }
 
     #[test]

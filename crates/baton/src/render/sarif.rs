@@ -47,22 +47,23 @@ fn descriptor(rule: &Rule) -> Value {
 }
 
 fn results(file: &Checked) -> Vec<Value> {
-    let found = file.judgement.diagnostics.iter().map(|diagnostic| result(file, diagnostic));
+    let lines = Lines::new(&file.bytes);
+    let found = file.judgement.diagnostics.iter().map(|diagnostic| result(file, diagnostic, &lines));
     let allowed = file.judgement.allowed.iter().map(|(diagnostic, reason)| {
-        let mut value = result(file, diagnostic);
+        let mut value = result(file, diagnostic, &lines);
         value["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
         value
     });
     found.chain(allowed).collect()
 }
 
-fn result(file: &Checked, diagnostic: &Diagnostic) -> Value {
+fn result(file: &Checked, diagnostic: &Diagnostic, lines: &Lines<'_>) -> Value {
     let text = match &diagnostic.help {
         Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
         None => diagnostic.message.clone(),
     };
     let mut region = json!({ "startLine": diagnostic.line, "startColumn": diagnostic.column });
-    let (end_line, end_column) = Lines::new(&file.bytes).position(diagnostic.span.end);
+    let (end_line, end_column) = lines.position(diagnostic.span.end);
     if (end_line, end_column) > (diagnostic.line, diagnostic.column) {
         region["endLine"] = end_line.into();
         region["endColumn"] = end_column.into();
