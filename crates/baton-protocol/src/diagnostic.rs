@@ -119,7 +119,11 @@ pub struct Findings {
 impl Findings {
     /// Adds a finding, or only counts it where there are too many of its rule.
     pub fn push(&mut self, finding: Finding) {
-        let rule = finding.rule;
+        self.add(finding.rule, || finding);
+    }
+
+    /// Adds a finding that is only made if there are not too many of its rule.
+    pub fn add(&mut self, rule: &'static Rule, make: impl FnOnce() -> Finding) {
         let known = self.counts.iter().position(|(counted, _)| std::ptr::eq(*counted, rule));
         let index = known.unwrap_or_else(|| {
             self.counts.push((rule, 0));
@@ -127,7 +131,7 @@ impl Findings {
         });
         self.counts[index].1 += 1;
         if self.counts[index].1 <= FINDINGS_PER_RULE {
-            self.kept.push(finding);
+            self.kept.push(make());
         }
     }
 

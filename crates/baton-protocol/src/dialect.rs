@@ -109,10 +109,21 @@ impl Dialect {
             Dialect::Native => Some(native::write(document)),
         }?;
         let own = |extensions: &&Extensions| extensions.dialect.as_deref() == Some(self.as_str());
+        let settled = self.settled(document);
         for (pointer, field) in document.extensions().iter().filter(own).flat_map(|extensions| &extensions.fields) {
-            put(&mut value, pointer, field.clone());
+            if !settled.contains(pointer) {
+                put(&mut value, pointer, field.clone());
+            }
         }
         Some(value)
+    }
+
+    /// Returns where the status and the decision of a report stand: no extension may say otherwise.
+    fn settled(self, document: &Document) -> Vec<String> {
+        let Document::Report(report) = document else { return Vec::new() };
+        let outcome = report.outcome.map(|_| self.source_pointer(Kind::Report, "/outcome"));
+        let decision = report.decision.map(|_| self.source_pointer(Kind::Report, "/decision"));
+        outcome.into_iter().chain(decision).collect()
     }
 
     /// Says whether the dialect has such a document.
@@ -181,7 +192,7 @@ impl fmt::Display for Dialect {
 ///
 /// A pointer may come from a document: it must not build what would never have been read.
 fn put(root: &mut Value, pointer: &str, value: Value) {
-    if pointer.bytes().filter(|byte| *byte == b'/').count() > DEPTH_MAX {
+    if !pointer.starts_with('/') || pointer.bytes().filter(|byte| *byte == b'/').count() > DEPTH_MAX {
         return;
     }
     let mut here = root;
@@ -199,7 +210,10 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
         let Some(below) = below else { return };
         here = below;
     }
-    *here = value;
+    // Reading leaves nothing behind that would replace what a document says in an object.
+    if !here.as_object().is_some_and(|members| !members.is_empty()) || value.is_object() {
+        *here = value;
+    }
 }
 
 /// Counts the names that an object has.
@@ -217,11 +231,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_extension_changes_a_status() {
+        let fields = Map::from_iter([("/status".to_owned(), "blocked".into()), ("/note".to_owned(), "kept".into())]);
+        let report = crate::model::Report {
+            outcome: Some(crate::model::terms::Outcome::Complete),
+            extensions: vec![Extensions { dialect: Some("task".to_owned()), fields }],
+            ..Default::default()
+        };
+        let written = Dialect::Task.write(&Document::Report(Box::new(report)));
+        assert_eq!(written, Some(serde_json::json!({"status": "complete", "note": "kept"})));
+    }
+
+    #[test]
     fn values_are_put_where_the_pointer_says() {
         let mut value = serde_json::json!({"a": [{"b": 1}]});
         put(&mut value, "/a/0/c", 2.into());
         put(&mut value, "/x~1y/z", 3.into());
         put(&mut value, "/a/7/c", 4.into());
+        put(&mut value, "no pointer", 6.into());
+        put(&mut value, "/a/0", 7.into());
         put(&mut value, &"/d".repeat(DEPTH_MAX + 1), 5.into());
         assert_eq!(value, serde_json::json!({"a": [{"b": 1, "c": 2}], "x/y": {"z": 3}}));
     }

@@ -5,7 +5,7 @@ use crate::model::Document;
 use crate::read::locate::Spans;
 use crate::reading::Reading;
 use crate::rules::{self, Case};
-use crate::settings::{Permission, Settings};
+use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
 /// What is said about one document.
@@ -13,10 +13,21 @@ use crate::surroundings::Surroundings;
 pub struct Judgement {
     /// What counts, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// What was found but is allowed, with the reason.
-    pub allowed: Vec<(Diagnostic, String)>,
+    /// What was found but is allowed.
+    pub allowed: Vec<Allowed>,
     /// Whether the document could be read and nothing in it is an error.
     pub valid: bool,
+}
+
+/// Something that was found but is allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    /// What was found.
+    pub diagnostic: Diagnostic,
+    /// Why it is allowed.
+    pub reason: String,
+    /// Whether the project allows it, and not the document itself.
+    pub by_project: bool,
 }
 
 impl Judgement {
@@ -36,8 +47,8 @@ pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_
     let mut judgement = Judgement::default();
     // Most documents have no findings, and then no positions are needed.
     if !findings.is_empty() {
-        let positions = Positions::of(bytes, reading);
         let mut findings = findings.into_vec();
+        let positions = Positions::of(bytes, reading, &findings);
         findings.iter_mut().for_each(|finding| positions.translate(finding));
         drop_consequences(&mut findings, while_reading, settings);
         for finding in findings {
@@ -60,26 +71,22 @@ fn has_outcome(document: &Document) -> bool {
 impl Judgement {
     fn take(&mut self, finding: Finding, positions: &Positions<'_, '_>, reading: &Reading<'_>, settings: &Settings) {
         let Some(severity) = settings.severity(finding.rule, reading.dialect) else { return };
-        let permission = permission_for(&finding, severity, reading, settings).map(|given| given.reason.clone());
-        let diagnostic = positions.diagnostic(finding, severity);
-        match permission {
-            Some(reason) => self.allowed.push((diagnostic, reason)),
-            None => self.diagnostics.push(diagnostic),
+        let by_project = settings.permission(finding.rule).filter(|_| !finding.rule.fixed);
+        let own = reading.permissions.iter().find(|permission| permission.rule == finding.rule.name);
+        let by_itself = own.filter(|_| !finding.rule.fixed && settings.file_permissions.covers(severity));
+        let given = by_project.or(by_itself).map(|permission| permission.reason.clone());
+        let mut diagnostic = positions.diagnostic(finding, severity);
+        match given {
+            Some(reason) => self.allowed.push(Allowed { diagnostic, reason, by_project: by_project.is_some() }),
+            None => {
+                if own.is_some() {
+                    let help = diagnostic.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
+                    diagnostic.help = Some(format!("{help}only the project can allow this, in baton.toml"));
+                }
+                self.diagnostics.push(diagnostic);
+            }
         }
     }
-}
-
-fn permission_for<'a>(
-    finding: &Finding,
-    severity: Severity,
-    reading: &'a Reading<'_>,
-    settings: &'a Settings,
-) -> Option<&'a Permission> {
-    if finding.rule.fixed {
-        return None;
-    }
-    let own = reading.permissions.iter().find(|permission| permission.rule == finding.rule.name);
-    settings.permission(finding.rule).or(own.filter(|_| settings.file_permissions.covers(severity)))
 }
 
 /// A value that could not be read is not judged any further: what was said while reading explains it already.
@@ -112,8 +119,10 @@ struct Positions<'r, 't> {
 }
 
 impl<'r, 't> Positions<'r, 't> {
-    fn of(bytes: &'r [u8], reading: &'r Reading<'t>) -> Self {
-        let spans = reading.block.as_ref().map(Spans::of).unwrap_or_default();
+    fn of(bytes: &'r [u8], reading: &'r Reading<'t>, findings: &[Finding]) -> Self {
+        // What could not be parsed has no tree to point into.
+        let pointed = findings.iter().any(|finding| !matches!(finding.place, Place::Bytes(_)));
+        let spans = reading.block.as_ref().filter(|_| pointed).map(Spans::of).unwrap_or_default();
         Positions { lines: Lines::new(bytes), reading, spans, length: bytes.len() }
     }
 

@@ -21,7 +21,7 @@ pub mod wire;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
-pub use judge::{Judgement, judge};
+pub use judge::{Allowed, Judgement, judge};
 pub use model::{Document, Kind};
 pub use reading::{Hints, Reading, read};
 pub use settings::Settings;

@@ -50,8 +50,11 @@ impl Format {
             let line = line.trim_start();
             line.starts_with("```") || line.starts_with("~~~")
         };
+        let begins = |word: &str| text.trim_start().starts_with(word);
         match text.trim_start().bytes().next() {
             Some(b'{' | b'[') => Format::Json,
+            // A package may quote fenced code in its texts.
+            _ if ["handoff:", "acknowledgment:", "baton:"].iter().any(|root| begins(root)) => Format::Yaml,
             _ if text.lines().any(fenced) => Format::Markdown,
             _ => Format::Yaml,
         }
@@ -154,7 +157,7 @@ pub fn decode(bytes: &[u8]) -> Result<(&str, usize), Trouble> {
 
 /// Explains that a document of so many bytes is not read.
 pub fn too_large(bytes: u64) -> Trouble {
-    Trouble::new(format!("the file has {bytes} bytes; a handoff document has at most {BYTES_MAX} (8 MiB)"), 0..0)
+    Trouble::new(format!("the document has at least {bytes} bytes; a handoff has at most {BYTES_MAX} (8 MiB)"), 0..0)
         .help("hand over large material as an artifact and refer to its path")
 }
 

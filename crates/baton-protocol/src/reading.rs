@@ -110,31 +110,26 @@ impl<'t> Reading<'t> {
     ///
     /// A later block that has the marks but cannot be parsed is an error: an earlier one is not taken instead.
     fn read_last_block(&mut self, text: &'t str, offset: usize, dialect: Option<Dialect>) {
-        let mut fences = markdown::fences(text, offset);
-        while let Some(fence) = fences.pop() {
+        let markdown::Fences { mut blocks, open } = markdown::fences(text, offset);
+        if let Some(span) = open {
+            // Nobody knows what would have come: an earlier block is not taken instead.
+            return self.fail(
+                Trouble::new("the text ends inside a code block that never closes: the output was cut off", span)
+                    .help("ask the agent for its whole output; a half handoff is not read"),
+            );
+        }
+        while let Some(fence) = blocks.pop() {
             let marked = looks_marked(&fence.block.text);
             if !marked && dialect.is_none() {
                 continue;
             }
-            let (span, closed) = (fence.span, fence.closed);
+            let span = fence.span;
             match self.read_block(fence.block, dialect) {
-                Outcome::Unmarked(_) => continue,
-                Outcome::Trouble(_) if !marked => continue,
-                Outcome::Trouble(trouble) if closed => return self.fail(trouble),
-                Outcome::Read if closed => {}
-                Outcome::Read | Outcome::Trouble(_) => {
-                    // An open block ends with the file: nobody knows what is missing.
-                    self.document = None;
-                    return self.fail(
-                        Trouble::new(
-                            "the last handoff block never closes: the output was cut off",
-                            span.start..span.start + 3,
-                        )
-                        .help("ask the agent for its whole output; a half handoff is not read"),
-                    );
-                }
+                Outcome::Read => {}
+                Outcome::Trouble(trouble) if marked => return self.fail(trouble),
+                Outcome::Unmarked(_) | Outcome::Trouble(_) => continue,
             }
-            self.note_several(&fences, &span);
+            self.note_several(&blocks, &span);
             return self.note_text_after(text, offset, &span);
         }
         self.block = None;

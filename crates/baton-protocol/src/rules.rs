@@ -145,7 +145,8 @@ pub struct Findings<'f> {
 impl Findings<'_> {
     /// Adds a finding at the value under a canonical pointer: what is wrong, and what to do.
     pub fn add(&mut self, pointer: &str, message: impl Into<String>, help: impl Into<String>) {
-        self.found.push(Finding::new(self.rule, Place::Canonical(pointer.to_owned()), message).help(help));
+        let rule = self.rule;
+        self.found.add(rule, || Finding::new(rule, Place::Canonical(pointer.to_owned()), message).help(help));
     }
 }
 

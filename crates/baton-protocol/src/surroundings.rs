@@ -43,8 +43,8 @@ pub trait Workspace {
 
 /// The JSON Schemas that requests name.
 pub trait Schemas {
-    /// Finds a schema by the name in the request; compiled once, used many times.
-    fn find(&self, name: &str) -> Option<Arc<Compiled>>;
+    /// Finds a schema by the name in the request; compiled once, used many times. The error says why it is none.
+    fn find(&self, name: &str) -> Option<Result<Arc<Compiled>, String>>;
 }
 
 /// What is known around a document.

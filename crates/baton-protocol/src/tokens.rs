@@ -30,12 +30,23 @@ pub fn count(text: &str) -> usize {
     total
 }
 
-/// Returns the count if `text` has more than `budget` tokens. A token is at least one byte, so
-/// short texts are answered without the tables.
+/// Texts up to this size are counted as a whole where only a budget is asked for.
+pub const WHOLE_BYTES_MAX: usize = 256 * 1024;
+
+/// Returns the count if `text` has more than `budget` tokens; of its beginning only, if that is over
+/// already and the text is larger than [`WHOLE_BYTES_MAX`].
+///
+/// A token is at least one byte, so short texts are answered without the tables.
 #[must_use]
 pub fn over_budget(text: &str, budget: usize) -> Option<usize> {
     if text.len() <= budget {
         return None;
     }
-    Some(count(text)).filter(|count| *count > budget)
+    let beginning = text.len().min(WHOLE_BYTES_MAX);
+    let beginning = (0..=beginning).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let counted = Some(count(&text[..beginning])).filter(|count| *count > budget);
+    match counted {
+        None if beginning < text.len() => Some(count(text)).filter(|count| *count > budget),
+        counted => counted,
+    }
 }

@@ -147,14 +147,14 @@ impl Reader {
     /// Reports a member that the structure does not know and keeps it.
     pub fn unknown_member(&mut self, name: &str, node: Node<'_>, known: &[&str]) {
         self.path.push(Token::Name(Cow::Owned(name.to_owned())));
-        let finding = Finding::new(
-            &rules::unknown_field::RULE,
-            Place::Name(self.pointer()),
-            format!("`{}` is not a field of this document", excerpt(name)),
-        );
-        self.findings.push(match closest(name, known) {
-            Some(close) => finding.help(format!("did you mean `{close}`?")),
-            None => finding.help("it is kept, but nobody reads it"),
+        let pointer = self.pointer();
+        self.findings.add(&rules::unknown_field::RULE, || {
+            let message = format!("`{}` is not a field of this document", excerpt(name));
+            let finding = Finding::new(&rules::unknown_field::RULE, Place::Name(pointer), message);
+            match closest(name, known) {
+                Some(close) => finding.help(format!("did you mean `{close}`?")),
+                None => finding.help("it is kept, but nobody reads it"),
+            }
         });
         self.keep(node.into_json());
         self.path.pop();

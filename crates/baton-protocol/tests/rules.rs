@@ -44,9 +44,9 @@ impl Workspace for Folder {
 }
 
 impl Schemas for Folder {
-    fn find(&self, name: &str) -> Option<Arc<Compiled>> {
+    fn find(&self, name: &str) -> Option<Result<Arc<Compiled>, String>> {
         let schema = serde_json::from_slice(&fs::read(self.0.join(name)).ok()?).expect("a schema is JSON");
-        Some(Arc::new(Compiled::new(&schema).expect("a schema")))
+        Some(Compiled::new(&schema).map(Arc::new))
     }
 }
 

@@ -28,10 +28,16 @@ struct File {
 
 /// Either a severity, or permission with a reason.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "\"off\", \"info\", \"warning\" or \"error\", or { allow = \"reason\" }")]
+#[serde(untagged, expecting = "expected \"off\", \"info\", \"warning\" or \"error\", or { allow = \"reason\" }")]
 enum RuleSetting {
     Level(String),
-    Allow { allow: String },
+    Allow(Allow),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Allow {
+    allow: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -102,10 +108,10 @@ fn parse(text: &str, name: &str) -> Result<Settings, CommandError> {
                 })?;
                 settings.levels.insert(rule.name, level);
             }
-            RuleSetting::Allow { allow: reason } if reason.trim().is_empty() => {
+            RuleSetting::Allow(Allow { allow: reason }) if reason.trim().is_empty() => {
                 return Err(fail(at, "a rule is allowed with a reason").hint("write { allow = \"why\" }"));
             }
-            RuleSetting::Allow { allow: reason } => {
+            RuleSetting::Allow(Allow { allow: reason }) => {
                 settings.permissions.push(Permission { rule: rule.name.to_owned(), reason });
             }
         }

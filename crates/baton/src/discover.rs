@@ -59,27 +59,34 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
 impl Found {
     fn add(&mut self, argument: &Path) {
         match fs::metadata(argument) {
-            Ok(metadata) if metadata.is_dir() => self.add_folder(argument, &|_| true),
-            Ok(_) => self.inputs.push(Input::File(argument.to_owned())),
+            Ok(metadata) if metadata.is_dir() => {
+                self.add_folder(
+                    argument,
+                    &is_document,
+                    argument,
+                    "there is no JSON, YAML or Markdown file in this folder",
+                );
+            }
+            Ok(_) => self.inputs.push(Input::File(plain(argument))),
             Err(error) => match glob(argument) {
-                Some((base, matches)) => {
-                    let before = self.inputs.len();
-                    self.add_folder(&base, &matches);
-                    if self.inputs.len() == before {
-                        self.problem(argument, "no file matches this pattern");
-                    }
+                Some((base, matches)) if base.is_dir() => {
+                    self.add_folder(&base, &matches, argument, "no file matches this pattern");
                 }
+                Some(_) => self.problem(argument, "no file matches this pattern"),
                 None => self.problem(argument, describe(&error)),
             },
         }
     }
 
-    fn add_folder(&mut self, folder: &Path, wanted: &dyn Fn(&Path) -> bool) {
+    /// Adds the wanted files below a folder; none is a problem of the argument, so that nothing is never "ok".
+    fn add_folder(&mut self, folder: &Path, wanted: &dyn Fn(&Path) -> bool, argument: &Path, none: &str) {
+        let before = (self.inputs.len(), self.problems.len());
         let enter = |entry: &DirEntry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_skipped(entry.path());
         for entry in WalkDir::new(folder).into_iter().filter_entry(enter) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && is_document(entry.path()) && wanted(entry.path()) => {
-                    self.inputs.push(Input::File(entry.into_path()));
+                // A link to a file is read like the file; a link to a folder is not followed.
+                Ok(entry) if !entry.file_type().is_dir() && wanted(entry.path()) && entry.path().is_file() => {
+                    self.inputs.push(Input::File(plain(entry.path())));
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -89,6 +96,9 @@ impl Found {
                     self.problem(&path, &message);
                 }
             }
+        }
+        if before == (self.inputs.len(), self.problems.len()) {
+            self.problem(argument, none);
         }
     }
 
@@ -102,6 +112,11 @@ fn is_skipped(folder: &Path) -> bool {
     let named = |names: &[&str]| folder.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
     let in_mailbox = || folder.parent().is_some_and(|root| root.join("handoffs").join("pending").is_dir());
     named(SKIPPED) || (named(BESIDE_HANDOFFS) && in_mailbox())
+}
+
+/// Drops a leading `./`, so that a file has one name.
+fn plain(path: &Path) -> PathBuf {
+    path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
 /// Says whether a file in a folder may be a handoff.
@@ -138,7 +153,8 @@ impl Input {
     /// Returns the name used in every output.
     pub(crate) fn name(&self) -> String {
         match self {
-            Input::File(path) => path.to_string_lossy().replace('\\', "/"),
+            Input::File(path) if cfg!(windows) => path.to_string_lossy().replace('\\', "/"),
+            Input::File(path) => path.to_string_lossy().into_owned(),
             Input::Stdin => "<stdin>".to_owned(),
         }
     }
@@ -186,6 +202,6 @@ mod tests {
     fn what_is_not_there_is_a_problem() {
         let found = find(&[PathBuf::from("no/such/file.json"), PathBuf::from("no/such/*.json")]);
         assert!(found.inputs.is_empty());
-        assert_eq!(found.problems.len(), 3, "{found:?}");
+        assert_eq!(found.problems.len(), 2, "{found:?}");
     }
 }

@@ -15,12 +15,17 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
+use crate::command_error::CommandError;
 use crate::output::Output;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let output = Output::new(cli.color);
-    match commands::run(cli.command, &output) {
+    // A panic is our mistake; it has told its place on stderr by then.
+    let ran = std::panic::catch_unwind(|| commands::run(cli.command, &output)).unwrap_or_else(|_| {
+        Err(CommandError::internal("this is a mistake in baton").hint("please report it with the message above"))
+    });
+    match ran {
         Ok(done) => done.into(),
         Err(error) => {
             output.error(&error);

@@ -20,11 +20,14 @@ impl SchemaFolders {
     }
 }
 
+/// A schema, or why it is none; `None` if there is no such file.
+type Found = Option<Result<Arc<Compiled>, String>>;
+
 /// A folder of schemas.
 #[derive(Debug)]
 pub(crate) struct SchemaFolder {
     folder: PathBuf,
-    compiled: Mutex<HashMap<String, Option<Arc<Compiled>>>>,
+    compiled: Mutex<HashMap<String, Found>>,
 }
 
 impl SchemaFolder {
@@ -41,18 +44,19 @@ impl SchemaFolder {
         Some(root.join("schemas")).filter(|folder| folder.is_dir())
     }
 
-    fn compile(&self, name: &str) -> Option<Arc<Compiled>> {
+    fn compile(&self, name: &str) -> Found {
         // The name comes from a document: it must stay a plain file name.
         if name.contains(['/', '\\']) || name.starts_with('.') {
             return None;
         }
-        let schema = serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()?;
-        Compiled::new(&schema).ok().map(Arc::new)
+        let bytes = fs::read(self.folder.join(name)).ok()?;
+        let schema = serde_json::from_slice(&bytes).map_err(|error| error.to_string());
+        Some(schema.and_then(|schema| Compiled::new(&schema)).map(Arc::new))
     }
 }
 
 impl Schemas for SchemaFolder {
-    fn find(&self, name: &str) -> Option<Arc<Compiled>> {
+    fn find(&self, name: &str) -> Found {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.entry(name.to_owned()).or_insert_with(|| self.compile(name)).clone()
     }

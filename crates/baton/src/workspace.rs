@@ -26,6 +26,13 @@ impl Folder {
         }
     }
 
+    /// Opens a regular file of the workspace.
+    fn open_file(&self, path: &str) -> Option<fs::File> {
+        let real = self.resolve(path).ok()?;
+        fs::metadata(&real).ok().filter(fs::Metadata::is_file)?;
+        fs::File::open(real).ok()
+    }
+
     /// Finds the real place of a path, if it exists.
     fn resolve(&self, path: &str) -> Result<PathBuf, Sight> {
         let full = self.root.join(path);
@@ -70,13 +77,14 @@ impl Workspace for Folder {
                 Ok(mut entries) => Sight::Folder { empty: entries.next().is_none() },
                 Err(_) => Sight::Unreadable,
             },
-            Ok(found) => Sight::File { bytes: found.len() },
-            Err(_) => Sight::Unreadable,
+            Ok(found) if found.is_file() => Sight::File { bytes: found.len() },
+            // Opening a pipe or a device could wait for ever.
+            Ok(_) | Err(_) => Sight::Unreadable,
         }
     }
 
     fn count_lines(&self, path: &str) -> Option<usize> {
-        let mut reader = BufReader::new(fs::File::open(self.resolve(path).ok()?).ok()?);
+        let mut reader = BufReader::new(self.open_file(path)?);
         let (mut lines, mut last) = (0, b'\n');
         loop {
             let chunk = reader.fill_buf().ok()?;
@@ -91,7 +99,7 @@ impl Workspace for Folder {
     }
 
     fn read_json(&self, path: &str) -> Option<Value> {
-        let file = fs::File::open(self.resolve(path).ok()?).ok()?;
+        let file = self.open_file(path)?;
         let mut bytes = Vec::new();
         file.take(64 * 1024 * 1024).read_to_end(&mut bytes).ok()?;
         serde_json::from_slice(&bytes).ok()

@@ -36,7 +36,7 @@ impl Subject {
         let text = std::str::from_utf8(&bytes).expect("text");
         let bare = match format {
             Format::Json => text.to_owned(),
-            Format::Markdown => markdown::fences(text, 0).pop().expect("a block").block.text.into_owned(),
+            Format::Markdown => markdown::fences(text, 0).blocks.pop().expect("a block").block.text.into_owned(),
             Format::Yaml => text.to_owned(),
         };
         let compiled = Compiled::new(&schema::find(schema).expect("a schema")).expect("a schema");

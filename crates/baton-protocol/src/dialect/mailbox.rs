@@ -210,7 +210,7 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         reader.wrong_type("an object", node);
         return None;
     };
-    let has = |name: &str| members.iter().any(|(key, _)| key == name);
+    let has = |name: &str| members.iter().any(|(key, node)| key == name && matches!(node, Node::Object(_)));
     let said = members.iter().find(|(name, _)| name == "status").and_then(|(_, status)| status.as_text());
     // A status that nobody knows does not choose the form; what is there does.
     let answer = match said.and_then(MailboxStatus::parse) {
@@ -218,8 +218,8 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         Some(MailboxStatus::Completed) => Some(true),
         Some(MailboxStatus::Failed) => Some(false),
         None if has("error") => Some(false),
-        None if has("output") => Some(true),
-        None => None,
+        None if has("input") => None,
+        None => Some(true),
     };
     match answer {
         None => MailboxRequest::read(Node::Object(members), reader)
@@ -393,13 +393,16 @@ impl MailboxResponse {
     }
 
     fn of_report(report: &Report) -> Self {
+        // Only what is complete was completed at some time.
+        let completed = report.outcome == Some(Outcome::Complete);
+        let timestamp = report.timestamp.clone().filter(|_| completed || report.outcome.is_none());
         MailboxResponse {
             handoff_id: report.id.clone(),
             timestamp: report.requested_at.clone(),
-            status: (report.outcome == Some(Outcome::Complete)).then_some(MailboxStatus::Completed),
+            status: completed.then_some(MailboxStatus::Completed),
             started_at: report.started_at.clone(),
-            timestamp_completed: report.timestamp.clone(),
-            completed_at: report.timestamp.clone(),
+            timestamp_completed: timestamp.clone(),
+            completed_at: timestamp,
             execution_time_seconds: report.execution_time_seconds.clone(),
             source: MailboxParty::of(report.to.as_ref()),
             target: MailboxParty::of(report.from.as_ref()),

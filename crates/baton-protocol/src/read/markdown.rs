@@ -7,6 +7,15 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::{Block, Format};
 
+/// The fenced blocks of a text.
+#[derive(Debug, Default)]
+pub struct Fences<'t> {
+    /// The JSON and YAML blocks that close, in their order.
+    pub blocks: Vec<Fence<'t>>,
+    /// Where a block of any language begins that never closes, as bytes of the file.
+    pub open: Option<Range<usize>>,
+}
+
 /// One fenced block.
 #[derive(Debug)]
 pub struct Fence<'t> {
@@ -14,17 +23,18 @@ pub struct Fence<'t> {
     pub block: Block<'t>,
     /// The whole block with its fences, as bytes of the file.
     pub span: Range<usize>,
-    /// Whether the closing fence is there.
-    pub closed: bool,
 }
 
 /// Returns the fenced JSON and YAML blocks of a text that begins at `offset` in the file.
-pub fn fences(text: &str, offset: usize) -> Vec<Fence<'_>> {
-    let mut found = Vec::new();
+pub fn fences(text: &str, offset: usize) -> Fences<'_> {
+    let mut found = Fences::default();
     let mut open: Option<(Format, Block<'_>)> = None;
+    let mut fenced = false;
     for (event, span) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
         match event {
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                fenced = kind.is_fenced();
+                let language = if let CodeBlockKind::Fenced(language) = kind { language } else { "text".into() };
                 open = format_of(&language).map(|format| (format, empty(format)));
             }
             Event::Text(_) => {
@@ -33,8 +43,11 @@ pub fn fences(text: &str, offset: usize) -> Vec<Fence<'_>> {
                 }
             }
             Event::End(TagEnd::CodeBlock) => {
-                if let Some((format, block)) = open.take() {
-                    found.extend(finish(format, block, text, span, offset));
+                let block = open.take();
+                if fenced && !is_closed(&text[span.clone()]) {
+                    found.open = Some(span.start + offset..span.start + offset + 3);
+                } else if let Some((format, block)) = block {
+                    found.blocks.extend(finish(format, block, span, offset));
                 }
             }
             _ => {}
@@ -86,13 +99,7 @@ fn append<'t>(block: &mut Block<'t>, text: &'t str, span: Range<usize>, offset: 
     block.text.to_mut().push_str(piece);
 }
 
-fn finish<'t>(
-    format: Format,
-    mut block: Block<'t>,
-    text: &str,
-    span: Range<usize>,
-    offset: usize,
-) -> Option<Fence<'t>> {
+fn finish<'t>(format: Format, mut block: Block<'t>, span: Range<usize>, offset: usize) -> Option<Fence<'t>> {
     block.format = match format {
         Format::Markdown if block.text.trim_start().starts_with(['{', '[']) => Format::Json,
         // An untagged block that is no JSON is more often program output than YAML.
@@ -102,8 +109,7 @@ fn finish<'t>(
     if block.segments.is_empty() {
         block.segments.push((0, span.start + offset));
     }
-    let closed = is_closed(&text[span.clone()]);
-    Some(Fence { block, span: span.start + offset..span.end + offset, closed })
+    Some(Fence { block, span: span.start + offset..span.end + offset })
 }
 
 fn is_closed(block: &str) -> bool {
@@ -121,17 +127,16 @@ mod tests {
     #[test]
     fn finds_tagged_blocks_with_their_place() {
         let text = "# T\n\n```json\n{\"a\": 1}\n```\n\n```sh\nls\n```\n";
-        let found = fences(text, 0);
+        let found = fences(text, 0).blocks;
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].block.text, "{\"a\": 1}\n");
-        assert!(found[0].closed);
         assert_eq!(found[0].block.to_file(1), text.find("\"a\"").expect("there"));
     }
 
     #[test]
     fn blocks_inside_a_list_lose_their_indentation_but_not_their_place() {
         let text = "- item\n\n  ```json\n  {\n    \"a\": 1\n  }\n  ```\n";
-        let found = fences(text, 0);
+        let found = fences(text, 0).blocks;
         assert_eq!(found[0].block.text, "{\n  \"a\": 1\n}\n");
         let inside = found[0].block.text.find("\"a\"").expect("there");
         assert_eq!(&text[found[0].block.to_file(inside)..][..3], "\"a\"");
@@ -139,13 +144,15 @@ mod tests {
 
     #[test]
     fn a_block_that_never_closes_is_open() {
-        assert!(!fences("text\n\n```json\n{\"a\":\n", 0)[0].closed);
+        assert_eq!(fences("text\n\n```json\n{\"a\":\n", 0).open, Some(6..9));
+        assert_eq!(fences("text\n\n```sh\nls\n", 0).open, Some(6..9));
+        assert_eq!(fences("text\n\n    indented\n", 0).open, None);
     }
 
     #[test]
     fn carriage_returns_do_not_move_positions() {
         let text = "a\r\n\r\n```json\r\n{\r\n\"k\": 1\r\n}\r\n```\r\n";
-        let found = fences(text, 0);
+        let found = fences(text, 0).blocks;
         let inside = found[0].block.text.find("\"k\"").expect("there");
         assert_eq!(&text[found[0].block.to_file(inside)..][..3], "\"k\"");
     }

@@ -10,13 +10,13 @@ use std::ops::Range;
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 
 use super::json::{SMALL_OBJECT, character_at, first_duplicate};
-use super::{DEPTH_MAX, Trouble, VALUES_MAX};
+use super::{BYTES_MAX, DEPTH_MAX, Trouble, VALUES_MAX};
 use crate::diagnostic::excerpt;
 use crate::tree::{Node, plain_number};
 
 /// Parses one YAML document.
 pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
-    let mut builder = Builder { events: events(text), text, anchors: HashMap::new(), values: 0 };
+    let mut builder = Builder { events: events(text), text, anchors: HashMap::new(), spent: Cost::default() };
     builder.document()
 }
 
@@ -39,12 +39,22 @@ pub(super) fn events(text: &str) -> Parser<'_, StrInput<'_>> {
     Parser::new_from_str_with_options(text, options)
 }
 
+/// The words for what is nested deeper than `DEPTH_MAX`.
+const TOO_DEEP: &str = "lists and objects are nested more than 64 deep";
+
 struct Builder<'t> {
     events: Parser<'t, StrInput<'t>>,
     text: &'t str,
-    /// Each anchored value and how many values it holds.
-    anchors: HashMap<usize, (Node<'t>, usize)>,
+    /// Each anchored value and what a copy of it costs.
+    anchors: HashMap<usize, (Node<'t>, Cost)>,
+    spent: Cost,
+}
+
+/// What a value takes: values and bytes of text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
     values: usize,
+    bytes: usize,
 }
 
 impl<'t> Builder<'t> {
@@ -80,15 +90,20 @@ impl<'t> Builder<'t> {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let at = error.marker().byte_offset().unwrap_or(0).min(self.text.len());
-                Err(Trouble::new(format!("this is not valid YAML: {}", error.info()), character_at(self.text, at)))
+                let message = match error.info() {
+                    limit if limit.contains("recursion limit") => TOO_DEEP.to_owned(),
+                    other => format!("this is not valid YAML: {other}"),
+                };
+                Err(Trouble::new(message, character_at(self.text, at)))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }
 
     fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
-        self.count(1, span)?;
-        let values_before = self.values;
+        let before = self.spent;
+        let bytes = if let Event::Scalar(text, ..) = &event { text.len() } else { 0 };
+        self.spend(Cost { values: 1, bytes }, span)?;
         let (node, anchor) = match event {
             Event::Scalar(value, style, anchor, tag) => {
                 let node = match tag.as_deref() {
@@ -109,7 +124,10 @@ impl<'t> Builder<'t> {
             _ => return Err(self.trouble("this alias has no anchor before it", span)),
         };
         if anchor != 0 {
-            self.anchors.insert(anchor, (node.clone(), self.values - values_before + 1));
+            let cost = Cost { values: self.spent.values - before.values, bytes: self.spent.bytes - before.bytes };
+            // Keeping it for aliases is a copy like any other.
+            self.spend(cost, span)?;
+            self.anchors.insert(anchor, (node.clone(), cost));
         }
         Ok(node)
     }
@@ -169,28 +187,29 @@ impl<'t> Builder<'t> {
     }
 
     fn alias(&mut self, anchor: usize, span: &Span) -> Result<Node<'t>, Trouble> {
-        let Some((node, values)) = self.anchors.get(&anchor) else {
+        let Some((_, cost)) = self.anchors.get(&anchor) else {
             return Err(self.trouble("this alias stands inside the value it refers to", span));
         };
-        let (node, values) = (node.clone(), *values);
-        self.count(values, span)?;
-        Ok(node)
+        self.spend(*cost, span)?;
+        Ok(self.anchors.get(&anchor).map_or(Node::Null, |(node, _)| node.clone()))
     }
 
-    fn count(&mut self, values: usize, span: &Span) -> Result<(), Trouble> {
-        self.values += values;
-        if self.values > VALUES_MAX {
-            return Err(self
-                .trouble(&format!("more than {VALUES_MAX} values in one document, aliases included"), span)
-                .help("write fewer aliases of aliases"));
-        }
-        Ok(())
+    fn spend(&mut self, cost: Cost, span: &Span) -> Result<(), Trouble> {
+        self.spent.values += cost.values;
+        self.spent.bytes += cost.bytes;
+        let message = match self.spent {
+            Cost { values, .. } if values > VALUES_MAX => format!("more than {VALUES_MAX} values in one document"),
+            Cost { bytes, .. } if bytes > 2 * BYTES_MAX => format!("more than {} bytes of text", 2 * BYTES_MAX),
+            Cost { .. } => return Ok(()),
+        };
+        let trouble = self.trouble(&format!("{message}, anchors and aliases included"), span);
+        Err(trouble.help("write fewer aliases of large values"))
     }
 
     fn check_depth(&self, depth: usize, span: &Span) -> Result<(), Trouble> {
         match depth < DEPTH_MAX {
             true => Ok(()),
-            false => Err(self.trouble(&format!("lists and objects are nested more than {DEPTH_MAX} deep"), span)),
+            false => Err(self.trouble(TOO_DEEP, span)),
         }
     }
 

@@ -37,7 +37,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
         return;
     };
     let Some(input) = request.input.as_ref() else { return };
-    let Some(schema) = input.schema.as_deref().and_then(|name| schemas.find(name)) else {
+    let Some(schema) = input.schema.as_deref().and_then(|name| schemas.find(name)?.ok()) else {
         return;
     };
     let help = || format!("make the data satisfy `{}`", input.schema.as_deref().unwrap_or_default());

@@ -54,7 +54,7 @@ fn check_artifact(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>)
         return;
     };
     let Some(name) = expected_schema(case) else { return };
-    let Some(schema) = schemas.find(name) else { return };
+    let Some(Ok(schema)) = schemas.find(name) else { return };
     let help = || format!("make the artifact satisfy `{name}`");
     let pointer = "/output/artifact_path";
     let Some(value) = workspace.read_json(path) else {

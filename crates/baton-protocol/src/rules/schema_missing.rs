@@ -2,6 +2,7 @@
 
 use super::output_violates_schema::expected_schema;
 use super::{Case, Findings};
+use crate::diagnostic::excerpt;
 
 rule! {
     /// ## What it checks
@@ -27,12 +28,19 @@ rule! {
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let Some(schemas) = case.surroundings.schemas else { return };
     let mut require = |name: Option<&str>, pointer: &str, what: &str| {
-        if let Some(name) = name.filter(|name| schemas.find(name).is_none()) {
-            findings.add(
+        let Some(name) = name else { return };
+        match schemas.find(name) {
+            Some(Ok(_)) => {}
+            Some(Err(why)) => findings.add(
                 pointer,
-                format!("there is no schema `{name}`, so the {what} is not checked"),
+                format!("the schema `{}` cannot be used, so the {what} is not checked: {}", excerpt(name), excerpt(&why)),
+                "correct the schema",
+            ),
+            None => findings.add(
+                pointer,
+                format!("there is no schema `{}`, so the {what} is not checked", excerpt(name)),
                 "correct the name, or put the schema beside the others",
-            );
+            ),
         }
     };
     if let Some(request) = case.request() {

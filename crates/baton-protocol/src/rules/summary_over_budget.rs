@@ -35,10 +35,12 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let budget = case.settings.summary_tokens;
     for (pointer, text) in summaries(case) {
         if let Some(count) = tokens::over_budget(text, budget) {
+            let whole = text.len() <= tokens::WHOLE_BYTES_MAX;
             let (text, encoding) = (called(pointer), tokens::ENCODING);
+            let more = if whole { "" } else { "more than " };
             findings.add(
                 pointer,
-                format!("{text} has {count} tokens ({encoding}), and the budget is {budget}"),
+                format!("{text} has {more}{count} tokens ({encoding}), and the budget is {budget}"),
                 "keep what the next agent needs, and refer to a file for the rest",
             );
         }

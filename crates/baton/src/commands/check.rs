@@ -113,9 +113,10 @@ impl Report {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let report = Checker::new(options)?.check(&options.files, output);
+    let exit = verdict(&report, options.strict);
     let text = match (options.json, options.format) {
         (true, _) | (_, OutputFormat::Json) => render::json::render(&report),
-        (_, OutputFormat::Human) => render::human::render(&report, output.has_color()),
+        (_, OutputFormat::Human) => render::human::render(&report, exit != Exit::Done, output.has_color()),
         (_, OutputFormat::Sarif) => render::sarif::render(&report),
         (_, OutputFormat::Github) => render::github::render(&report),
     };
@@ -123,12 +124,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     for problem in &report.problems {
         output.error(&CommandError::usage(format!("{}: {}", problem.path, problem.message)));
     }
-    Ok(match () {
-        () if !report.problems.is_empty() => Exit::Usage,
-        () if report.files.iter().any(|file| !file.judgement.valid) => Exit::No,
-        () if options.strict && report.count(Severity::Warning) > 0 => Exit::No,
-        () => Exit::Done,
-    })
+    Ok(exit)
+}
+
+fn verdict(report: &Report, strict: bool) -> Exit {
+    let invalid = report.files.iter().any(|file| !file.judgement.valid);
+    match (report.problems.is_empty(), invalid || (strict && report.count(Severity::Warning) > 0)) {
+        (false, _) => Exit::Usage,
+        (true, true) => Exit::No,
+        (true, false) => Exit::Done,
+    }
 }
 
 /// Requests by id and, for tasks, phase.
@@ -156,6 +161,9 @@ enum Sighted {
 
 impl<'o> Checker<'o> {
     fn new(options: &'o Options) -> Result<Self, CommandError> {
+        if let Some(folder) = options.schemas.as_deref().filter(|folder| !folder.is_dir()) {
+            return Err(CommandError::usage(format!("{}: there is no such folder of schemas", folder.display())));
+        }
         Ok(Checker {
             options,
             settings: config::load(options.config.as_deref())?,

@@ -84,8 +84,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let form = options.form.map_or(Form::of(options.to), Form::from);
         output.data(&convert::render(&conversion.value, form))?;
         for (pointer, line, column) in &losses {
-            let pointer = printable(pointer);
-            output.note(&format!("{name}:{line}:{column}: lost: {pointer} has no place in {}", options.to));
+            let (name, pointer) = (printable(&name), printable(pointer));
+            output.note(&format!("{name}:{line}:{column}: lost: {pointer} is not carried by {}", options.to));
         }
     }
     Ok(if options.strict && !losses.is_empty() { Exit::No } else { Exit::Done })
@@ -116,7 +116,8 @@ fn located(losses: &[String], bytes: &[u8], reading: &Reading<'_>) -> Vec<(Strin
         let (line, column) = lines.position(span.start);
         (pointer.clone(), line, column)
     };
-    losses.iter().map(position).collect()
+    // Where there are two spellings, the one that the document does not use was not lost.
+    losses.iter().filter(|pointer| spans.has(pointer)).map(position).collect()
 }
 
 impl From<FormName> for Form {

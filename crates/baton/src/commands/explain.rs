@@ -88,12 +88,18 @@ fn list() -> String {
             text.push_str(&format!("{}{}\n", if group.is_some() { "\n" } else { "" }, rule.group.as_str()));
             group = Some(rule.group);
         }
-        let docs = manual(rule);
-        let first = docs.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
-        let sentence = first.split_inclusive(". ").next().unwrap_or(first).trim_end();
-        text.push_str(&format!("  {:<32}{:<9}{sentence}\n", rule.name, rule.severity));
+        text.push_str(&format!("  {:<32}{:<9}{}\n", rule.name, rule.severity.as_str(), first_sentence(rule)));
     }
     text
+}
+
+/// Returns the first sentence of the manual, which may take several lines.
+fn first_sentence(rule: &Rule) -> String {
+    let docs = manual(rule);
+    let lines = docs.lines().skip_while(|line| line.is_empty() || line.starts_with('#'));
+    let paragraph: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let paragraph = paragraph.join(" ");
+    paragraph.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned()
 }
 
 fn whole_manual() -> String {

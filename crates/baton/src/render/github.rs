@@ -22,7 +22,7 @@ fn command(path: &str, diagnostic: &Diagnostic) -> String {
     };
     let help = diagnostic.help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
     format!(
-        "::{level} file={},line={},col={},title=baton: {}::{}\n",
+        "::{level} file={},line={},col={},title=baton {}::{}\n",
         escape_property(path),
         diagnostic.line,
         diagnostic.column,

@@ -6,37 +6,38 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use baton_protocol::{Diagnostic, Severity};
 
-use crate::commands::check::{Checked, Report};
+use crate::commands::check::Report;
 use crate::output::printable;
 
 /// The longest part of a line that is shown.
 const EXCERPT_MAX: usize = 160;
 
-pub(crate) fn render(report: &Report, color: bool) -> String {
+pub(crate) fn render(report: &Report, failed: bool, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
     let mut text = String::new();
     for file in &report.files {
+        let source = std::str::from_utf8(&file.bytes).unwrap_or_default();
         for diagnostic in &file.judgement.diagnostics {
-            text.push_str(&one(file, diagnostic, &renderer));
+            text.push_str(&one(&file.name, source, diagnostic, &renderer));
             text.push_str("\n\n");
         }
-        for (diagnostic, reason) in &file.judgement.allowed {
-            let (name, reason) = (printable(&file.name), printable(reason));
-            text.push_str(&format!("allowed: {name}:{}: {} ({reason})\n\n", diagnostic.line, diagnostic.code));
+        for allowed in &file.judgement.allowed {
+            let (name, reason, found) = (printable(&file.name), printable(&allowed.reason), &allowed.diagnostic);
+            text.push_str(&format!("allowed: {name}:{}: {} ({reason})\n\n", found.line, found.code));
         }
     }
-    text + &summary(report, color)
+    text + &summary(report, failed, color)
 }
 
-fn one(file: &Checked, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
+fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let (name, message) = (printable(&file.name), printable(&diagnostic.message));
+    let (name, message) = (printable(name), printable(&diagnostic.message));
     let title = level.primary_title(message).id(diagnostic.code);
-    let excerpt = Excerpt::of(&file.bytes, diagnostic);
+    let excerpt = Excerpt::of(source, diagnostic);
     let mut group = match &excerpt {
         Some(excerpt) => Group::with_title(title).element(
             Snippet::source(&excerpt.text)
@@ -61,27 +62,30 @@ struct Excerpt {
 
 impl Excerpt {
     /// Cuts out the line of a diagnostic; `None` if there is no text to show.
-    fn of(bytes: &[u8], diagnostic: &Diagnostic) -> Option<Excerpt> {
-        let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
-        let start = diagnostic.span.start.min(text.len());
-        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-        let line = text[line_start..line_end].trim_end_matches('\r');
-        if line.chars().any(|character| character.is_control() && character != '\t') {
-            return None;
+    fn of(source: &str, diagnostic: &Diagnostic) -> Option<Excerpt> {
+        let start = Some(diagnostic.span.start).filter(|start| *start <= source.len() && !source.is_empty())?;
+        let mut line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
+        if line_start == 0 && source.starts_with('\u{feff}') {
+            line_start = '\u{feff}'.len_utf8().min(start);
         }
-        let marked = start - line_start..(diagnostic.span.end.max(start) - line_start).min(line.len());
-        let marked = marked.start.min(line.len())..marked.end.max(marked.start.min(line.len()));
-        // Columns are told from the start of the excerpt, so only the end of a long line is cut off,
-        // unless the place itself lies beyond it.
-        let window = match marked.start < EXCERPT_MAX * 3 / 4 {
-            true => 0..boundary(line, EXCERPT_MAX),
-            false => return None,
-        };
-        let text = line[window.clone()].to_owned();
-        let span = marked.start..marked.end.min(text.len());
-        Some(Excerpt { text, span })
+        let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
+        let line = source[line_start..line_end].trim_end_matches('\r');
+        let marked = start - line_start;
+        // Columns are counted from the start of the line, so only its end is cut off. A place beyond that is
+        // told by line and column alone.
+        let is_shown = marked <= EXCERPT_MAX * 3 / 4 && !line.chars().take(EXCERPT_MAX).any(is_hidden);
+        let length = boundary(line, EXCERPT_MAX);
+        is_shown.then(|| {
+            let end = (diagnostic.span.end.max(start) - line_start).clamp(marked.min(length), length);
+            let cut = if length < line.len() { "…" } else { "" };
+            Excerpt { text: format!("{}{cut}", &line[..length]), span: marked.min(length)..end }
+        })
     }
+}
+
+/// Says whether a character would do something to a terminal.
+fn is_hidden(character: char) -> bool {
+    character.is_control() && character != '\t'
 }
 
 /// Returns the last character boundary up to `at`.
@@ -89,13 +93,13 @@ fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-fn summary(report: &Report, color: bool) -> String {
+fn summary(report: &Report, failed: bool, color: bool) -> String {
     let (green, red, off) = if color { ("\x1b[1;32m", "\x1b[1;31m", "\x1b[0m") } else { ("", "", "") };
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mark = match valid == report.files.len() && report.problems.is_empty() {
-        true => format!("{green}ok{off}"),
-        false => format!("{red}failed{off}"),
+    let mark = match failed {
+        false => format!("{green}ok{off}"),
+        true => format!("{red}failed{off}"),
     };
     let mut parts = vec![
         format!("{mark}: {valid} of {} valid", counted(report.files.len(), "file")),

@@ -21,9 +21,9 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn file(file: &Checked) -> Value {
-    let allowed = file.judgement.allowed.iter().map(|(found, reason)| {
-        let mut value = diagnostic(found);
-        value["reason"] = reason.as_str().into();
+    let allowed = file.judgement.allowed.iter().map(|allowed| {
+        let mut value = diagnostic(&allowed.diagnostic);
+        value["reason"] = allowed.reason.as_str().into();
         value
     });
     json!({

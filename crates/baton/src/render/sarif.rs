@@ -49,9 +49,10 @@ fn descriptor(rule: &Rule) -> Value {
 fn results(file: &Checked) -> Vec<Value> {
     let lines = Lines::new(&file.bytes);
     let found = file.judgement.diagnostics.iter().map(|diagnostic| result(file, diagnostic, &lines));
-    let allowed = file.judgement.allowed.iter().map(|(diagnostic, reason)| {
-        let mut value = result(file, diagnostic, &lines);
-        value["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
+    let allowed = file.judgement.allowed.iter().map(|allowed| {
+        let mut value = result(file, &allowed.diagnostic, &lines);
+        let kind = if allowed.by_project { "external" } else { "inSource" };
+        value["suppressions"] = json!([{ "kind": kind, "justification": allowed.reason }]);
         value
     });
     found.chain(allowed).collect()

@@ -1,0 +1,40 @@
+//! The program from outside: what each command prints, where it prints it, and how it exits.
+//!
+//! One test program, so that it is linked once. Every test has a folder of its own and runs the real executable.
+
+#[path = "cli/bad_documents.rs"]
+mod bad_documents;
+#[path = "cli/bad_usage.rs"]
+mod bad_usage;
+#[path = "cli/check_inputs.rs"]
+mod check_inputs;
+#[path = "cli/check_output.rs"]
+mod check_output;
+#[path = "cli/check_surroundings.rs"]
+mod check_surroundings;
+#[path = "cli/configuration.rs"]
+mod configuration;
+#[path = "cli/convert.rs"]
+mod convert;
+#[path = "cli/documents.rs"]
+mod documents;
+#[path = "cli/examples.rs"]
+mod examples;
+#[path = "cli/explain.rs"]
+mod explain;
+#[path = "cli/limits.rs"]
+mod limits;
+#[path = "cli/permissions.rs"]
+mod permissions;
+#[path = "cli/regressions.rs"]
+mod regressions;
+#[path = "cli/sandbox.rs"]
+mod sandbox;
+#[path = "cli/sarif.rs"]
+mod sarif;
+#[path = "cli/schema.rs"]
+mod schema;
+#[path = "cli/shell.rs"]
+mod shell;
+#[path = "cli/workspace.rs"]
+mod workspace;
