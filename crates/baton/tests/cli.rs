@@ -26,6 +26,8 @@ mod explain;
 mod limits;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/readme.rs"]
+mod readme;
 #[path = "cli/regressions.rs"]
 mod regressions;
 #[path = "cli/sandbox.rs"]

@@ -1,0 +1,84 @@
+//! The tour in the README: every command that it shows is run, and prints what the README says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::sandbox::{BATON, Sandbox};
+
+/// A fenced block of the README, with its language and the text before it.
+struct Shown<'t> {
+    before: &'t str,
+    language: &'t str,
+    content: &'t str,
+}
+
+fn blocks(text: &str) -> Vec<Shown<'_>> {
+    let mut blocks = Vec::new();
+    let mut rest = text;
+    while let Some((before, opened)) = rest.split_once("\n```") {
+        let fence = "`".repeat(3 + opened.bytes().take_while(|byte| *byte == b'`').count());
+        let (language, inside) = opened.trim_start_matches('`').split_once('\n').expect("a block has lines");
+        let (content, after) = inside.split_once(&format!("{fence}\n")).expect("a block closes");
+        blocks.push(Shown { before, language, content });
+        rest = after;
+    }
+    blocks
+}
+
+/// Splits a block into commands and what each prints.
+fn commands(content: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for line in content.lines() {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => commands.push((command.to_owned(), String::new())),
+            (None, Some((_, printed))) => printed.push_str(&format!("{line}\n")),
+            (None, None) => panic!("a block begins with a command: {content}"),
+        }
+    }
+    commands
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the folder can be made");
+    for entry in fs::read_dir(from).expect("the folder can be read") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).expect("the file can be copied")),
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_readme_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).expect("the README");
+    let sandbox = Sandbox::new();
+    copy(&root.join("examples"), &sandbox.path("examples"));
+    let folder = Path::new(BATON).parent().expect("the program lies in a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a path"));
+    let mut shown = 0;
+    for block in blocks(&readme) {
+        if let Some(name) = block.before.rsplit("Save this\nas `").next().filter(|rest| rest.len() < block.before.len())
+        {
+            sandbox.write(name.split('`').next().expect("a name"), block.content);
+        } else if let Some((_, name)) = block.before.rsplit_once("Save this as `") {
+            sandbox.write(name.split('`').next().expect("a name"), block.content);
+        }
+        for (command, printed) in commands(if block.language == "console" { block.content } else { "" }) {
+            let output = Command::new("sh")
+                .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+                .current_dir(sandbox.path("."))
+                .env("PATH", &path)
+                .env_remove("NO_COLOR")
+                .output()
+                .expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "$ {command}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 8, "the tour has {shown} commands");
+}
