@@ -211,7 +211,7 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
         here = below;
     }
     // Reading leaves nothing behind that would replace what a document says in an object.
-    if !here.as_object().is_some_and(|members| !members.is_empty()) || value.is_object() {
+    if here.as_object().is_none_or(Map::is_empty) || value.is_object() {
         *here = value;
     }
 }
