@@ -2,6 +2,19 @@
 //!
 //! The way of a document: [`reading::read`] finds and parses it (`read`, `tree`), its [`dialect`] turns it into
 //! the canonical [`model`], and [`judge::judge`] applies the [`rules`]. [`convert`] writes it in another dialect.
+//!
+//! ```
+//! use baton_protocol::{Dialect, Hints, Settings, Surroundings};
+//!
+//! let text = br#"{"task_id": "csv-07", "phase": "write", "status": "done"}"#;
+//! let reading = baton_protocol::read(text, Hints::default());
+//! assert_eq!(reading.dialect, Some(Dialect::Task));
+//!
+//! let judgement = baton_protocol::judge(text, &reading, &Surroundings::default(), &Settings::default());
+//! assert!(!judgement.valid);
+//! let status = judgement.diagnostics.iter().find(|found| found.code == "unknown-status").expect("it is no status");
+//! assert_eq!((status.pointer.as_str(), status.line, status.column), ("/status", 1, 51));
+//! ```
 
 pub mod convert;
 pub mod diagnostic;

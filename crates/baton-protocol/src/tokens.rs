@@ -39,14 +39,21 @@ pub const WHOLE_BYTES_MAX: usize = 256 * 1024;
 /// A token is at least one byte, so short texts are answered without the tables.
 #[must_use]
 pub fn over_budget(text: &str, budget: usize) -> Option<usize> {
-    if text.len() <= budget {
-        return None;
+    if text.len() > WHOLE_BYTES_MAX {
+        let beginning = count(&text[..text.floor_char_boundary(WHOLE_BYTES_MAX)]);
+        if beginning > budget {
+            return Some(beginning);
+        }
     }
-    let beginning = text.len().min(WHOLE_BYTES_MAX);
-    let beginning = (0..=beginning).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let counted = Some(count(&text[..beginning])).filter(|count| *count > budget);
-    match counted {
-        None if beginning < text.len() => Some(count(text)).filter(|count| *count > budget),
-        counted => counted,
+    let (mut rest, mut total, mut parts) = (text, 0, Vec::new());
+    while !rest.is_empty() {
+        // What is left has at most one token for each byte.
+        if total + rest.len() <= budget {
+            return None;
+        }
+        let (piece, after) = rest.split_at(piece_length(rest));
+        total += piece_count(piece.as_bytes(), &mut parts);
+        rest = after;
     }
+    Some(total).filter(|total| *total > budget)
 }

@@ -18,6 +18,8 @@ pub(crate) const DOCUMENTS: &[(&str, &str)] = &[
     ("tasks/research-report.json", "task.report"),
     ("mailbox/handoffs/pending/hoff-20260318-0007.json", "mailbox.request"),
     ("native.json", "native.report"),
+    ("with-findings.md", "metadata-block.report"),
+    ("long-summary.json", "task.report"),
 ];
 
 /// What is measured: a file, and the bare text of its document.
@@ -71,6 +73,18 @@ fn content(file: &str) -> Vec<u8> {
             to_json(std::str::from_utf8(&read("packages/delegation.yaml")).expect("text")).into_bytes()
         }
         "native.json" => native(&read("blocks/implementation.md")).into_bytes(),
+        // Five warnings, so that positions are needed.
+        "with-findings.md" => {
+            let text = String::from_utf8(read("blocks/architecture.md")).expect("text");
+            let text = text.replace("T09:41:17Z", "T00:00:00Z").replace("\"services/ledger", "\"/services/ledger");
+            text.replace("  \"status\"", "  \"reviewer\": 1,\n  \"team\": [],\n  \"status\"").into_bytes()
+        }
+        // A summary of 1.2 kB, so that tokens are counted; it stays within its budget.
+        "long-summary.json" => {
+            let text = String::from_utf8(read("tasks/research-report.json")).expect("text");
+            let long = "Redis is there already: src/keys/store.ts reads keys. ".repeat(16);
+            text.replace("Redis is there already: ", &long).into_bytes()
+        }
         other => read(other),
     }
 }

@@ -227,16 +227,12 @@ fn offset(error: &serde_json::Error, text: &str) -> usize {
         line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |at| at + 1),
     };
     let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
-    floor_boundary(text, offset)
-}
-
-fn floor_boundary(text: &str, offset: usize) -> usize {
-    (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    text.floor_char_boundary(offset)
 }
 
 /// Returns the range of a byte offset's character, for callers that only know where.
 pub(super) fn character_at(text: &str, offset: usize) -> Range<usize> {
-    let start = floor_boundary(text, offset.min(text.len()));
+    let start = text.floor_char_boundary(offset.min(text.len()));
     let length = text[start..].chars().next().map_or(0, char::len_utf8);
     start..start + length
 }

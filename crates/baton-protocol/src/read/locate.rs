@@ -1,14 +1,10 @@
 //! Finds where a JSON pointer stands in the source text.
 //!
-//! Only used when there is something to report: it parses the text a second time, with a parser that keeps
-//! positions. The text is known to be valid by then.
+//! Only used when there is something to report: the text is walked over a second time. It is known to be valid by then.
 
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, StrInput};
-use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions};
 
 use super::{Block, Format, yaml};
 use crate::diagnostic::Place;
@@ -88,32 +84,99 @@ fn head(span: &Range<usize>) -> Range<usize> {
 }
 
 fn of_json(text: &str) -> Spans {
-    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
-    match jsonc_parser::parse_to_ast(text, &collect, &ParseOptions::default()) {
-        Ok(parsed) => parsed.value.as_ref().map(json_value).unwrap_or_default(),
-        Err(_) => Spans::default(),
+    Scanner { text, at: 0 }.value()
+}
+
+/// Walks over JSON that is known to be valid, and only looks for where things begin and end.
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn value(&mut self) -> Spans {
+        self.skip(|byte| byte.is_ascii_whitespace());
+        let start = self.at;
+        let children = match self.peek() {
+            Some(b'{') => self.members(),
+            Some(b'[') => self.items(),
+            Some(b'"') => {
+                self.string();
+                Children::None
+            }
+            _ => {
+                self.skip(|byte| !matches!(byte, b',' | b']' | b'}') && !byte.is_ascii_whitespace());
+                Children::None
+            }
+        };
+        Spans { value: start..self.at, children }
     }
-}
 
-fn json_value(value: &Value<'_>) -> Spans {
-    let children = match value {
-        Value::Object(object) => Children::members(object.properties.iter().map(json_member).collect()),
-        Value::Array(array) => Children::Items(array.elements.iter().map(json_value).collect()),
-        _ => Children::None,
-    };
-    Spans { value: range(&value.range()), children }
-}
+    fn members(&mut self) -> Children {
+        let mut members = Vec::new();
+        while self.next_inside() {
+            let name_start = self.at;
+            self.string();
+            let written = name_start..self.at;
+            self.skip(|byte| byte.is_ascii_whitespace() || byte == b':');
+            members.push((self.decode(&written), written, self.value()));
+        }
+        Children::members(members)
+    }
 
-fn json_member(property: &ObjectProp<'_>) -> (String, Range<usize>, Spans) {
-    let name = match &property.name {
-        ObjectPropName::String(name) => name.value.to_string(),
-        ObjectPropName::Word(name) => name.value.to_string(),
-    };
-    (name, range(&property.name.range()), json_value(&property.value))
-}
+    fn items(&mut self) -> Children {
+        let mut items = Vec::new();
+        while self.next_inside() {
+            items.push(self.value());
+        }
+        Children::Items(items)
+    }
 
-fn range(range: &jsonc_parser::common::Range) -> Range<usize> {
-    range.start..range.end
+    /// Goes to the next member or item; over the closing bracket if there is none.
+    fn next_inside(&mut self) -> bool {
+        if matches!(self.peek(), Some(b'{' | b'[' | b',')) {
+            self.at += 1;
+        }
+        self.skip(|byte| byte.is_ascii_whitespace() || byte == b',');
+        match self.peek() {
+            Some(b'}' | b']') => {
+                self.at += 1;
+                false
+            }
+            next => next.is_some(),
+        }
+    }
+
+    /// Goes behind a string.
+    fn string(&mut self) {
+        self.at += 1;
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &self.text.as_bytes()[self.at..]) {
+            self.at += found + 1;
+            match self.text.as_bytes()[self.at - 1] {
+                b'"' => return,
+                _ => self.at = (self.at + 1).min(self.text.len()),
+            }
+        }
+        self.at = self.text.len();
+    }
+
+    /// Returns a member name without quotes and escapes.
+    fn decode(&self, written: &Range<usize>) -> String {
+        let quoted = self.text.get(written.clone()).unwrap_or_default();
+        match quoted.contains('\\') {
+            true => serde_json::from_str(quoted).unwrap_or_default(),
+            false => quoted.trim_matches('"').to_owned(),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|byte| !wanted(*byte)).unwrap_or(rest.len());
+    }
 }
 
 /// Returns the first integer literal that 64 bits cannot hold.
@@ -188,6 +251,11 @@ mod tests {
         assert_eq!(found(Format::Json, text, Place::Value("/a/b~1c/1".into())), "\"x\"");
         assert_eq!(found(Format::Json, text, Place::Name("/d".into())), "\"d\"");
         assert_eq!(found(Format::Json, text, Place::Value("/a/missing/deeper".into())), "{");
+        let text = r#"[ [], {} , [[1 , 2.5e3],{"\"x": null}], true]"#;
+        assert_eq!(found(Format::Json, text, Place::Value("/2/0/1".into())), "2.5e3");
+        assert_eq!(found(Format::Json, text, Place::Value("/2/1/\"x".into())), "null");
+        assert_eq!(found(Format::Json, text, Place::Name("/2/1/\"x".into())), r#""\"x""#);
+        assert_eq!(found(Format::Json, text, Place::Value("/3".into())), "true");
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Excerpt {
         // Columns are counted from the start of the line, so only its end is cut off. A place beyond that is
         // told by line and column alone.
         let is_shown = marked <= EXCERPT_MAX * 3 / 4 && !line.chars().take(EXCERPT_MAX).any(is_hidden);
-        let length = boundary(line, EXCERPT_MAX);
+        let length = line.floor_char_boundary(EXCERPT_MAX);
         is_shown.then(|| {
             let end = (diagnostic.span.end.max(start) - line_start).clamp(marked.min(length), length);
             let cut = if length < line.len() { "…" } else { "" };
@@ -86,11 +86,6 @@ impl Excerpt {
 /// Says whether a character would do something to a terminal.
 fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
-}
-
-/// Returns the last character boundary up to `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn summary(report: &Report, failed: bool, color: bool) -> String {
