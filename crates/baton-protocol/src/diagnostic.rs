@@ -74,7 +74,7 @@ pub struct Finding {
 impl Finding {
     /// Makes a finding without help.
     pub fn new(rule: &'static Rule, place: Place, message: impl Into<String>) -> Self {
-        Finding { rule, place, message: message.into(), help: None }
+        Finding { rule, place, message: one_line(message.into()), help: None }
     }
 
     /// Adds what to do about it.
@@ -171,16 +171,31 @@ impl Findings {
     }
 }
 
+/// The longest message; documents may be repeated in it, but not whole.
+const MESSAGE_CHARACTERS_MAX: usize = 400;
+
+/// Makes a message one line of bounded length, without control characters.
+fn one_line(message: String) -> String {
+    let fits = message.len() <= MESSAGE_CHARACTERS_MAX && !message.contains(char::is_control);
+    match fits {
+        true => message,
+        false => cut(&message, MESSAGE_CHARACTERS_MAX),
+    }
+}
+
 /// Returns the beginning of a text for a message: one line, without control characters.
 pub fn excerpt(text: &str) -> String {
-    const CHARACTERS_MAX: usize = 60;
+    cut(text.trim(), 60)
+}
+
+fn cut(text: &str, characters_max: usize) -> String {
     let shown = |character: char| if character.is_control() { ' ' } else { character };
-    let mut characters = text.trim().chars().map(shown);
-    let mut excerpt: String = characters.by_ref().take(CHARACTERS_MAX).collect();
+    let mut characters = text.chars().map(shown);
+    let mut beginning: String = characters.by_ref().take(characters_max).collect();
     if characters.next().is_some() {
-        excerpt.push('…');
+        beginning.push('…');
     }
-    excerpt
+    beginning
 }
 
 /// Finds lines and columns of byte offsets in one text.

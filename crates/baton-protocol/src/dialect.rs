@@ -15,7 +15,7 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 
 use crate::model::{Document, Extensions, Kind};
-use crate::read::DEPTH_MAX;
+use crate::read::{self, DEPTH_MAX};
 use crate::tree::Node;
 use crate::wire::Reader;
 
@@ -99,8 +99,11 @@ impl Dialect {
     }
 
     /// Writes a document; `None` if the dialect has no such document.
+    ///
+    /// What the document said in this dialect beyond the canonical form is put back where it stood. It may complete
+    /// what is written, but never change what that means.
     pub fn write(self, document: &Document) -> Option<Value> {
-        let mut value = match self {
+        let plain = match self {
             Dialect::MetadataBlock => metadata_block::write(document),
             Dialect::PhaseBlock => phase_block::write(document),
             Dialect::Package => package::write(document),
@@ -109,21 +112,40 @@ impl Dialect {
             Dialect::Native => Some(native::write(document)),
         }?;
         let own = |extensions: &&Extensions| extensions.dialect.as_deref() == Some(self.as_str());
-        let settled = self.settled(document);
-        for (pointer, field) in document.extensions().iter().filter(own).flat_map(|extensions| &extensions.fields) {
-            if !settled.contains(pointer) {
-                put(&mut value, pointer, field.clone());
+        let fields: Vec<_> = document.extensions().iter().filter(own).flat_map(|own| &own.fields).collect();
+        if fields.is_empty() {
+            return Some(plain);
+        }
+        let mut complete = plain.clone();
+        fields.iter().for_each(|(pointer, field)| put(&mut complete, pointer, (*field).clone()));
+        if self.meaning(&complete) == self.meaning(&plain) {
+            return Some(complete);
+        }
+        let mut extended = plain;
+        for (pointer, field) in fields {
+            if extended.pointer(pointer).is_none()
+                && self.meaning(&extended) == self.meaning_with(&extended, pointer, field)
+            {
+                put(&mut extended, pointer, field.clone());
             }
         }
-        Some(value)
+        Some(extended)
     }
 
-    /// Returns where the status and the decision of a report stand: no extension may say otherwise.
-    fn settled(self, document: &Document) -> Vec<String> {
-        let Document::Report(report) = document else { return Vec::new() };
-        let outcome = report.outcome.map(|_| self.source_pointer(Kind::Report, "/outcome"));
-        let decision = report.decision.map(|_| self.source_pointer(Kind::Report, "/decision"));
-        outcome.into_iter().chain(decision).collect()
+    /// Returns what was written in the canonical form, without what goes beyond it and without what says nothing.
+    fn meaning(self, value: &Value) -> Option<Value> {
+        let text = value.to_string();
+        let mut document = self.read(read::json::parse(&text).ok()?, &mut Reader::default())?;
+        document.extensions_mut().clear();
+        let mut meaning = native::write(&document);
+        drop_empty(&mut meaning);
+        Some(meaning)
+    }
+
+    fn meaning_with(self, value: &Value, pointer: &str, field: &Value) -> Option<Value> {
+        let mut with = value.clone();
+        put(&mut with, pointer, field.clone());
+        self.meaning(&with)
     }
 
     /// Says whether the dialect has such a document.
@@ -210,9 +232,18 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
         let Some(below) = below else { return };
         here = below;
     }
-    // Reading leaves nothing behind that would replace what a document says in an object.
-    if here.as_object().is_none_or(Map::is_empty) || value.is_object() {
-        *here = value;
+    *here = value;
+}
+
+/// Drops members that say nothing: empty objects.
+fn drop_empty(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.values_mut().for_each(drop_empty);
+            members.retain(|_, member| member.as_object().is_none_or(|below| !below.is_empty()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_empty),
+        _ => {}
     }
 }
 
@@ -249,7 +280,6 @@ mod tests {
         put(&mut value, "/x~1y/z", 3.into());
         put(&mut value, "/a/7/c", 4.into());
         put(&mut value, "no pointer", 6.into());
-        put(&mut value, "/a/0", 7.into());
         put(&mut value, &"/d".repeat(DEPTH_MAX + 1), 5.into());
         assert_eq!(value, serde_json::json!({"a": [{"b": 1, "c": 2}], "x/y": {"z": 3}}));
     }

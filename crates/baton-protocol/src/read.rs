@@ -10,8 +10,10 @@ pub mod markdown;
 pub mod yaml;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::diagnostic::excerpt;
 use crate::tree::Node;
 
 /// The largest document that is read.
@@ -37,7 +39,7 @@ impl Format {
     pub fn of_path(path: &str) -> Option<Format> {
         let extension = path.rsplit(['/', '\\']).next()?.rsplit_once('.')?.1.to_ascii_lowercase();
         match extension.as_str() {
-            "json" | "jsonl" | "ndjson" => Some(Format::Json),
+            "json" => Some(Format::Json),
             "yaml" | "yml" => Some(Format::Yaml),
             "md" | "markdown" | "mdx" => Some(Format::Markdown),
             _ => None,
@@ -148,11 +150,13 @@ pub fn decode(bytes: &[u8]) -> Result<(&str, usize), Trouble> {
     if text.trim().is_empty() {
         return Err(Trouble::new("the file is empty", 0..0).help("an agent that hands over nothing has not finished"));
     }
-    match conflict_marker(text) {
-        Some(at) => Err(Trouble::new("the file has merge conflict markers", mark + at..mark + at + 7)
-            .help("resolve the conflict; either side could be the handoff")),
-        None => Ok((text, mark)),
-    }
+    Ok((text, mark))
+}
+
+/// Explains that a text has a merge conflict at a place in the file.
+pub fn conflicted(at: usize) -> Trouble {
+    Trouble::new("the file has merge conflict markers", at..at + 7)
+        .help("resolve the conflict; either side could be the handoff")
 }
 
 /// Explains that a document of so many bytes is not read.
@@ -161,16 +165,78 @@ pub fn too_large(bytes: u64) -> Trouble {
         .help("hand over large material as an artifact and refer to its path")
 }
 
-/// Returns where a merge conflict begins: all three markers, in order, at line starts.
-fn conflict_marker(text: &str) -> Option<usize> {
-    let at_line_start = |at: usize| at == 0 || text.as_bytes()[at - 1] == b'\n';
-    let find = |needle: &str, from: usize| {
-        memchr::memmem::find_iter(&text.as_bytes()[from..], needle).map(|at| from + at).find(|at| at_line_start(*at))
-    };
-    let ours = find("<<<<<<< ", 0)?;
-    let middle = find("=======", ours)?;
-    find(">>>>>>> ", middle).map(|_| ours)
+/// Looks for a merge conflict: all three markers, in order, at line starts.
+#[derive(Debug, Default)]
+pub struct Conflict {
+    start: Option<usize>,
+    split: bool,
+    complete: bool,
 }
+
+impl Conflict {
+    /// Looks at one line that begins at an offset.
+    pub fn look(&mut self, line: &str, at: usize) {
+        match line.as_bytes().first() {
+            Some(b'<') if self.start.is_none() && line.starts_with("<<<<<<< ") => self.start = Some(at),
+            Some(b'=') if self.start.is_some() && line.starts_with("=======") => self.split = true,
+            Some(b'>') if self.split && line.starts_with(">>>>>>> ") => self.complete = true,
+            _ => {}
+        }
+    }
+
+    /// Returns where the conflict begins.
+    pub fn found(&self) -> Option<usize> {
+        self.start.filter(|_| self.complete)
+    }
+}
+
+/// Returns where a merge conflict begins in a text.
+pub fn conflict(text: &str) -> Option<usize> {
+    // Almost no text has the first marker, and then there is no need for lines.
+    memchr::memmem::find(text.as_bytes(), b"<<<<<<< ")?;
+    let mut conflict = Conflict::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        conflict.look(line, at);
+        at += line.len();
+    }
+    conflict.found()
+}
+
+/// Objects up to this size are searched for duplicate keys by comparing, larger ones by hashing.
+const SMALL_OBJECT: usize = 32;
+
+/// The names of a large object.
+#[derive(Debug, Default)]
+struct Names<'t>(HashSet<Cow<'t, str>>);
+
+impl<'t> Names<'t> {
+    /// Says whether a key is among the members already.
+    #[expect(clippy::ptr_arg, reason = "a borrowed name is kept without a copy")]
+    fn repeats(&mut self, key: &Cow<'t, str>, members: &[(Cow<'t, str>, Node<'t>)]) -> bool {
+        if members.len() < SMALL_OBJECT {
+            return members.iter().any(|(name, _)| name == key);
+        }
+        if self.0.is_empty() {
+            self.0.extend(members.iter().map(|(name, _)| name.clone()));
+        }
+        !self.0.insert(key.clone())
+    }
+}
+
+/// Says that a key is there twice.
+fn twice(key: &str) -> String {
+    format!("the key `{}` is there twice", excerpt(key))
+}
+
+/// What to do about a key that is there twice.
+const TWICE_HELP: &str = "keep one of the two; readers disagree about which one counts";
+
+/// The words for what is nested deeper than `DEPTH_MAX`.
+const TOO_DEEP: &str = "lists and objects are nested more than 64 deep";
+
+/// What to do about too much of something.
+const TOO_MUCH_HELP: &str = "hand over large material as an artifact and refer to its path";
 
 #[cfg(test)]
 mod tests {
@@ -196,8 +262,8 @@ mod tests {
 
     #[test]
     fn conflicts_need_all_three_markers_in_order() {
-        assert!(decode(b"a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n").is_err());
-        assert!(decode(b"a\n<<<<<<< HEAD\nonly one\n").is_ok());
-        assert!(decode(b"Title\n=======\n").is_ok());
+        assert_eq!(conflict("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\n"), Some(2));
+        assert_eq!(conflict("a\n<<<<<<< HEAD\nonly one\n"), None);
+        assert_eq!(conflict("Title\n=======\n"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diagnostic::{Finding, Findings, Place, excerpt};
 use crate::dialect::Dialect;
 use crate::model::Document;
-use crate::read::{Block, Format, Trouble, allow, decode, markdown};
+use crate::read::{Block, Format, Trouble, allow, conflict, conflicted, decode, markdown};
 use crate::rules;
 use crate::settings::Permission;
 use crate::tree::Node;
@@ -70,6 +70,7 @@ impl<'t> Reading<'t> {
         let format = hints.format.unwrap_or_else(|| Format::of_text(text));
         match format {
             Format::Markdown => self.read_last_block(text, offset, hints.dialect),
+            _ if conflict(text).is_some() => self.fail(conflicted(offset + conflict(text).unwrap_or(0))),
             format => match self.read_block(Block::whole(format, text, offset), hints.dialect) {
                 Outcome::Read => {}
                 Outcome::Unmarked(kind) => {
@@ -110,7 +111,10 @@ impl<'t> Reading<'t> {
     ///
     /// A later block that has the marks but cannot be parsed is an error: an earlier one is not taken instead.
     fn read_last_block(&mut self, text: &'t str, offset: usize, dialect: Option<Dialect>) {
-        let markdown::Fences { mut blocks, open } = markdown::fences(text, offset);
+        let markdown::Fences { mut blocks, open, conflict } = markdown::fences(text, offset);
+        if let Some(at) = conflict {
+            return self.fail(conflicted(at));
+        }
         if let Some(span) = open {
             // Nobody knows what would have come: an earlier block is not taken instead.
             return self.fail(
@@ -119,15 +123,22 @@ impl<'t> Reading<'t> {
             );
         }
         while let Some(fence) = blocks.pop() {
-            let marked = looks_marked(&fence.block.text);
-            if !marked && dialect.is_none() {
+            let (span, tagged) = (fence.span, fence.tagged);
+            if dialect.is_none() && !tagged && !looks_marked(&fence.block.text) {
                 continue;
             }
-            let span = fence.span;
             match self.read_block(fence.block, dialect) {
                 Outcome::Read => {}
-                Outcome::Trouble(trouble) if marked => return self.fail(trouble),
+                // A block that says it is JSON or YAML may have been the handoff.
+                Outcome::Trouble(trouble) if tagged => return self.fail(trouble),
                 Outcome::Unmarked(_) | Outcome::Trouble(_) => continue,
+            }
+            if let Some(at) = self.another_after(text, offset, &span) {
+                self.document = None;
+                return self.fail(
+                    Trouble::new("there may be another handoff after the last block, outside of any block", at)
+                        .help("end the file with one handoff block"),
+                );
             }
             self.note_several(&blocks, &span);
             return self.note_text_after(text, offset, &span);
@@ -138,6 +149,13 @@ impl<'t> Reading<'t> {
             Trouble::new("no fenced JSON or YAML block in this Markdown has the marks of a handoff", offset..offset)
                 .help("end the file with a ```json block that has at least `agent`, `status` and `handoff`"),
         );
+    }
+
+    /// Returns where the text after the last handoff block looks like one more.
+    fn another_after(&self, text: &str, offset: usize, span: &Range<usize>) -> Option<Range<usize>> {
+        let after = &text[span.end - offset..];
+        let at = memchr::memmem::find(after.as_bytes(), b"\"status\"").filter(|_| looks_marked(after))?;
+        Some(span.end + at..span.end + at + 8)
     }
 
     fn note_several(&mut self, before: &[markdown::Fence<'_>], span: &Range<usize>) {

@@ -70,6 +70,11 @@ impl Rule {
         ALL.iter().copied().find(|rule| rule.name == name)
     }
 
+    /// Returns the manual, without the space that a doc comment puts before each line.
+    pub fn manual(&self) -> String {
+        self.docs.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    }
+
     /// Returns the severity in a dialect, unless configured otherwise.
     pub fn severity_in(&self, dialect: Option<Dialect>) -> Severity {
         match dialect.is_some_and(|dialect| self.error_in.contains(&dialect)) {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use baton_protocol::read::BYTES_MAX;
+use baton_protocol::read::{BYTES_MAX, Format};
 use globset::GlobBuilder;
 use walkdir::{DirEntry, WalkDir};
 
@@ -121,8 +121,7 @@ fn plain(path: &Path) -> PathBuf {
 
 /// Says whether a file in a folder may be a handoff.
 fn is_document(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    ["json", "yaml", "yml", "md", "markdown"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    Format::of_path(&path.to_string_lossy()).is_some()
 }
 
 /// Splits a pattern into the folder to search and what to look for.

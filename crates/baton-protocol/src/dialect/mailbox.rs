@@ -218,7 +218,7 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         Some(MailboxStatus::Completed) => Some(true),
         Some(MailboxStatus::Failed) => Some(false),
         None if has("error") => Some(false),
-        None if has("input") => None,
+        None if has("input") || (has("source") && has("target") && !has("output")) => None,
         None => Some(true),
     };
     match answer {
@@ -352,10 +352,7 @@ impl MailboxRequest {
         MailboxRequest {
             handoff_id: request.id.clone(),
             timestamp: request.timestamp.clone(),
-            status: Some(match request.state {
-                Some(RequestState::InProgress) => MailboxStatus::InProgress,
-                Some(RequestState::Pending) | None => MailboxStatus::Pending,
-            }),
+            status: request.state.and_then(|state| MailboxStatus::parse(state.as_str())),
             started_at: request.started_at.clone(),
             source: MailboxParty::of(request.from.as_ref()),
             target: MailboxParty::of(request.to.as_ref()),

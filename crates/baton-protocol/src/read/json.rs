@@ -9,12 +9,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::Number;
 use serde_json::error::Category;
 
-use super::{DEPTH_MAX, Trouble, VALUES_MAX};
-use crate::diagnostic::excerpt;
+use super::{DEPTH_MAX, Names, TOO_DEEP, TOO_MUCH_HELP, TWICE_HELP, Trouble, VALUES_MAX, twice};
 use crate::tree::Node;
-
-/// Objects up to this size are searched for duplicate keys by comparing, larger ones by sorting.
-pub(super) const SMALL_OBJECT: usize = 32;
 
 /// Parses one JSON document.
 pub fn parse(text: &str) -> Result<Node<'_>, Trouble> {
@@ -57,7 +53,7 @@ impl Strict<'_> {
 
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
         if self.depth == DEPTH_MAX {
-            return Err(E::custom(format!("lists and objects are nested more than {DEPTH_MAX} deep")));
+            return Err(E::custom(TOO_DEEP));
         }
         Ok(Strict { depth: self.depth + 1, ..self })
     }
@@ -127,18 +123,16 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Node<'de>, A::Error> {
         let inner = self.deeper()?;
         let mut members: Vec<(Cow<'de, str>, Node<'de>)> = Vec::new();
+        let mut names = Names::default();
         while let Some(Key(key)) = object.next_key()? {
-            if members.len() < SMALL_OBJECT && members.iter().any(|(name, _)| *name == key) {
+            if names.repeats(&key, &members) {
                 self.watch.duplicate.set(true);
-                return Err(de::Error::custom(format!("the key `{}` is there twice", excerpt(&key))));
+                return Err(de::Error::custom(twice(&key)));
             }
             let value = object.next_value_seed(inner)?;
             members.push((key, value));
         }
-        match (members.len() > SMALL_OBJECT).then(|| first_duplicate(&members)).flatten() {
-            Some(key) => Err(de::Error::custom(format!("the key `{}` is there twice in this object", excerpt(key)))),
-            None => Ok(Node::Object(members)),
-        }
+        Ok(Node::Object(members))
     }
 }
 
@@ -164,13 +158,6 @@ impl<'de> de::Deserialize<'de> for Key<'de> {
     }
 }
 
-/// Returns the first key that stands twice in a large object.
-pub(super) fn first_duplicate<'m>(members: &'m [(Cow<'_, str>, Node<'_>)]) -> Option<&'m str> {
-    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
-    names.sort_unstable();
-    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-}
-
 /// Turns serde_json's error into one sentence with a byte range.
 fn explain(error: &serde_json::Error, text: &str, watch: &Watch) -> Trouble {
     let at = offset(error, text);
@@ -184,10 +171,9 @@ fn explain(error: &serde_json::Error, text: &str, watch: &Watch) -> Trouble {
             .help("ask the agent for valid JSON; nothing is taken from a text that cannot be read");
     }
     if watch.duplicate.get() {
-        return Trouble::new(message, key_before(text, at))
-            .help("keep one of the two; readers disagree about which one counts");
+        return Trouble::new(message, key_before(text, at)).help(TWICE_HELP);
     }
-    Trouble::new(message, character_at(text, at))
+    Trouble::new(message, character_at(text, at)).help(TOO_MUCH_HELP)
 }
 
 /// Returns the range of the string that ends last before an offset: the key that was just read.
@@ -260,6 +246,9 @@ mod tests {
         assert_eq!(&text[found.span], "\"a\"");
         let text = r#"{"\"é": 1, "\"é"  : 2}"#;
         assert_eq!(&text[trouble(text).span], r#""\"é""#);
+        let large: String = (0..60).map(|n| format!("\"k{n}\": 1,\n")).collect();
+        let text = format!("{{{large}\"k7\": 2, \"z\": 3}}");
+        assert_eq!(trouble(&text).span.start, text.rfind("\"k7\"").expect("there"));
         let many: String = (0..100).map(|n| format!("\"k{}\": 1,", n % 99)).collect();
         assert!(trouble(&format!("{{{}}}", many.trim_end_matches(','))).message.contains("`k0`"));
     }

@@ -12,8 +12,28 @@ use crate::diagnostic::Place;
 /// Where a value and everything below it stand.
 #[derive(Debug, Default)]
 pub struct Spans {
-    value: Range<usize>,
+    value: Reach,
     children: Children,
+}
+
+/// A range in a text of at most 8 MiB.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reach {
+    start: u32,
+    end: u32,
+}
+
+impl From<Range<usize>> for Reach {
+    fn from(range: Range<usize>) -> Self {
+        let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Reach { start: small(range.start), end: small(range.end) }
+    }
+}
+
+impl Reach {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 #[derive(Debug, Default)]
@@ -22,11 +42,11 @@ enum Children {
     None,
     Items(Vec<Spans>),
     /// Name, place of the name, and the value; sorted by name.
-    Members(Vec<(String, Range<usize>, Spans)>),
+    Members(Vec<(Box<str>, Reach, Spans)>),
 }
 
 impl Children {
-    fn members(mut members: Vec<(String, Range<usize>, Spans)>) -> Self {
+    fn members(mut members: Vec<(Box<str>, Reach, Spans)>) -> Self {
         members.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         Children::Members(members)
     }
@@ -46,15 +66,15 @@ impl Spans {
         pointer.split('/').skip(1).try_fold(self, |here, token| here.child(token).map(|(_, child)| child)).is_some()
     }
 
-    fn child(&self, token: &str) -> Option<(Option<&Range<usize>>, &Spans)> {
+    fn child(&self, token: &str) -> Option<(Option<Reach>, &Spans)> {
         match &self.children {
             Children::None => None,
             Children::Items(items) => items.get(token.parse::<usize>().ok()?).map(|item| (None, item)),
             Children::Members(members) => {
                 let token = token.replace("~1", "/").replace("~0", "~");
-                let index = members.binary_search_by(|(name, ..)| name.as_str().cmp(&token)).ok()?;
+                let index = members.binary_search_by(|(name, ..)| name.as_ref().cmp(token.as_str())).ok()?;
                 let (_, place, child) = members.get(index)?;
-                Some((Some(place), child))
+                Some((Some(*place), child))
             }
         }
     }
@@ -67,19 +87,20 @@ impl Spans {
             match here.child(token) {
                 Some((key, child)) => (here, name) = (child, key),
                 // Something is missing below: point at what should hold it.
-                None => return head(&here.value),
+                None => return head(here.value),
             }
         }
         match (place, name) {
-            (Place::Name(_), Some(name)) => name.clone(),
-            _ if matches!(here.children, Children::None) => here.value.clone(),
-            _ => head(&here.value),
+            (Place::Name(_), Some(name)) => name.range(),
+            _ if matches!(here.children, Children::None) => here.value.range(),
+            _ => head(here.value),
         }
     }
 }
 
 /// Points at the beginning of something that may span many lines.
-fn head(span: &Range<usize>) -> Range<usize> {
+fn head(span: Reach) -> Range<usize> {
+    let span = span.range();
     span.start..(span.start + 1).min(span.end.max(span.start))
 }
 
@@ -109,7 +130,7 @@ impl Scanner<'_> {
                 Children::None
             }
         };
-        Spans { value: start..self.at, children }
+        Spans { value: (start..self.at).into(), children }
     }
 
     fn members(&mut self) -> Children {
@@ -119,7 +140,7 @@ impl Scanner<'_> {
             self.string();
             let written = name_start..self.at;
             self.skip(|byte| byte.is_ascii_whitespace() || byte == b':');
-            members.push((self.decode(&written), written, self.value()));
+            members.push((self.decode(&written), written.into(), self.value()));
         }
         Children::members(members)
     }
@@ -161,11 +182,11 @@ impl Scanner<'_> {
     }
 
     /// Returns a member name without quotes and escapes.
-    fn decode(&self, written: &Range<usize>) -> String {
+    fn decode(&self, written: &Range<usize>) -> Box<str> {
         let quoted = self.text.get(written.clone()).unwrap_or_default();
         match quoted.contains('\\') {
-            true => serde_json::from_str(quoted).unwrap_or_default(),
-            false => quoted.trim_matches('"').to_owned(),
+            true => serde_json::from_str::<String>(quoted).unwrap_or_default().into(),
+            false => quoted.trim_matches('"').into(),
         }
     }
 
@@ -182,10 +203,10 @@ impl Scanner<'_> {
 /// Returns the first integer literal that 64 bits cannot hold.
 pub(super) fn lossy_integer(text: &str) -> Option<Range<usize>> {
     fn search(text: &str, spans: &Spans) -> Option<Range<usize>> {
-        let literal = text.get(spans.value.clone()).unwrap_or_default();
+        let literal = text.get(spans.value.range()).unwrap_or_default();
         let integer = literal.len() >= 19 && literal.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
         if integer && literal.parse::<i64>().is_err() && literal.parse::<u64>().is_err() {
-            return Some(spans.value.clone());
+            return Some(spans.value.range());
         }
         match &spans.children {
             Children::None => None,
@@ -212,7 +233,7 @@ fn yaml_value<'t>(events: &mut Parser<'t, StrInput<'t>>, event: &Event<'t>, valu
         Event::MappingStart(..) => Children::members(yaml_members(events)),
         _ => Children::None,
     };
-    Spans { value, children }
+    Spans { value: value.into(), children }
 }
 
 fn yaml_items<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<Spans> {
@@ -226,12 +247,12 @@ fn yaml_items<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<Spans> {
     items
 }
 
-fn yaml_members<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<(String, Range<usize>, Spans)> {
+fn yaml_members<'t>(events: &mut Parser<'t, StrInput<'t>>) -> Vec<(Box<str>, Reach, Spans)> {
     let mut members = Vec::new();
     while let Some(Ok((Event::Scalar(name, ..), name_span))) = events.next() {
         let Some(Ok((event, span))) = events.next() else { break };
         let value = yaml_value(events, &event, span.byte_range().unwrap_or(0..0));
-        members.push((name.into_owned(), name_span.byte_range().unwrap_or(0..0), value));
+        members.push((name.into(), name_span.byte_range().unwrap_or(0..0).into(), value));
     }
     members
 }

@@ -1,19 +1,22 @@
 //! Finds the fenced blocks of a Markdown file that may hold a handoff.
+//!
+//! Goes line by line and knows only fences, quotes and indentation: the rest of Markdown does not matter here, and a
+//! parser of all of it would take many times the memory of the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-
-use super::{Block, Format};
+use super::{Block, Conflict, Format};
 
 /// The fenced blocks of a text.
 #[derive(Debug, Default)]
 pub struct Fences<'t> {
-    /// The JSON and YAML blocks that close, in their order.
+    /// The blocks that close, in their order.
     pub blocks: Vec<Fence<'t>>,
-    /// Where a block of any language begins that never closes, as bytes of the file.
+    /// Where a block begins that never closes, as bytes of the file.
     pub open: Option<Range<usize>>,
+    /// Where a merge conflict begins outside of all blocks, as bytes of the file.
+    pub conflict: Option<usize>,
 }
 
 /// One fenced block.
@@ -23,129 +26,178 @@ pub struct Fence<'t> {
     pub block: Block<'t>,
     /// The whole block with its fences, as bytes of the file.
     pub span: Range<usize>,
+    /// Whether its language says that it is JSON or YAML; otherwise its content decides.
+    pub tagged: bool,
 }
 
-/// Returns the fenced JSON and YAML blocks of a text that begins at `offset` in the file.
+/// What stands before a fence on its line: indentation, quotes, the mark of a list item.
+const BEFORE: [char; 3] = [' ', '\t', '>'];
+
+/// Returns the fenced blocks of a text that begins at `offset` in the file.
 pub fn fences(text: &str, offset: usize) -> Fences<'_> {
     let mut found = Fences::default();
-    let mut open: Option<(Format, Block<'_>)> = None;
-    let mut fenced = false;
-    for (event, span) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
-        match event {
-            Event::Start(Tag::CodeBlock(kind)) => {
-                fenced = kind.is_fenced();
-                let language = if let CodeBlockKind::Fenced(language) = kind { language } else { "text".into() };
-                open = format_of(&language).map(|format| (format, empty(format)));
+    let mut conflict = Conflict::default();
+    let mut open: Option<Opening<'_>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let span = at..at + line.len();
+        at = span.end;
+        match open.take() {
+            None => {
+                conflict.look(line, span.start);
+                open = Opening::on(line, span.start);
             }
-            Event::Text(_) => {
-                if let Some((_, block)) = &mut open {
-                    append(block, text, span, offset);
-                }
+            Some(opening) if opening.is_closed_by(line) => found.blocks.push(opening.close(span.end, offset)),
+            Some(mut opening) => {
+                opening.append(text, span, offset);
+                open = Some(opening);
             }
-            Event::End(TagEnd::CodeBlock) => {
-                let block = open.take();
-                if fenced && !is_closed(&text[span.clone()]) {
-                    found.open = Some(span.start + offset..span.start + offset + 3);
-                } else if let Some((format, block)) = block {
-                    found.blocks.extend(finish(format, block, span, offset));
-                }
-            }
-            _ => {}
         }
     }
+    found.open = open.map(|opening| opening.start + offset..opening.start + offset + opening.prefix + 3);
+    found.conflict = conflict.found().map(|at| at + offset);
     found
 }
 
-/// Returns where the HTML comments of a text stand; code is no comment.
+/// Returns where the HTML comments outside of all blocks stand, one line each.
 pub(super) fn comment_spans(text: &str) -> Vec<Range<usize>> {
-    Parser::new_ext(text, Options::empty())
-        .into_offset_iter()
-        .filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)))
-        .map(|(_, span)| span)
-        .collect()
+    let mut spans = Vec::new();
+    let mut open: Option<Opening<'_>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        open = match open.take() {
+            Some(opening) => Some(opening).filter(|opening| !opening.is_closed_by(line)),
+            None => Opening::on(line, at),
+        };
+        if let Some(start) = line.find("<!--").filter(|_| open.is_none()) {
+            spans.push(at + start..at + line.trim_end().len());
+        }
+        at += line.len();
+    }
+    spans
 }
 
-fn empty<'t>(format: Format) -> Block<'t> {
-    Block { format, text: Cow::Borrowed(""), segments: Vec::new() }
+/// A block that has begun.
+struct Opening<'t> {
+    /// Where its line begins in the text.
+    start: usize,
+    /// How many bytes stand before the fence.
+    prefix: usize,
+    fence: char,
+    length: usize,
+    format: Option<Format>,
+    content: Block<'t>,
 }
 
-/// Returns how a block with this language tag may be written; untagged ones are decided by their content.
+impl<'t> Opening<'t> {
+    /// Recognises the line that opens a block.
+    fn on(line: &str, start: usize) -> Option<Self> {
+        let trimmed = line.trim_start_matches(BEFORE);
+        let listed = ["- ", "* ", "+ "].iter().find_map(|mark| trimmed.strip_prefix(mark)).map(str::trim_start);
+        let fenced = listed.filter(|rest| rest.starts_with("```") || rest.starts_with("~~~")).unwrap_or(trimmed);
+        let fence = fenced.chars().next().filter(|fence| matches!(fence, '`' | '~'))?;
+        let length = fenced.chars().take_while(|character| *character == fence).count();
+        let language = fenced.get(length..)?.trim();
+        // Three backticks with more of them on the line are code inside of a text.
+        if length < 3 || (fence == '`' && language.contains('`')) {
+            return None;
+        }
+        let content = Block { format: Format::Json, text: Cow::Borrowed(""), segments: Vec::new() };
+        let (prefix, format) = (line.len() - fenced.len(), format_of(language));
+        Some(Opening { start, prefix, fence, length, format, content })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let rest = line.trim_start_matches(BEFORE).trim_end();
+        rest.len() >= self.length && rest.chars().all(|character| character == self.fence)
+    }
+
+    /// Adds one line. Lines that follow each other stay borrowed; an indented block is copied.
+    fn append(&mut self, text: &'t str, line: Range<usize>, offset: usize) {
+        let is_before = |byte: &u8| matches!(byte, b' ' | b'\t' | b'>');
+        let indented =
+            text.as_bytes()[line.clone()].iter().take(self.prefix).take_while(|byte| is_before(byte)).count();
+        let piece = line.start + indented..line.end;
+        let block = &mut self.content;
+        let Some((_, first)) = block.segments.first().copied() else {
+            block.segments.push((0, piece.start + offset));
+            block.text = Cow::Borrowed(&text[piece]);
+            return;
+        };
+        if let Cow::Borrowed(so_far) = block.text
+            && first - offset + so_far.len() == piece.start
+        {
+            block.text = Cow::Borrowed(&text[first - offset..piece.end]);
+            return;
+        }
+        block.segments.push((block.text.len(), piece.start + offset));
+        block.text.to_mut().push_str(&text[piece]);
+    }
+
+    fn close(mut self, end: usize, offset: usize) -> Fence<'t> {
+        let by_content = match self.content.text.trim_start().starts_with(['{', '[']) {
+            true => Format::Json,
+            false => Format::Yaml,
+        };
+        self.content.format = self.format.unwrap_or(by_content);
+        if self.content.segments.is_empty() {
+            self.content.segments.push((0, self.start + offset));
+        }
+        Fence { block: self.content, span: self.start + offset..end + offset, tagged: self.format.is_some() }
+    }
+}
+
+/// Returns how a block with this language tag is written, if the tag says so.
 fn format_of(language: &str) -> Option<Format> {
-    let word = language.split([' ', ',', '{']).next().unwrap_or_default();
+    let word = language.split([' ', ',', '{', ':']).next().unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {
         "json" | "jsonc" | "json5" => Some(Format::Json),
         "yaml" | "yml" => Some(Format::Yaml),
-        "" => Some(Format::Markdown),
         _ => None,
     }
-}
-
-/// Adds one piece of text. Pieces that follow each other stay borrowed; an indented block is copied.
-fn append<'t>(block: &mut Block<'t>, text: &'t str, span: Range<usize>, offset: usize) {
-    let piece = &text[span.clone()];
-    let Some((first_in_block, first_in_file)) = block.segments.first().copied() else {
-        block.segments.push((0, span.start + offset));
-        block.text = Cow::Borrowed(piece);
-        return;
-    };
-    if let Cow::Borrowed(so_far) = block.text {
-        let start = first_in_file - offset - first_in_block;
-        if start + so_far.len() == span.start {
-            block.text = Cow::Borrowed(&text[start..span.end]);
-            return;
-        }
-    }
-    block.segments.push((block.text.len(), span.start + offset));
-    block.text.to_mut().push_str(piece);
-}
-
-fn finish<'t>(format: Format, mut block: Block<'t>, span: Range<usize>, offset: usize) -> Option<Fence<'t>> {
-    block.format = match format {
-        Format::Markdown if block.text.trim_start().starts_with(['{', '[']) => Format::Json,
-        // An untagged block that is no JSON is more often program output than YAML.
-        Format::Markdown => return None,
-        tagged => tagged,
-    };
-    if block.segments.is_empty() {
-        block.segments.push((0, span.start + offset));
-    }
-    Some(Fence { block, span: span.start + offset..span.end + offset })
-}
-
-fn is_closed(block: &str) -> bool {
-    let mut lines = block.trim_end().lines();
-    let opening = lines.next().unwrap_or_default().trim_start();
-    let fence = opening.chars().next().unwrap_or('`');
-    let last = lines.next_back().unwrap_or_default().trim_start_matches(['>', ' ', '\t']);
-    last.len() >= 3 && last.chars().all(|character| character == fence)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn blocks(text: &str) -> Vec<String> {
+        fences(text, 0).blocks.into_iter().map(|fence| fence.block.text.into_owned()).collect()
+    }
+
     #[test]
-    fn finds_tagged_blocks_with_their_place() {
+    fn finds_blocks_with_their_place() {
         let text = "# T\n\n```json\n{\"a\": 1}\n```\n\n```sh\nls\n```\n";
-        let found = fences(text, 0).blocks;
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].block.text, "{\"a\": 1}\n");
-        assert_eq!(found[0].block.to_file(1), text.find("\"a\"").expect("there"));
+        let found = fences(text, 0);
+        assert_eq!(blocks(text), ["{\"a\": 1}\n", "ls\n"]);
+        assert_eq!((found.blocks[0].tagged, found.blocks[1].tagged), (true, false));
+        assert_eq!(found.blocks[0].block.to_file(1), text.find("\"a\"").expect("there"));
     }
 
     #[test]
     fn blocks_inside_a_list_lose_their_indentation_but_not_their_place() {
-        let text = "- item\n\n  ```json\n  {\n    \"a\": 1\n  }\n  ```\n";
-        let found = fences(text, 0).blocks;
-        assert_eq!(found[0].block.text, "{\n  \"a\": 1\n}\n");
-        let inside = found[0].block.text.find("\"a\"").expect("there");
-        assert_eq!(&text[found[0].block.to_file(inside)..][..3], "\"a\"");
+        for text in
+            ["- item\n\n  ```json\n  {\n    \"a\": 1\n  }\n  ```\n", "> ```json\n> {\n>   \"a\": 1\n> }\n> ```\n"]
+        {
+            let found = fences(text, 0).blocks;
+            assert_eq!(found[0].block.text, "{\n  \"a\": 1\n}\n");
+            let inside = found[0].block.text.find("\"a\"").expect("there");
+            assert_eq!(&text[found[0].block.to_file(inside)..][..3], "\"a\"");
+        }
+    }
+
+    #[test]
+    fn a_block_closes_with_as_many_marks_as_it_opened() {
+        assert_eq!(blocks("````md\n```json\n{}\n```\n````\n"), ["```json\n{}\n```\n"]);
+        assert_eq!(blocks("~~~\n```\n~~~\n"), ["```\n"]);
+        assert_eq!(blocks("text with ```code``` inside\n"), Vec::<String>::new());
+        assert_eq!(blocks("- ```json\n  {}\n  ```\n"), ["{}\n"]);
     }
 
     #[test]
     fn a_block_that_never_closes_is_open() {
         assert_eq!(fences("text\n\n```json\n{\"a\":\n", 0).open, Some(6..9));
-        assert_eq!(fences("text\n\n```sh\nls\n", 0).open, Some(6..9));
+        assert_eq!(fences("text\n\n````sh\nls\n```\n", 0).open, Some(6..9));
         assert_eq!(fences("text\n\n    indented\n", 0).open, None);
     }
 
@@ -155,5 +207,12 @@ mod tests {
         let found = fences(text, 0).blocks;
         let inside = found[0].block.text.find("\"k\"").expect("there");
         assert_eq!(&text[found[0].block.to_file(inside)..][..3], "\"k\"");
+    }
+
+    #[test]
+    fn conflicts_count_outside_of_blocks_only() {
+        let conflict = "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n";
+        assert_eq!(fences(&format!("text\n{conflict}"), 3).conflict, Some(8));
+        assert_eq!(fences(&format!("```\n{conflict}```\n"), 0).conflict, None);
     }
 }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
+use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput, Tag};
 
-use super::json::{SMALL_OBJECT, character_at, first_duplicate};
-use super::{BYTES_MAX, DEPTH_MAX, Trouble, VALUES_MAX};
+use super::json::character_at;
+use super::{BYTES_MAX, DEPTH_MAX, Names, TOO_DEEP, TOO_MUCH_HELP, TWICE_HELP, Trouble, VALUES_MAX, twice};
 use crate::diagnostic::excerpt;
 use crate::tree::{Node, plain_number};
 
@@ -38,9 +38,6 @@ pub(super) fn events(text: &str) -> Parser<'_, StrInput<'_>> {
     options.block_nesting_limit = DEPTH_MAX + 2;
     Parser::new_from_str_with_options(text, options)
 }
-
-/// The words for what is nested deeper than `DEPTH_MAX`.
-const TOO_DEEP: &str = "lists and objects are nested more than 64 deep";
 
 struct Builder<'t> {
     events: Parser<'t, StrInput<'t>>,
@@ -94,7 +91,8 @@ impl<'t> Builder<'t> {
                     limit if limit.contains("recursion limit") => TOO_DEEP.to_owned(),
                     other => format!("this is not valid YAML: {other}"),
                 };
-                Err(Trouble::new(message, character_at(self.text, at)))
+                Err(Trouble::new(message, character_at(self.text, at))
+                    .help("write it as JSON, or quote the text that confuses the reader"))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -105,23 +103,20 @@ impl<'t> Builder<'t> {
         let bytes = if let Event::Scalar(text, ..) = &event { text.len() } else { 0 };
         self.spend(Cost { values: 1, bytes }, span)?;
         let (node, anchor) = match event {
-            Event::Scalar(value, style, anchor, tag) => {
-                let node = match tag.as_deref() {
-                    None if style == ScalarStyle::Plain && is_lossy(&value) => {
-                        let message = format!("the integer {} does not fit in 64 bits", excerpt(&value));
-                        return Err(self.trouble(&message, span).help("quote it, so that no digit is lost"));
-                    }
-                    None => resolve(value, style),
-                    Some(tag) if tag.is_yaml_core_schema_tag("str") => Node::Text(value),
-                    Some(tag) if tag.core_suffix().is_some() => resolve(value, ScalarStyle::Plain),
-                    Some(tag) => return Err(self.unknown_tag(&tag.to_string(), span)),
-                };
-                (node, anchor)
+            Event::Scalar(value, style, anchor, tag) => (self.scalar(value, style, tag.as_deref(), span)?, anchor),
+            Event::SequenceStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), "seq", span)?;
+                (self.list(span, depth)?, anchor)
             }
-            Event::SequenceStart(_, anchor, _) => (self.list(span, depth)?, anchor),
-            Event::MappingStart(_, anchor, _) => (self.object(span, depth)?, anchor),
-            Event::Alias(anchor) => return self.alias(anchor, span),
-            _ => return Err(self.trouble("this alias has no anchor before it", span)),
+            Event::MappingStart(_, anchor, tag) => {
+                self.check_tag(tag.as_deref(), "map", span)?;
+                (self.object(span, depth)?, anchor)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, span, depth),
+            _ => {
+                let trouble = self.trouble("this alias has no anchor before it", span);
+                return Err(trouble.help("write the value out"));
+            }
         };
         if anchor != 0 {
             let cost = Cost { values: self.spent.values - before.values, bytes: self.spent.bytes - before.bytes };
@@ -130,6 +125,45 @@ impl<'t> Builder<'t> {
             self.anchors.insert(anchor, (node.clone(), cost));
         }
         Ok(node)
+    }
+
+    /// Gives a scalar its type: by its tag, or else by its text.
+    fn scalar(
+        &self,
+        value: Cow<'t, str>,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        span: &Span,
+    ) -> Result<Node<'t>, Trouble> {
+        let core = tag.map(|tag| tag.core_suffix().ok_or_else(|| self.unknown_tag(tag, span))).transpose()?;
+        let plain = style == ScalarStyle::Plain || core.is_some();
+        if core != Some("str") && plain && is_lossy(&value) {
+            let message = format!("the integer {} does not fit in 64 bits", excerpt(&value));
+            return Err(self.trouble(&message, span).help("quote it, so that no digit is lost"));
+        }
+        let node = match core {
+            None => return Ok(resolve(value, style)),
+            Some("str") => return Ok(Node::Text(value)),
+            Some(_) => resolve(value, ScalarStyle::Plain),
+        };
+        let fits = match node {
+            Node::Null => core == Some("null"),
+            Node::Bool(_) => core == Some("bool"),
+            Node::Plain(_) => matches!(core, Some("int" | "float")),
+            _ => false,
+        };
+        match (fits, tag) {
+            (false, Some(tag)) => Err(self.unknown_tag(tag, span)),
+            _ => Ok(node),
+        }
+    }
+
+    /// Refuses tags of collections other than their own.
+    fn check_tag(&self, tag: Option<&Tag>, own: &str, span: &Span) -> Result<(), Trouble> {
+        match tag.filter(|tag| !tag.is_yaml_core_schema_tag(own)) {
+            Some(tag) => Err(self.unknown_tag(tag, span)),
+            None => Ok(()),
+        }
     }
 
     fn list(&mut self, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
@@ -147,34 +181,28 @@ impl<'t> Builder<'t> {
     fn object(&mut self, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
         self.check_depth(depth, span)?;
         let mut members: Vec<(Cow<'t, str>, Node<'t>)> = Vec::new();
+        let mut names = Names::default();
         loop {
             let (event, key_span) = self.next()?;
             if event == Event::MappingEnd {
                 break;
             }
             let key = self.key(event, &key_span)?;
-            if members.len() < SMALL_OBJECT && members.iter().any(|(name, _)| *name == key) {
-                return Err(self.duplicate(&key, &key_span));
+            if names.repeats(&key, &members) {
+                return Err(self.trouble(&twice(&key), &key_span).help(TWICE_HELP));
             }
             let (event, span) = self.next()?;
             let value = self.node(event, &span, depth + 1)?;
             members.push((key, value));
         }
-        match (members.len() > SMALL_OBJECT).then(|| first_duplicate(&members)).flatten() {
-            Some(key) => Err(self.duplicate(key, span)),
-            None => Ok(Node::Object(members)),
-        }
-    }
-
-    fn duplicate(&self, key: &str, span: &Span) -> Trouble {
-        self.trouble(&format!("the key `{}` is there twice", excerpt(key)), span)
-            .help("keep one of the two; readers disagree about which one counts")
+        Ok(Node::Object(members))
     }
 
     fn key(&self, event: Event<'t>, span: &Span) -> Result<Cow<'t, str>, Trouble> {
-        let Event::Scalar(value, style, _, _) = event else {
-            return Err(self.trouble("a key must be text", span));
+        let Event::Scalar(value, style, _, tag) = event else {
+            return Err(self.trouble("a key must be text", span).help("quote the key"));
         };
+        self.check_tag(tag.as_deref(), "str", span)?;
         if style == ScalarStyle::Plain && value == "<<" {
             return Err(self.trouble("merge keys (<<) are not read", span).help("write the merged fields out"));
         }
@@ -186,10 +214,14 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn alias(&mut self, anchor: usize, span: &Span) -> Result<Node<'t>, Trouble> {
-        let Some((_, cost)) = self.anchors.get(&anchor) else {
-            return Err(self.trouble("this alias stands inside the value it refers to", span));
+    fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node<'t>, Trouble> {
+        let Some((node, cost)) = self.anchors.get(&anchor) else {
+            let trouble = self.trouble("this alias stands inside the value it refers to", span);
+            return Err(trouble.help("write the value out"));
         };
+        if depth + height(node) > DEPTH_MAX {
+            return Err(self.trouble(TOO_DEEP, span).help(TOO_MUCH_HELP));
+        }
         self.spend(*cost, span)?;
         Ok(self.anchors.get(&anchor).map_or(Node::Null, |(node, _)| node.clone()))
     }
@@ -209,12 +241,13 @@ impl<'t> Builder<'t> {
     fn check_depth(&self, depth: usize, span: &Span) -> Result<(), Trouble> {
         match depth < DEPTH_MAX {
             true => Ok(()),
-            false => Err(self.trouble(TOO_DEEP, span)),
+            false => Err(self.trouble(TOO_DEEP, span).help(TOO_MUCH_HELP)),
         }
     }
 
-    fn unknown_tag(&self, tag: &str, span: &Span) -> Trouble {
-        self.trouble(&format!("the tag {} means nothing in a handoff", excerpt(tag)), span).help("remove the tag")
+    fn unknown_tag(&self, tag: &Tag, span: &Span) -> Trouble {
+        let message = format!("the tag {} does not belong here", excerpt(&tag.to_string()));
+        self.trouble(&message, span).help("remove the tag")
     }
 
     fn trouble(&self, message: &str, span: &Span) -> Trouble {
@@ -228,6 +261,15 @@ impl<'t> Builder<'t> {
 
 fn start(span: &Span) -> usize {
     span.byte_range().map_or(0, |range| range.start)
+}
+
+/// Returns how deep the lists and objects of a value are nested.
+fn height(node: &Node<'_>) -> usize {
+    match node {
+        Node::List(items) => 1 + items.iter().map(height).max().unwrap_or(0),
+        Node::Object(members) => 1 + members.iter().map(|(_, node)| height(node)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// Says whether a scalar is an integer that would be rounded.
@@ -318,6 +360,19 @@ mod tests {
         assert!(parse(&format!("{}{}", "[".repeat(10_000), "]".repeat(10_000))).is_err());
         assert!(parse(&format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX))).is_ok());
         assert!(parse(&format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1))).is_err());
-        assert!(trouble("a: !secret x\n").message.contains("tag"));
+        for text in [
+            "a: !secret x\n",
+            "a: !secret [1]\n",
+            "a: !secret {b: 1}\n",
+            "!secret a: 1\n",
+            "a: !!int x\n",
+            "a: !!bool 1\n",
+        ] {
+            assert!(trouble(text).message.contains("tag"), "{text}");
+        }
+        assert_eq!(json("a: !!seq [!!int 1, !!float 1.5, !!null ~]\n"), r#"{"a":[1,1.5,null]}"#);
+        let mut deep = format!("a0: &a0 {}1{}\n", "[".repeat(40), "]".repeat(40));
+        deep.push_str(&format!("b: {}*a0{}\n", "[".repeat(40), "]".repeat(40)));
+        assert!(trouble(&deep).message.contains("nested"));
     }
 }

@@ -36,6 +36,8 @@ rule! {
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let Some(report) = blocked(case) else { return };
     let (pointer, message) = match report.blocked_reason.as_deref() {
+        // A value of the wrong type has been told already.
+        None if case.kept("/blocked_reason").is_some_and(|kept| !kept.is_null()) => return,
         None => ("/outcome", "the report is blocked, but `blocked_reason` is missing"),
         Some(reason) if reason.trim().is_empty() => {
             ("/blocked_reason", "the report is blocked, but `blocked_reason` is blank")

@@ -55,6 +55,13 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
         check_map("/verification", &report.verification, findings);
         check_map("/validation", &report.validation, findings);
         check_status(report, findings);
+        if case.kept("/error").is_some_and(Value::is_object) {
+            findings.add(
+                "/outcome",
+                "the status says that it was completed, but it carries an `error`",
+                "remove the error if it is from an earlier attempt, or say `failed`",
+            );
+        }
     }
 }
 

@@ -199,6 +199,10 @@ impl<'o> Checker<'o> {
         }
         report.files.par_extend(waiting.into_par_iter().map(|(name, bytes)| self.judge_answer(name, bytes, &requests)));
         report.files.sort_by(|left, right| left.name.cmp(&right.name));
+        if report.files.is_empty() && report.problems.is_empty() {
+            let message = format!("none of {} files is a handoff", report.skipped);
+            report.problems.push(Problem { path: "--skip-unknown".to_owned(), message });
+        }
         progress.finish_and_clear();
         report
     }
@@ -251,8 +255,10 @@ impl<'o> Checker<'o> {
     fn judge(&self, name: &str, bytes: &[u8], reading: &Reading<'_>, request: Option<&Request>) -> Judgement {
         let folder = self.options.schemas.clone().or_else(|| SchemaFolder::beside(Path::new(name)));
         let schemas = folder.map(|folder| self.schemas.at(folder));
+        // The folder counts, from wherever the file is named.
+        let full = std::path::absolute(name).map(|path| path.to_string_lossy().replace('\\', "/")).ok();
         let surroundings = Surroundings {
-            path: Some(name),
+            path: full.as_deref(),
             request,
             workspace: self.workspace.as_ref().map(|folder| folder as &dyn Workspace),
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),

@@ -36,7 +36,7 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn descriptor(rule: &Rule) -> Value {
-    let docs: String = rule.docs.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
+    let docs = rule.manual();
     let first = docs.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or(rule.name).to_owned();
     json!({
         "id": rule.name,

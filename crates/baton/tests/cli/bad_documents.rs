@@ -75,7 +75,7 @@ fn what_is_no_yaml_or_too_much_of_it() {
     assert_snapshot!(one_error("tab.yaml", "handoff:\n\tid: x\n"), @"2:2 unreadable: this is not valid YAML: tabs disallowed within this context (block indentation)");
     assert_snapshot!(one_error("key.yaml", "1: x\n"), @"1:1 unreadable: a key must be text, this is a number");
     assert_snapshot!(one_error("merge.yaml", "a: &a {b: 1}\nc:\n  <<: *a\n"), @"3:3 unreadable: merge keys (<<) are not read");
-    assert_snapshot!(one_error("tag.yaml", "handoff: !!python/object:os.system x\n"), @"1:36 unreadable: the tag tag:yaml.org,2002:python/object:os.system means nothing in a handoff");
+    assert_snapshot!(one_error("tag.yaml", "handoff: !!python/object:os.system x\n"), @"1:36 unreadable: the tag tag:yaml.org,2002:python/object:os.system does not belong here");
     assert_snapshot!(one_error("anchor.yaml", "handoff: *nowhere\n"), @"1:10 unreadable: this alias has no anchor before it");
     assert_snapshot!(one_error("inside.yaml", "handoff: &x [*x]\n"), @"1:14 unreadable: this alias stands inside the value it refers to");
     assert_snapshot!(one_error("surrogate.yaml", with(PACKAGE, "HO-2026-031", "\"HO\\uD800\"")), @"2:7 unreadable: this is not valid YAML: while parsing a quoted scalar, found high surrogate without following low surrogate");

@@ -72,7 +72,7 @@ fn every_document_goes_to_every_dialect_or_is_refused() {
     request.json to phase-block: 8 lost
     request.json to package: 6 lost
     request.json to task: 0 lost
-    request.json to mailbox: 3 lost
+    request.json to mailbox: 4 lost
     request.json to native: 0 lost
     report.json to metadata-block: 7 lost
     report.json to phase-block: 6 lost
