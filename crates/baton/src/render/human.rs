@@ -38,30 +38,49 @@ fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer) -
     let (name, message) = (printable(name), printable(&diagnostic.message));
     let title = level.primary_title(message).id(diagnostic.code);
     let excerpt = Excerpt::of(source, diagnostic);
+    let origin = || annotate_snippets::Origin::path(&name).line(diagnostic.line).char_column(diagnostic.column);
+    let snippet = |excerpt: &'_ Excerpt| {
+        let mark = AnnotationKind::Primary.span(excerpt.span.clone());
+        Snippet::source(excerpt.text.clone()).line_start(diagnostic.line).annotation(mark)
+    };
+    let group = Group::with_title(title);
     let mut group = match &excerpt {
-        Some(excerpt) => Group::with_title(title).element(
-            Snippet::source(&excerpt.text)
-                .line_start(diagnostic.line)
-                .path(&name)
-                .annotation(AnnotationKind::Primary.span(excerpt.span.clone())),
-        ),
-        None => Group::with_title(title)
-            .element(annotate_snippets::Origin::path(&name).line(diagnostic.line).char_column(diagnostic.column)),
+        Some(excerpt) if excerpt.cut_before => group.element(origin()).element(snippet(excerpt)),
+        Some(excerpt) => group.element(snippet(excerpt).path(&name)),
+        None => group.element(origin()),
     };
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(printable(help)));
     }
-    renderer.render(&[group])
+    let rendered = renderer.render(&[group]);
+    match excerpt.is_some_and(|excerpt| excerpt.cut_before) {
+        true => without_joint(&rendered),
+        false => rendered,
+    }
+}
+
+/// Drops the line `:::` that the renderer puts between a place and an excerpt that has no path of its own.
+fn without_joint(rendered: &str) -> String {
+    let is_joint = |line: &&str| {
+        line.contains(":::")
+            && line.split('\x1b').all(|part| {
+                let text = part.split_once('m').filter(|_| part.starts_with('[')).map_or(part, |(_, text)| text);
+                text.chars().all(|character| character == ':' || character == ' ')
+            })
+    };
+    rendered.lines().filter(|line| !is_joint(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// The part of a line that is shown, and the part of that which is marked.
 struct Excerpt {
     text: String,
     span: Range<usize>,
+    /// Whether the beginning of the line is cut off, so that columns must be told separately.
+    cut_before: bool,
 }
 
 impl Excerpt {
-    /// Cuts out the line of a diagnostic; `None` if there is no text to show.
+    /// Cuts out the line of a diagnostic, or the part of it around the place; `None` if there is no text to show.
     fn of(source: &str, diagnostic: &Diagnostic) -> Option<Excerpt> {
         let start = Some(diagnostic.span.start).filter(|start| *start <= source.len() && !source.is_empty())?;
         let mut line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -70,16 +89,17 @@ impl Excerpt {
         }
         let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at);
         let line = source[line_start..line_end].trim_end_matches('\r');
-        let marked = start - line_start;
-        // Columns are counted from the start of the line, so only its end is cut off. A place beyond that is
-        // told by line and column alone.
-        let is_shown = marked <= EXCERPT_MAX * 3 / 4 && !line.chars().take(EXCERPT_MAX).any(is_hidden);
-        let length = line.floor_char_boundary(EXCERPT_MAX);
-        is_shown.then(|| {
-            let end = (diagnostic.span.end.max(start) - line_start).clamp(marked.min(length), length);
-            let cut = if length < line.len() { "…" } else { "" };
-            Excerpt { text: format!("{}{cut}", &line[..length]), span: marked.min(length)..end }
-        })
+        let marked = (start - line_start).min(line.len());
+        let from = match marked > EXCERPT_MAX * 3 / 4 {
+            true => line.floor_char_boundary(marked - EXCERPT_MAX / 4),
+            false => 0,
+        };
+        let to = line.floor_char_boundary(from + EXCERPT_MAX);
+        let (before, after) = (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
+        let shown = line.get(from..to).filter(|shown| !shown.contains(is_hidden))?;
+        let end = diagnostic.span.end.max(start).saturating_sub(line_start).clamp(marked, to);
+        let span = marked - from + before.len()..end - from + before.len();
+        Some(Excerpt { text: format!("{before}{shown}{after}"), span, cut_before: from > 0 })
     }
 }
 

@@ -168,3 +168,72 @@ fn a_schema_that_cannot_be_used_is_not_told_as_missing() {
     let run = sandbox.baton(&["check", "--schemas", "ours", "request.json"]);
     assert!(!run.stdout.contains("there is no schema"), "{run}");
 }
+
+#[test]
+fn a_later_handoff_is_never_passed_over_for_an_earlier_one() {
+    let sandbox = Sandbox::new();
+    let blocked = "{\"agent\": \"a\", \"status\": \"blocked\", \"handoff\": {\"context\": \"x\"}}";
+    for (name, rest) in [
+        ("tag.md", format!("```json:handoff\n{blocked}\n```\n")),
+        ("text.md", format!("```text\n{blocked}\n```\n")),
+        ("untagged.md", "```\nagent: a\nstatus: blocked\nhandoff: {context: x}\n```\n".to_owned()),
+        ("bare.md", format!("{blocked}\n")),
+        ("indented.md", format!("    {blocked}\n")),
+        ("broken.md", "```json\n{\"step\": \"one\",\n```\n".to_owned()),
+        ("fence.md", "````sh\nls\n```\n".to_owned()),
+    ] {
+        sandbox.write(name, format!("{BLOCK}\n## Corrected\n\n{rest}"));
+        let run = sandbox.baton(&["check", name]);
+        assert_eq!(run.code, Some(1), "{name}\n{run}");
+    }
+}
+
+#[test]
+fn aliases_do_not_go_around_the_limit_of_nesting() {
+    let sandbox = Sandbox::new();
+    let level = |below: &str| format!("{}{below}{}", "[".repeat(20), "]".repeat(20));
+    let lists = format!("a: &a {}\nb: &b {}\nc: &c {}\nd: {}\n", level("1"), level("*a"), level("*b"), level("*c"));
+    sandbox.write("deep.yaml", format!("{PACKAGE}{lists}"));
+    let run = sandbox.baton(&["check", "deep.yaml"]);
+    assert!(run.code == Some(1) && run.stdout.contains("nested more than 64 deep"), "{run}");
+}
+
+#[test]
+fn what_was_completed_carries_no_error() {
+    let sandbox = Sandbox::new();
+    let completed = r#"{"handoff_id": "h-1", "status": "completed", "completed_at": "2026-03-18T07:30:00Z",
+      "source": {"agent_id": "@a"}, "target": {"agent_id": "@b"}, "output": {"artifact_path": "artifacts/x.json"},
+      "error": {"code": "PROCESSING_ERROR", "message": "no memory"}}"#;
+    sandbox.write("h-1.json", completed);
+    assert_eq!(codes(&sandbox.check_json(&["h-1.json"])), ["proceed-with-failed-check"]);
+}
+
+#[test]
+fn no_extension_of_a_native_document_changes_what_it_says() {
+    let sandbox = Sandbox::new();
+    let native = r#"{"baton": 1, "document": "report", "from": {"agent": "dev"}, "outcome": "blocked",
+      "extensions": [{"dialect": "metadata-block", "fields": {"/status": "complete", "/agent": "other",
+        "/handoff": {"next_agent": "deployer"}, "/status/x": 1, "/team": "kept"}}]}"#;
+    sandbox.write("native.json", native);
+    let run = sandbox.baton(&["convert", "--to", "metadata-block", "--form", "json", "native.json"]);
+    let written = run.json();
+    assert_eq!((&written["status"], &written["agent"]), (&"blocked".into(), &"dev".into()), "{run}");
+    assert_eq!((&written["team"], &written["handoff"]), (&"kept".into(), &serde_json::Value::Null), "{run}");
+}
+
+#[test]
+fn nothing_judged_is_never_ok() {
+    let sandbox = Sandbox::new();
+    sandbox.write("folder/package.json", "{\"name\": \"x\"}").folder("empty");
+    for arguments in [["check", "--skip-unknown", "folder"].as_slice(), ["check", "empty"].as_slice()] {
+        let run = sandbox.baton(arguments);
+        assert!(run.code == Some(2) && !run.stdout.contains("ok:"), "{run}");
+    }
+}
+
+#[test]
+fn conflicts_in_quoted_code_are_no_conflicts_of_the_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("report.md", format!("```diff\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n```\n\n{BLOCK}"));
+    assert_eq!(sandbox.baton(&["check", "report.md"]).code, Some(0));
+}
