@@ -2,6 +2,7 @@
 //!
 //! Only used when there is something to report: the text is walked over a second time. It is known to be valid by then.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, StrInput};
@@ -71,8 +72,11 @@ impl Spans {
             Children::None => None,
             Children::Items(items) => items.get(token.parse::<usize>().ok()?).map(|item| (None, item)),
             Children::Members(members) => {
-                let token = token.replace("~1", "/").replace("~0", "~");
-                let index = members.binary_search_by(|(name, ..)| name.as_ref().cmp(token.as_str())).ok()?;
+                let token = match token.contains('~') {
+                    true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
+                    false => Cow::Borrowed(token),
+                };
+                let index = members.binary_search_by(|(name, ..)| name.as_ref().cmp(token.as_ref())).ok()?;
                 let (_, place, child) = members.get(index)?;
                 Some((Some(*place), child))
             }

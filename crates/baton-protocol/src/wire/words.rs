@@ -13,10 +13,20 @@ pub fn closest<'w>(word: &str, known: &[&'w str]) -> Option<&'w str> {
     let word = word.to_ascii_lowercase();
     known
         .iter()
+        .filter(|candidate| may_be_near(&word, candidate))
         .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_ascii_lowercase()), *candidate))
         .filter(|(score, _)| *score > 0.85)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
+}
+
+/// Says whether two words are worth a comparison: most pairs differ at both ends.
+fn may_be_near(word: &str, candidate: &str) -> bool {
+    let end = |text: &str| (text.bytes().next(), text.bytes().next_back());
+    let (first, last) = end(word);
+    let (candidate_first, candidate_last) = end(candidate);
+    let same = |left: Option<u8>, right: Option<u8>| left == right.map(|byte| byte.to_ascii_lowercase());
+    same(first, candidate_first) || (word.len().abs_diff(candidate.len()) <= 3 && same(last, candidate_last))
 }
 
 /// Suggests a known word, or lists them all.
