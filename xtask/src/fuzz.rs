@@ -50,11 +50,28 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let targets: Vec<&str> = list.lines().collect();
     for target in chosen(&targets, options.target.as_deref())? {
         output::note(&format!("fuzz {target} for {} seconds", options.seconds));
+        let corpora = corpora(target);
+        std::fs::create_dir_all(root.join(&corpora[0]))?;
         let limit = format!("-max_total_time={}", options.seconds);
         let hint = format!("the input is in fuzz/artifacts/{target}; begin with a test that fails");
-        process::run(&mut cargo_fuzz(root, &["run", target, "--", &limit]), &hint)?;
+        let arguments = ["run", target].into_iter().chain(corpora.iter().map(String::as_str));
+        let arguments: Vec<&str> = arguments.chain(["--", &limit]).chain(LIBFUZZER).collect();
+        process::run(&mut cargo_fuzz(root, &arguments), &hint)?;
     }
     Ok(())
+}
+
+/// How every target is run: with the words of the documents, and within limits.
+const LIBFUZZER: [&str; 4] = ["-dict=fuzz/handoff.dict", "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"];
+
+/// Returns the folders of inputs of a target; the first one takes what is found.
+fn corpora(target: &str) -> Vec<String> {
+    let mut corpora = vec![format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}")];
+    // There the first byte chooses the dialect, so plain documents mean nothing.
+    if target != "dialects" {
+        corpora.push("crates/baton-protocol/tests/fixtures".to_owned());
+    }
+    corpora
 }
 
 fn positive(number: &str) -> Result<u32, Failure> {

@@ -221,7 +221,10 @@ impl<'t> Lines<'t> {
             in_line = in_line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(in_line);
         }
         // A UTF-8 continuation byte belongs to the character before it.
-        let column = in_line.iter().filter(|byte| **byte & 0xC0 != 0x80).count() + 1;
+        let column = match in_line.is_ascii() {
+            true => in_line.len() + 1,
+            false => in_line.iter().filter(|byte| **byte & 0xC0 != 0x80).count() + 1,
+        };
         (line, column)
     }
 }

@@ -21,7 +21,7 @@ pub const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The deepest nesting of lists and objects.
 pub const DEPTH_MAX: usize = 64;
 /// The most values (after YAML aliases are followed) that one document may hold.
-pub const VALUES_MAX: usize = 200_000;
+pub const VALUES_MAX: usize = 100_000;
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

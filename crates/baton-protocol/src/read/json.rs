@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn the_number_of_values_is_limited() {
         let text = format!("[{}0]", "0,".repeat(VALUES_MAX));
-        assert!(trouble(&text).message.contains("200000"));
+        assert!(trouble(&text).message.contains("100000"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ rule! {
     /// Whether the file can be read as exactly one JSON or YAML document, or as Markdown that ends in one. Not
     /// readable is: an empty or binary file, text that is not UTF-8, a document over 8 MiB, invalid JSON or YAML, a
     /// key that stands twice in one object, a YAML key that is no text, merge keys and unknown tags, nesting deeper
-    /// than 64, more than 200 000 values (YAML aliases included), several documents in one file, merge conflict
+    /// than 64, more than 100 000 values (YAML aliases included), several documents in one file, merge conflict
     /// markers, a JSON document or a fenced block that was cut off, and Markdown without a block that has the marks
     /// of a handoff.
     ///
