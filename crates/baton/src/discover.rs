@@ -158,30 +158,43 @@ impl Input {
         }
     }
 
-    /// Reads at most one byte more than a document may have, and says how many bytes there are.
-    pub(crate) fn read(&self) -> io::Result<(Vec<u8>, u64)> {
+    /// Reads a document. What is too large to be one is not read whole.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, NotRead> {
         let limit = BYTES_MAX as u64 + 1;
         let mut bytes = Vec::new();
-        match self {
-            Input::File(path) => {
-                let file = File::open(path)?;
+        let length = match self {
+            Input::File(path) => File::open(path).and_then(|file| {
                 let length = file.metadata()?.len();
-                if length < limit {
-                    file.take(limit).read_to_end(&mut bytes)?;
-                }
-                Ok((bytes, length))
-            }
-            Input::Stdin => {
-                let length = io::stdin().lock().take(limit).read_to_end(&mut bytes)? as u64;
-                Ok((bytes, length))
-            }
+                let read = if length < limit { file.take(limit).read_to_end(&mut bytes)? as u64 } else { length };
+                Ok(length.max(read))
+            }),
+            Input::Stdin => io::stdin().lock().take(limit).read_to_end(&mut bytes).map(|read| read as u64),
+        };
+        match length {
+            Ok(length) if length < limit => Ok(bytes),
+            Ok(length) => Err(NotRead::TooLarge(length)),
+            Err(error) => Err(NotRead::Problem(Problem { path: self.name(), message: describe(&error).to_owned() })),
         }
     }
 }
 
-/// Makes a problem of an input that could not be read.
-pub(crate) fn problem(input: &Input, error: &io::Error) -> Problem {
-    Problem { path: input.name(), message: describe(error).to_owned() }
+/// Why a document was not read.
+#[derive(Debug)]
+pub(crate) enum NotRead {
+    /// It has at least so many bytes.
+    TooLarge(u64),
+    /// It could not be opened.
+    Problem(Problem),
+}
+
+impl NotRead {
+    /// Says it in one line.
+    pub(crate) fn describe(&self, name: &str) -> String {
+        match self {
+            NotRead::TooLarge(length) => format!("{name}: {}", baton_protocol::read::too_large(*length).message),
+            NotRead::Problem(problem) => format!("{name}: {}", problem.message),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod config;
 mod discover;
 mod output;
 mod render;
+mod report;
 mod schema_folder;
 mod workspace;
 

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
-use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Severity, Surroundings};
+use baton_protocol::{Dialect, Hints, Judgement, Reading, Settings, Severity, Surroundings};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::command_error::{CommandError, Exit};
-use crate::discover::{self, Input, Problem};
+use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
+use crate::report::{Checked, Report};
 use crate::schema_folder::{SchemaFolder, SchemaFolders};
 use crate::workspace::Folder;
 use crate::{config, render};
@@ -76,39 +77,6 @@ pub(crate) enum OutputFormat {
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
     let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
     Dialect::parse(name).ok_or_else(|| baton_protocol::wire::suggest(name, &known))
-}
-
-/// One file that was checked.
-#[derive(Debug)]
-pub(crate) struct Checked {
-    /// Its name in every output.
-    pub name: String,
-    /// Its bytes, where there is something to show.
-    pub bytes: Vec<u8>,
-    /// Its dialect.
-    pub dialect: Option<Dialect>,
-    /// Which document it is.
-    pub kind: Option<Kind>,
-    /// What is said about it.
-    pub judgement: Judgement,
-}
-
-/// Everything that was checked.
-#[derive(Debug)]
-pub(crate) struct Report {
-    /// The files, in the order of their names.
-    pub files: Vec<Checked>,
-    /// What could not be opened.
-    pub problems: Vec<Problem>,
-    /// How many files were left out as no handoffs.
-    pub skipped: usize,
-}
-
-impl Report {
-    /// Counts the diagnostics of a severity in all files.
-    pub(crate) fn count(&self, severity: Severity) -> usize {
-        self.files.iter().map(|file| file.judgement.count(severity)).sum()
-    }
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
@@ -210,13 +178,13 @@ impl<'o> Checker<'o> {
     /// Reads a file; judges it at once unless it answers something.
     fn sight(&self, input: &Input) -> (Sighted, Option<Request>) {
         let name = input.name();
-        let (bytes, length) = match input.read() {
-            Ok(read) => read,
-            Err(error) => return (Sighted::Problem(discover::problem(input, &error)), None),
+        let bytes = match input.read() {
+            Ok(bytes) => bytes,
+            Err(NotRead::TooLarge(length)) => {
+                return (Sighted::Judged(Box::new(too_large(name, length, &self.settings))), None);
+            }
+            Err(NotRead::Problem(problem)) => return (Sighted::Problem(problem), None),
         };
-        if length > read::BYTES_MAX as u64 {
-            return (Sighted::Judged(Box::new(too_large(name, length, &self.settings))), None);
-        }
         let reading = self.read(&name, &bytes);
         if self.options.skip_unknown && reading.unmarked {
             return (Sighted::Skipped, None);
@@ -289,9 +257,7 @@ fn key(request: &Request) -> Option<(String, Option<String>)> {
 fn read_request(path: &Path) -> Result<Request, CommandError> {
     let input = Input::File(path.to_owned());
     let name = input.name();
-    let (bytes, _) = input
-        .read()
-        .map_err(|error| CommandError::usage(format!("{name}: {}", discover::problem(&input, &error).message)))?;
+    let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
     let reading = baton_protocol::read(&bytes, Hints { format: Format::of_path(&name), dialect: None });
     match reading.document {
         Some(Document::Request(request)) => Ok(*request),

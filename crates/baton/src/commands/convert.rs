@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use baton_protocol::convert::{self, Form};
 use baton_protocol::diagnostic::{Lines, Place};
+use baton_protocol::read::Format;
 use baton_protocol::read::locate::Spans;
-use baton_protocol::read::{self, Format};
 use baton_protocol::{Dialect, Hints, Reading, Severity, Surroundings};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::check::parse_dialect;
 use crate::command_error::{CommandError, Exit};
-use crate::discover::{self, Input};
+use crate::discover::{Input, NotRead};
 use crate::output::{Output, printable};
 
 /// Convert a document to another dialect
@@ -57,12 +57,10 @@ enum FormName {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let input = if options.file.as_os_str() == "-" { Input::Stdin } else { Input::File(options.file.clone()) };
     let name = input.name();
-    let (bytes, length) = input
-        .read()
-        .map_err(|error| CommandError::usage(format!("{name}: {}", discover::problem(&input, &error).message)))?;
-    if length > read::BYTES_MAX as u64 {
-        return Err(CommandError::no(format!("{name}: {}", read::too_large(length).message)));
-    }
+    let bytes = input.read().map_err(|not_read| match not_read {
+        NotRead::TooLarge(_) => CommandError::no(not_read.describe(&name)),
+        NotRead::Problem(_) => CommandError::usage(not_read.describe(&name)),
+    })?;
     let reading = baton_protocol::read(&bytes, Hints { format: Format::of_path(&name), dialect: options.dialect });
     let (Some(document), Some(from)) = (&reading.document, reading.dialect) else {
         return Err(not_read(&name, &bytes, &reading));

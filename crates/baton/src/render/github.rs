@@ -2,7 +2,7 @@
 
 use baton_protocol::{Diagnostic, Severity};
 
-use crate::commands::check::Report;
+use crate::report::Report;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut text = String::new();

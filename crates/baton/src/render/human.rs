@@ -6,8 +6,8 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use baton_protocol::{Diagnostic, Severity};
 
-use crate::commands::check::Report;
 use crate::output::printable;
+use crate::report::Report;
 
 /// The longest part of a line that is shown.
 const EXCERPT_MAX: usize = 160;

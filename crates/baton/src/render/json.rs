@@ -3,7 +3,7 @@
 use baton_protocol::{Diagnostic, Kind, Severity};
 use serde_json::{Value, json};
 
-use crate::commands::check::{Checked, Report};
+use crate::report::{Checked, Report};
 
 pub(crate) fn render(report: &Report) -> String {
     let files: Vec<Value> = report.files.iter().map(file).collect();

@@ -5,7 +5,7 @@ use baton_protocol::rules::{self, Rule};
 use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
-use crate::commands::check::{Checked, Report};
+use crate::report::{Checked, Report};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
