@@ -116,36 +116,27 @@ impl Dialect {
         if fields.is_empty() {
             return Some(plain);
         }
+        let guard = Guard { dialect: self, said: facts(document), written: self.facts_of(&plain) };
         let mut complete = plain.clone();
         fields.iter().for_each(|(pointer, field)| put(&mut complete, pointer, (*field).clone()));
-        if self.meaning(&complete) == self.meaning(&plain) {
+        if guard.admits(&complete) {
             return Some(complete);
         }
         let mut extended = plain;
         for (pointer, field) in fields {
-            if extended.pointer(pointer).is_none()
-                && self.meaning(&extended) == self.meaning_with(&extended, pointer, field)
-            {
-                put(&mut extended, pointer, field.clone());
+            let mut longer = extended.clone();
+            put(&mut longer, pointer, field.clone());
+            if extended.pointer(pointer).is_none() && guard.admits(&longer) {
+                extended = longer;
             }
         }
         Some(extended)
     }
 
-    /// Returns what was written in the canonical form, without what goes beyond it and without what says nothing.
-    fn meaning(self, value: &Value) -> Option<Value> {
+    /// Reads what was written and returns what it says in the canonical form.
+    fn facts_of(self, value: &Value) -> Option<Value> {
         let text = value.to_string();
-        let mut document = self.read(read::json::parse(&text).ok()?, &mut Reader::default())?;
-        document.extensions_mut().clear();
-        let mut meaning = native::write(&document);
-        drop_empty(&mut meaning);
-        Some(meaning)
-    }
-
-    fn meaning_with(self, value: &Value, pointer: &str, field: &Value) -> Option<Value> {
-        let mut with = value.clone();
-        put(&mut with, pointer, field.clone());
-        self.meaning(&with)
+        self.read(read::json::parse(&text).ok()?, &mut Reader::default()).map(|document| facts(&document))
     }
 
     /// Says whether the dialect has such a document.
@@ -233,6 +224,54 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
         here = below;
     }
     *here = value;
+}
+
+/// Lets extensions complete a document, but not change what it says.
+struct Guard {
+    dialect: Dialect,
+    /// What the document says.
+    said: Value,
+    /// What is read back from it without extensions.
+    written: Option<Value>,
+}
+
+impl Guard {
+    fn admits(&self, candidate: &Value) -> bool {
+        let Some(read) = self.dialect.facts_of(candidate) else { return false };
+        let known: Vec<&Value> = self.written.iter().chain([&self.said]).collect();
+        // Too little may read as another kind of document; then only what was said counts.
+        let same_kind = |written: &Value| written["document"] == read["document"];
+        let kept = |written: &Value| !same_kind(written) || says(&[&read], written);
+        says(&known, &read) && self.written.as_ref().is_none_or(kept)
+    }
+}
+
+/// Returns what a document says in the canonical form, without extensions and without empty objects.
+fn facts(document: &Document) -> Value {
+    let mut document = document.clone();
+    document.extensions_mut().clear();
+    let mut facts = native::write(&document);
+    drop_empty(&mut facts);
+    facts
+}
+
+/// Says whether everything in `part` is in at least one of the others, at the same place.
+fn says(wholes: &[&Value], part: &Value) -> bool {
+    match part {
+        Value::Object(members) => members.iter().all(|(name, member)| {
+            let below: Vec<&Value> = wholes.iter().filter_map(|whole| whole.get(name)).collect();
+            says(&below, member)
+        }),
+        Value::Array(items) => {
+            let length = |whole: &&&Value| whole.as_array().is_some_and(|there| there.len() == items.len());
+            let wholes: Vec<&Value> = wholes.iter().filter(length).copied().collect();
+            items.iter().enumerate().all(|(index, item)| {
+                let below: Vec<&Value> = wholes.iter().filter_map(|whole| whole.get(index)).collect();
+                says(&below, item)
+            })
+        }
+        leaf => wholes.contains(&leaf),
+    }
 }
 
 /// Drops members that say nothing: empty objects.
