@@ -122,8 +122,9 @@ impl Dialect {
         if guard.admits(&complete) {
             return Some(complete);
         }
+        // Only a forged document comes here; each try reads it whole, so there are few.
         let mut extended = plain;
-        for (pointer, field) in fields {
+        for (pointer, field) in fields.into_iter().take(TRIED_MAX) {
             let mut longer = extended.clone();
             put(&mut longer, pointer, field.clone());
             if extended.pointer(pointer).is_none() && guard.admits(&longer) {
@@ -225,6 +226,9 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
     }
     *here = value;
 }
+
+/// How many extensions are tried one by one where they cannot be taken together.
+const TRIED_MAX: usize = 32;
 
 /// Lets extensions complete a document, but not change what it says.
 struct Guard {

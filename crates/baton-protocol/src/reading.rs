@@ -70,8 +70,7 @@ impl<'t> Reading<'t> {
         let format = hints.format.unwrap_or_else(|| Format::of_text(text));
         match format {
             Format::Markdown => self.read_last_block(text, offset, hints.dialect),
-            _ if conflict(text).is_some() => self.fail(conflicted(offset + conflict(text).unwrap_or(0))),
-            format => match self.read_block(Block::whole(format, text, offset), hints.dialect) {
+            format => match self.read_whole(Block::whole(format, text, offset), hints.dialect) {
                 Outcome::Read => {}
                 Outcome::Unmarked(kind) => {
                     self.unmarked = true;
@@ -81,6 +80,14 @@ impl<'t> Reading<'t> {
             },
         }
         self.comment_permissions(text, offset, format);
+    }
+
+    /// Reads a file that is one block, unless two versions of it stand side by side.
+    fn read_whole(&mut self, block: Block<'t>, dialect: Option<Dialect>) -> Outcome {
+        match conflict(&block.text) {
+            Some(at) => Outcome::Trouble(conflicted(block.to_file(at))),
+            None => self.read_block(block, dialect),
+        }
     }
 
     /// Parses and reads a block, and keeps it if it is the document or cannot be parsed.
