@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("baton-agents", &["baton-engine", "baton-protocol"]),
     ("baton-server", &["baton-engine", "baton-protocol"]),
     ("baton", &["baton-agents", "baton-engine", "baton-protocol", "baton-server", "baton-store"]),
+    ("baton-testbed", &[]),
     ("xtask", &[]),
 ];
 

@@ -45,7 +45,8 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn fault(id: &str) -> Option<String> {
+/// Says why an identifier cannot safely be a file name.
+pub fn fault(id: &str) -> Option<String> {
     if id.is_empty() {
         Some("it is empty".to_owned())
     } else if id.len() > BYTES_MAX {

@@ -1,0 +1,94 @@
+//! Identifiers: those of handoffs and runs. They become file names, so only what is safe as one is an identifier.
+
+use std::fmt;
+
+use baton_protocol::rules::unsafe_id;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$about:meta])* $name:ident, $prefix:literal) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Reads an identifier; the error says why it is none.
+            pub fn parse(text: impl Into<String>) -> Result<Self, String> {
+                let text = text.into();
+                match unsafe_id::fault(&text) {
+                    Some(fault) => Err(format!("this id cannot safely be a file name: {fault}")),
+                    None => Ok(Self(text)),
+                }
+            }
+
+            /// Makes an identifier from one that is unique; later ones sort after earlier ones.
+            pub fn from_unique(unique: Uuid) -> Self {
+                Self(format!(concat!($prefix, "-{}"), unique.simple()))
+            }
+
+            /// Returns the identifier as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                Self::parse(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id! {
+    /// Identifies a handoff.
+    HandoffId, "hoff"
+}
+id! {
+    /// Identifies a run: handoffs with a common journal.
+    RunId, "run"
+}
+
+impl RunId {
+    /// Returns the run of a handoff that belongs to no other: it is a run of its own.
+    pub fn alone(handoff: &HandoffId) -> RunId {
+        RunId(handoff.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_a_file_name_is_no_id() {
+        for wrong in ["", "../x", "a/b", ".hidden", "-rf", "NUL", "a\nb"] {
+            assert!(HandoffId::parse(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(HandoffId::parse("hoff-1").expect("safe").as_str(), "hoff-1");
+    }
+
+    #[test]
+    fn made_ids_are_safe_and_sorted() {
+        let first = HandoffId::from_unique(Uuid::from_u128(1));
+        let second = HandoffId::from_unique(Uuid::from_u128(2));
+        assert!(first < second);
+        assert_eq!(HandoffId::parse(first.as_str()), Ok(first));
+    }
+}

@@ -1,0 +1,84 @@
+//! When to try again: how often, and how long to wait.
+//!
+//! The first attempt runs at once; with the default policy the next ones wait 30 s, 60 s and 120 s. Jitter only if
+//! asked, and the dice are thrown outside.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How often a handoff may be tried again.
+pub const RETRIES_MAX: u32 = 1_000;
+
+/// The longest time between two attempts.
+pub const DELAY_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// How often to try again, and how long to wait before each time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// How many attempts may follow the first.
+    pub max_retries: u32,
+    /// How long to wait before the first retry.
+    pub delay_ms: u64,
+    /// How the wait grows from one retry to the next.
+    pub multiplier: f64,
+    /// Which part of the wait is random, from 0 (none) to 1 (all).
+    pub jitter: f64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { max_retries: 3, delay_ms: 30_000, multiplier: 2.0, jitter: 0.0 }
+    }
+}
+
+impl Policy {
+    /// Never tries again.
+    pub const NEVER: Policy = Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+
+    /// Says whether another attempt may follow after so many.
+    pub fn allows_another(&self, attempts: u32) -> bool {
+        attempts <= self.max_retries
+    }
+
+    /// Returns how long to wait before a retry, counted from 1. `chance` is between 0 and 1 and matters with jitter only.
+    pub fn delay_before(&self, retry: u32, chance: f64) -> Duration {
+        let growth = self.multiplier.max(0.0).powi(i32::try_from(retry.saturating_sub(1)).unwrap_or(i32::MAX));
+        let full = (self.delay_ms as f64 * growth).min(DELAY_MAX.as_millis() as f64);
+        let random = full * self.jitter.clamp(0.0, 1.0) * (1.0 - chance.clamp(0.0, 1.0));
+        Duration::from_millis((full - random).max(0.0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_waits_are_30_60_and_120_seconds() {
+        let waits: Vec<u64> = (1..=3).map(|retry| Policy::default().delay_before(retry, 0.5).as_secs()).collect();
+        assert_eq!(waits, [30, 60, 120]);
+    }
+
+    #[test]
+    fn three_retries_are_four_attempts() {
+        let policy = Policy::default();
+        assert!(policy.allows_another(1) && policy.allows_another(3));
+        assert!(!policy.allows_another(4));
+        assert!(!Policy::NEVER.allows_another(1));
+    }
+
+    #[test]
+    fn jitter_shortens_the_wait_by_its_part_only() {
+        let policy = Policy { jitter: 0.5, ..Policy::default() };
+        assert_eq!(policy.delay_before(1, 1.0), Duration::from_secs(30));
+        assert_eq!(policy.delay_before(1, 0.0), Duration::from_secs(15));
+    }
+
+    #[test]
+    fn wait_never_overflows() {
+        let policy = Policy { multiplier: 10.0, ..Policy::default() };
+        assert_eq!(policy.delay_before(u32::MAX, 0.0), DELAY_MAX);
+        assert_eq!(Policy { multiplier: f64::NAN, ..policy }.delay_before(1, f64::NAN), Duration::from_secs(30));
+    }
+}

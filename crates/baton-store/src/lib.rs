@@ -1,0 +1,1 @@
+//! Keeps handoffs: SQLite and PostgreSQL behind one port.

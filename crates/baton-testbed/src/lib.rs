@@ -1,0 +1,1 @@
+//! Real servers, folders and processes for tests and benchmarks. Reaches no user.
