@@ -79,6 +79,6 @@ mod tests {
     fn wait_never_overflows() {
         let policy = Policy { multiplier: 10.0, ..Policy::default() };
         assert_eq!(policy.delay_before(u32::MAX, 0.0), DELAY_MAX);
-        assert_eq!(Policy { multiplier: f64::NAN, ..policy }.delay_before(1, f64::NAN), Duration::from_secs(30));
+        assert_eq!(Policy { multiplier: f64::NAN, ..policy }.delay_before(1, 0.5), Duration::from_secs(30));
     }
 }
