@@ -1,0 +1,391 @@
+//! One handoff: its terms, where it is in its life, and what the next attempt must know.
+
+use std::fmt;
+
+use baton_protocol::Dialect;
+pub use baton_protocol::model::terms::Priority;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::Failure;
+use crate::id::{HandoffId, RunId};
+use crate::retry;
+
+/// A document as it was written: nothing of it is lost, and everybody can read it in the dialect they like.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The dialect that it was written in, by its name.
+    pub dialect: String,
+    /// The document itself.
+    pub text: String,
+}
+
+/// What identifies a document: the SHA-256 of its text, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Digest(pub String);
+
+/// What was agreed when the handoff was accepted. It never changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    /// Who hands over.
+    pub from: String,
+    /// Which agent is to receive.
+    pub to: String,
+    /// How urgent it is.
+    #[serde(with = "priority_word")]
+    pub priority: Priority,
+    /// Not to be claimed before this time.
+    pub not_before: Option<Timestamp>,
+    /// Of no use after this time, in whatever state it is then.
+    pub deadline: Option<Timestamp>,
+    /// How long one attempt may take, heartbeats or not.
+    pub timeout_ms: Option<u64>,
+    /// How often and when to try again.
+    pub retry: retry::Policy,
+    /// Sending the same key again gives the same handoff.
+    pub key: Option<String>,
+    /// Whether a complete report must be verified before it counts.
+    pub verify: bool,
+    /// The blocked handoff that goes on when this one is completed.
+    pub returns_to: Option<HandoffId>,
+}
+
+impl Terms {
+    /// The usual terms between two parties.
+    pub fn between(from: impl Into<String>, to: impl Into<String>) -> Terms {
+        Terms {
+            from: from.into(),
+            to: to.into(),
+            priority: Priority::Normal,
+            not_before: None,
+            deadline: None,
+            timeout_ms: None,
+            retry: retry::Policy::default(),
+            key: None,
+            verify: false,
+            returns_to: None,
+        }
+    }
+}
+
+/// A handoff as it is now. It follows from its events; nothing else changes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handoff {
+    /// Its identifier.
+    pub id: HandoffId,
+    /// The run whose journal it is in.
+    pub run: RunId,
+    /// What was agreed.
+    pub terms: Terms,
+    /// Identifies the request.
+    pub request: Digest,
+    /// When it was accepted.
+    pub accepted_at: Timestamp,
+    /// When the last event happened.
+    pub changed_at: Timestamp,
+    /// How many events there are about it; grows by one with each.
+    pub version: u64,
+    /// The token of the latest claim; only grows.
+    pub fence: u64,
+    /// How many attempts were begun since it was accepted, requeued or sent back by a person.
+    pub attempts: u32,
+    /// Where it is.
+    pub state: State,
+    /// What the next attempt must know.
+    pub notes: Vec<Note>,
+    /// Identifies the last report or failure, so that the same one, sent again, is recognised.
+    pub last_report: Option<Digest>,
+    /// What went wrong last.
+    pub last_failure: Option<Failure>,
+}
+
+/// Where a handoff is in its life. Each state owns what exists only there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Waits to be claimed.
+    Pending {
+        /// Not claimed before this time.
+        ready_at: Timestamp,
+    },
+    /// One claimant holds the lease and works.
+    Claimed {
+        /// Who, and how long.
+        lease: Lease,
+    },
+    /// The report is there; evidence decides whether it counts.
+    Verifying,
+    /// Cannot go on until somebody else has done something.
+    Blocked {
+        /// Why.
+        reason: String,
+    },
+    /// A person must decide or answer.
+    AwaitingPerson {
+        /// What the person is asked for.
+        ask: Ask,
+    },
+    /// Done.
+    Completed {
+        /// When.
+        at: Timestamp,
+    },
+    /// Given up: a dead letter.
+    Failed {
+        /// When.
+        at: Timestamp,
+    },
+    /// Called off.
+    Cancelled {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// The right to work on a handoff for a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// Who holds it.
+    pub claimant: String,
+    /// When the attempt began.
+    pub since: Timestamp,
+    /// When it ends, unless a heartbeat comes before.
+    pub until: Timestamp,
+    /// By how much a heartbeat extends it.
+    pub length_ms: u64,
+    /// Whether the claimant has said that it understood the request.
+    pub acknowledged: bool,
+}
+
+/// What a person is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// To approve or reject what was reported.
+    Review,
+    /// To answer questions.
+    Clarification,
+}
+
+/// What the next attempt must know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What kind of note.
+    pub about: About,
+    /// Who says it.
+    pub from: String,
+    /// What is said.
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// Claims of the last report that evidence refuted.
+    Refuted,
+    /// What the blocked agent waited for.
+    Resolution,
+    /// Why a person rejected the work.
+    Feedback,
+    /// A person's answers.
+    Answer,
+    /// What whoever requeued it had to say.
+    Requeued,
+}
+
+/// The name of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StateName {
+    /// Waits to be claimed.
+    Pending,
+    /// One claimant works.
+    Claimed,
+    /// Evidence is looked at.
+    Verifying,
+    /// Waits for somebody else's work.
+    Blocked,
+    /// Waits for a person.
+    AwaitingPerson,
+    /// Done.
+    Completed,
+    /// Given up.
+    Failed,
+    /// Called off.
+    Cancelled,
+}
+
+impl StateName {
+    /// All states, in the order of a life.
+    pub const ALL: [StateName; 8] = [
+        StateName::Pending,
+        StateName::Claimed,
+        StateName::Verifying,
+        StateName::Blocked,
+        StateName::AwaitingPerson,
+        StateName::Completed,
+        StateName::Failed,
+        StateName::Cancelled,
+    ];
+
+    /// Returns the word used everywhere.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StateName::Pending => "pending",
+            StateName::Claimed => "claimed",
+            StateName::Verifying => "verifying",
+            StateName::Blocked => "blocked",
+            StateName::AwaitingPerson => "awaiting_person",
+            StateName::Completed => "completed",
+            StateName::Failed => "failed",
+            StateName::Cancelled => "cancelled",
+        }
+    }
+
+    /// Finds a state by its word.
+    pub fn parse(word: &str) -> Option<StateName> {
+        StateName::ALL.into_iter().find(|name| name.as_str() == word)
+    }
+
+    /// Says whether nothing more happens by itself.
+    pub fn is_finished(self) -> bool {
+        match self {
+            StateName::Completed | StateName::Failed | StateName::Cancelled => true,
+            StateName::Pending
+            | StateName::Claimed
+            | StateName::Verifying
+            | StateName::Blocked
+            | StateName::AwaitingPerson => false,
+        }
+    }
+}
+
+impl fmt::Display for StateName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl State {
+    /// Returns the name of the state.
+    pub fn name(&self) -> StateName {
+        match self {
+            State::Pending { .. } => StateName::Pending,
+            State::Claimed { .. } => StateName::Claimed,
+            State::Verifying => StateName::Verifying,
+            State::Blocked { .. } => StateName::Blocked,
+            State::AwaitingPerson { .. } => StateName::AwaitingPerson,
+            State::Completed { .. } => StateName::Completed,
+            State::Failed { .. } => StateName::Failed,
+            State::Cancelled { .. } => StateName::Cancelled,
+        }
+    }
+
+    /// Returns when the handoff was finished.
+    pub fn finished_at(&self) -> Option<Timestamp> {
+        match self {
+            State::Completed { at } | State::Failed { at } | State::Cancelled { at } => Some(*at),
+            State::Pending { .. }
+            | State::Claimed { .. }
+            | State::Verifying
+            | State::Blocked { .. }
+            | State::AwaitingPerson { .. } => None,
+        }
+    }
+}
+
+/// How many notes a handoff carries; the journal has them all.
+const NOTES_MAX: usize = 32;
+
+/// The longest text of a note; the journal has all of it.
+const NOTE_BYTES_MAX: usize = 64 * 1024;
+
+impl Handoff {
+    /// Tells the next attempt something; the oldest notes make room.
+    pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {
+        let mut text = text.to_owned();
+        if text.len() > NOTE_BYTES_MAX {
+            text.truncate(text.floor_char_boundary(NOTE_BYTES_MAX));
+            text.push('…');
+        }
+        self.notes.push(Note { about, from: from.to_owned(), text });
+        let superfluous = self.notes.len().saturating_sub(NOTES_MAX);
+        self.notes.drain(..superfluous);
+    }
+
+    /// Returns the lease, while somebody works.
+    pub fn lease(&self) -> Option<&Lease> {
+        match &self.state {
+            State::Claimed { lease } => Some(lease),
+            State::Pending { .. }
+            | State::Verifying
+            | State::Blocked { .. }
+            | State::AwaitingPerson { .. }
+            | State::Completed { .. }
+            | State::Failed { .. }
+            | State::Cancelled { .. } => None,
+        }
+    }
+
+    /// Returns when the attempt that runs now has taken too long.
+    pub fn times_out_at(&self) -> Option<Timestamp> {
+        Some(later(self.lease()?.since, self.terms.timeout_ms?))
+    }
+
+    /// Returns when the handoff must be looked at although nobody asks: a lease, a time-out or a deadline ends.
+    pub fn wakes_at(&self) -> Option<Timestamp> {
+        if self.state.finished_at().is_some() {
+            return None;
+        }
+        let lease = self.lease().map(|lease| lease.until);
+        [lease, self.times_out_at(), self.terms.deadline].into_iter().flatten().min()
+    }
+}
+
+impl Written {
+    /// Takes a document as it was written.
+    pub fn new(dialect: Dialect, text: impl Into<String>) -> Written {
+        Written { dialect: dialect.as_str().to_owned(), text: text.into() }
+    }
+
+    /// Returns what identifies the document.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text.as_bytes())
+    }
+}
+
+impl Digest {
+    /// Computes what identifies these bytes.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(hexadecimal(&Sha256::digest(bytes)))
+    }
+}
+
+/// Writes bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    digits.map(char::from).collect()
+}
+
+/// Priorities are stored as their word.
+mod priority_word {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::Priority;
+
+    pub(super) fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(priority.as_str())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Priority, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Priority::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no priority")))
+    }
+}
+
+/// Returns a time so many milliseconds later, or the last one there is.
+pub(crate) fn later(time: Timestamp, milliseconds: u64) -> Timestamp {
+    let span = std::time::Duration::from_millis(milliseconds);
+    time.checked_add(span).unwrap_or(Timestamp::MAX)
+}

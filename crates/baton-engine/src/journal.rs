@@ -1,0 +1,242 @@
+//! The journal: what happened, in order, each event bound to the one before it by a hash.
+//!
+//! The events of a run are numbered from 1 without gaps. Changing, removing or moving one of them breaks the chain at
+//! a place that can be named. What is stored here is a promise: an event written today must be readable for ever.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+
+use crate::handoff::hexadecimal;
+use crate::id::{HandoffId, RunId};
+use crate::lifecycle::{Accept, Command, Refused};
+
+/// Something that happened to a handoff.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// It was accepted.
+    Accepted(Box<Accept>),
+    /// A command had its effect.
+    Happened(Command),
+    /// A command came too late and had none.
+    Refused(Refused),
+}
+
+/// One entry of the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The run whose journal this is.
+    pub run: RunId,
+    /// Its place in the journal, from 1.
+    pub seq: u64,
+    /// The handoff that it is about.
+    pub handoff: HandoffId,
+    /// How many events there are about that handoff, with this one.
+    pub version: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened: the past of the verb.
+    pub kind: String,
+    /// The particulars, as JSON; kept letter by letter, because the hash covers them.
+    pub detail: String,
+    /// Binds this event to all before it.
+    pub hash: Hash,
+}
+
+/// Binds an event to all before it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+/// What stands before an event in its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The number of the last event; 0 if there is none.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+}
+
+impl Head {
+    /// Before the first event.
+    pub const START: Head = Head { seq: 0, hash: Hash([0; 32]) };
+
+    /// Returns the event that comes next.
+    pub fn next(self, run: &RunId, handoff: &HandoffId, version: u64, at: Timestamp, fact: &Fact) -> Event {
+        let mut event = Event {
+            run: run.clone(),
+            seq: self.seq + 1,
+            handoff: handoff.clone(),
+            version,
+            at,
+            kind: fact.kind().to_owned(),
+            detail: fact.detail(),
+            hash: self.hash,
+        };
+        event.hash = event.hash_after(&self.hash);
+        event
+    }
+}
+
+impl Event {
+    /// Computes the hash that this event must have after another one.
+    pub fn hash_after(&self, previous: &Hash) -> Hash {
+        let mut sha = Sha256::new();
+        sha.update(previous.0);
+        // Each part with its length, so that nothing can move from one part to the next.
+        let texts = [self.run.as_str(), self.handoff.as_str(), &self.kind, &self.detail];
+        for text in texts {
+            sha.update((text.len() as u64).to_be_bytes());
+            sha.update(text);
+        }
+        for number in [self.seq, self.version] {
+            sha.update(number.to_be_bytes());
+        }
+        sha.update(self.at.as_microsecond().to_be_bytes());
+        Hash(sha.finalize().into())
+    }
+
+    /// Returns this event as what stands before the next.
+    pub fn head(&self) -> Head {
+        Head { seq: self.seq, hash: self.hash }
+    }
+
+    /// Reads what happened; the error says why it cannot be read.
+    pub fn fact(&self) -> Result<Fact, String> {
+        Fact::read(&self.kind, &self.detail)
+    }
+}
+
+impl Fact {
+    /// Returns what happened in one word: the past of the verb.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Fact::Accepted(_) => "accepted",
+            Fact::Refused(_) => "refused",
+            Fact::Happened(command) => match command {
+                Command::Claim(_) => "claimed",
+                Command::Acknowledge(_) => "acknowledged",
+                Command::Heartbeat(_) => "extended",
+                Command::Report(_) => "reported",
+                Command::Fail(_) => "failed",
+                Command::Verify(_) => "verified",
+                Command::Expire(_) => "expired",
+                Command::Resume(_) => "resumed",
+                Command::Decide(_) => "decided",
+                Command::Cancel(_) => "cancelled",
+                Command::Requeue(_) => "requeued",
+            },
+        }
+    }
+
+    /// Returns the particulars as JSON.
+    pub fn detail(&self) -> String {
+        match self {
+            Fact::Accepted(accept) => json(accept),
+            Fact::Refused(refused) => json(refused),
+            Fact::Happened(command) => match command {
+                Command::Claim(claim) => json(claim),
+                Command::Acknowledge(acknowledge) => json(acknowledge),
+                Command::Heartbeat(heartbeat) => json(heartbeat),
+                Command::Report(report) => json(report),
+                Command::Fail(fail) => json(fail),
+                Command::Verify(verify) => json(verify),
+                Command::Expire(expire) => json(expire),
+                Command::Resume(resume) => json(resume),
+                Command::Decide(decide) => json(decide),
+                Command::Cancel(cancel) => json(cancel),
+                Command::Requeue(requeue) => json(requeue),
+            },
+        }
+    }
+
+    /// Reads what was written.
+    pub fn read(kind: &str, detail: &str) -> Result<Fact, String> {
+        Ok(match kind {
+            "accepted" => Fact::Accepted(parse(detail)?),
+            "refused" => Fact::Refused(parse(detail)?),
+            "claimed" => Fact::Happened(Command::Claim(parse(detail)?)),
+            "acknowledged" => Fact::Happened(Command::Acknowledge(parse(detail)?)),
+            "extended" => Fact::Happened(Command::Heartbeat(parse(detail)?)),
+            "reported" => Fact::Happened(Command::Report(parse(detail)?)),
+            "failed" => Fact::Happened(Command::Fail(parse(detail)?)),
+            "verified" => Fact::Happened(Command::Verify(parse(detail)?)),
+            "expired" => Fact::Happened(Command::Expire(parse(detail)?)),
+            "resumed" => Fact::Happened(Command::Resume(parse(detail)?)),
+            "decided" => Fact::Happened(Command::Decide(parse(detail)?)),
+            "cancelled" => Fact::Happened(Command::Cancel(parse(detail)?)),
+            "requeued" => Fact::Happened(Command::Requeue(parse(detail)?)),
+            unknown => return Err(format!("`{unknown}` is no kind of event")),
+        })
+    }
+}
+
+impl From<Command> for Fact {
+    fn from(command: Command) -> Self {
+        Fact::Happened(command)
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("facts have text keys and finite numbers only")
+}
+
+fn parse<T: DeserializeOwned>(detail: &str) -> Result<T, String> {
+    serde_json::from_str(detail).map_err(|error| format!("its particulars cannot be read: {error}"))
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&hexadecimal(&self.0))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Hash({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lifecycle::table::sample;
+
+    #[test]
+    fn every_fact_is_read_as_it_was_written() {
+        for fact in sample::facts() {
+            assert_eq!(Fact::read(fact.kind(), &fact.detail()), Ok(fact.clone()), "{}", fact.kind());
+        }
+    }
+
+    #[test]
+    fn stored_form_is_a_promise() {
+        let lines: Vec<String> =
+            sample::facts().iter().map(|fact| format!("{} {}", fact.kind(), fact.detail())).collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn every_part_of_an_event_is_under_the_hash() {
+        let facts = sample::facts();
+        let event = Head::START.next(&sample::run(), &sample::id(), 1, sample::time(1), &facts[0]);
+        assert_eq!(event.hash, event.hash_after(&Head::START.hash));
+        let changes: [fn(&mut Event); 7] = [
+            |event| event.run = RunId::parse("other").expect("safe"),
+            |event| event.handoff = HandoffId::parse("other").expect("safe"),
+            |event| event.seq += 1,
+            |event| event.version += 1,
+            |event| event.at = sample::time(2),
+            |event| event.kind.push('x'),
+            |event| event.detail.push(' '),
+        ];
+        for change in changes {
+            let mut changed = event.clone();
+            change(&mut changed);
+            assert_ne!(changed.hash_after(&Head::START.hash), event.hash);
+        }
+        assert_ne!(event.hash_after(&event.hash), event.hash);
+    }
+}

@@ -1,0 +1,168 @@
+//! The life of one handoff: a pure function from (handoff, command, time) to the handoff after it and the actions.
+//!
+//! Nothing here does I/O, reads a clock or throws dice. What is accepted becomes an event; applying the events in
+//! their order gives the handoff again ([`replay`]). One file per command says what it does in every state.
+
+mod accept;
+mod acknowledge;
+mod action;
+mod cancel;
+mod claim;
+mod decide;
+mod expire;
+mod fail;
+mod heartbeat;
+mod refusal;
+mod report;
+mod requeue;
+mod resume;
+pub(crate) mod table;
+mod verify;
+
+pub use accept::Accept;
+pub use acknowledge::Acknowledge;
+pub use action::Action;
+pub use cancel::Cancel;
+pub use claim::Claim;
+pub use decide::{Decide, Decision};
+pub use expire::Expire;
+pub use fail::Fail;
+pub use heartbeat::Heartbeat;
+pub use refusal::{Refusal, Refused};
+pub use report::{Ending, Report};
+pub use requeue::Requeue;
+pub use resume::Resume;
+pub use table::{Cell, Row, rows};
+pub use verify::{Verdict, Verify};
+
+use jiff::Timestamp;
+
+use crate::handoff::Handoff;
+use crate::journal::Fact;
+
+/// The longest lease that a claim or a heartbeat gives.
+pub const LEASE_MS_MAX: u64 = 24 * 3600 * 1000;
+
+/// What can be asked of a handoff that was accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Take it and work on it.
+    Claim(Claim),
+    /// Say whether the request was understood.
+    Acknowledge(Acknowledge),
+    /// Say that the work goes on.
+    Heartbeat(Heartbeat),
+    /// Hand in what came out.
+    Report(Report),
+    /// Say that the attempt failed.
+    Fail(Fail),
+    /// Say what the evidence showed.
+    Verify(Verify),
+    /// Notice that a lease, a time-out or a deadline has ended.
+    Expire(Expire),
+    /// Go on with what the blocked agent waited for.
+    Resume(Resume),
+    /// Tell a person's decision.
+    Decide(Decide),
+    /// Call it off.
+    Cancel(Cancel),
+    /// Bring a dead letter back.
+    Requeue(Requeue),
+}
+
+/// A handoff after a command, and what the surroundings must do now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// The handoff after the command.
+    pub handoff: Handoff,
+    /// What happened, for the journal.
+    pub fact: Fact,
+    /// What must be done now.
+    pub actions: Vec<Action>,
+}
+
+impl Command {
+    /// Returns the verb.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Claim(_) => "claim",
+            Command::Acknowledge(_) => "acknowledge",
+            Command::Heartbeat(_) => "heartbeat",
+            Command::Report(_) => "report",
+            Command::Fail(_) => "fail",
+            Command::Verify(_) => "verify",
+            Command::Expire(_) => "expire",
+            Command::Resume(_) => "resume",
+            Command::Decide(_) => "decide",
+            Command::Cancel(_) => "cancel",
+            Command::Requeue(_) => "requeue",
+        }
+    }
+}
+
+/// Applies a command. The time of an event is never before that of the one before it.
+pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
+    let at = at.max(handoff.changed_at);
+    let mut next = handoff.clone();
+    let actions = match &command {
+        Command::Claim(claim) => claim.apply(&mut next, at),
+        Command::Acknowledge(acknowledge) => acknowledge.apply(&mut next, at),
+        Command::Heartbeat(heartbeat) => heartbeat.apply(&mut next, at),
+        Command::Report(report) => report.apply(&mut next, at),
+        Command::Fail(fail) => fail.apply(&mut next, at),
+        Command::Verify(verify) => verify.apply(&mut next, at),
+        Command::Expire(expire) => expire.apply(&mut next, at),
+        Command::Resume(resume) => resume.apply(&mut next, at),
+        Command::Decide(decide) => decide.apply(&mut next, at),
+        Command::Cancel(cancel) => cancel.apply(&mut next, at),
+        Command::Requeue(requeue) => requeue.apply(&mut next, at),
+    }?;
+    next.version += 1;
+    next.changed_at = at;
+    Ok(Transition { handoff: next, fact: Fact::from(command), actions })
+}
+
+/// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more.
+pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
+    if !refusal.is_late() {
+        return None;
+    }
+    let (fence, document) = match command {
+        Command::Report(report) => (report.fence, Some(report.document.clone())),
+        Command::Fail(fail) => (fail.fence, fail.document.clone()),
+        Command::Acknowledge(acknowledge) => (acknowledge.fence, Some(acknowledge.document.clone())),
+        Command::Claim(_)
+        | Command::Heartbeat(_)
+        | Command::Verify(_)
+        | Command::Expire(_)
+        | Command::Resume(_)
+        | Command::Decide(_)
+        | Command::Cancel(_)
+        | Command::Requeue(_) => return None,
+    };
+    Some(Refused { command: command.name().to_owned(), fence, why: refusal.to_string(), document })
+}
+
+/// Journals that a command was refused; nothing else changes.
+pub fn refuse(handoff: &Handoff, refused: Refused, at: Timestamp) -> Transition {
+    let mut next = handoff.clone();
+    next.version += 1;
+    next.changed_at = at.max(handoff.changed_at);
+    Transition { handoff: next, fact: Fact::Refused(refused), actions: Vec::new() }
+}
+
+/// Returns the handoff that one more event makes of it; the error says why the event cannot have happened.
+pub fn replay(handoff: Option<Handoff>, fact: Fact, at: Timestamp) -> Result<Handoff, String> {
+    match (handoff, fact) {
+        (None, Fact::Accepted(accept)) => Ok(accept.apply(at).handoff),
+        (Some(_), Fact::Accepted(_)) => Err("it was accepted twice".to_owned()),
+        (None, _) => Err("it was never accepted".to_owned()),
+        (Some(handoff), Fact::Refused(refused)) => Ok(refuse(&handoff, refused, at).handoff),
+        (Some(handoff), Fact::Happened(command)) => {
+            let name = command.name();
+            let applied =
+                apply(&handoff, command, at).map_err(|refusal| format!("`{name}` was impossible: {refusal}"))?;
+            Ok(applied.handoff)
+        }
+    }
+}

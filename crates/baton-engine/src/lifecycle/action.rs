@@ -1,0 +1,66 @@
+//! Actions: what the surroundings must do after a command. They are values; others carry them out.
+
+use jiff::Timestamp;
+
+use crate::handoff::{Ask, Handoff, Written};
+use crate::id::HandoffId;
+
+/// What the surroundings must do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Something can be claimed, from this time on.
+    Announce {
+        /// By this agent.
+        agent: String,
+        /// From this time on.
+        at: Timestamp,
+    },
+    /// The report must be verified.
+    Verify,
+    /// A person must be asked.
+    AskPerson {
+        /// For what.
+        ask: Ask,
+    },
+    /// The blocked agent needs somebody else.
+    Unblock {
+        /// Why it is blocked.
+        reason: String,
+    },
+    /// The attempt of this claimant has no effect any more; whoever runs it should stop.
+    StopAttempt {
+        /// Who works on it.
+        claimant: String,
+        /// With which token.
+        fence: u64,
+    },
+    /// The handoff is finished; whoever waits for it can go on.
+    TellFinished,
+    /// The blocked handoff must go on with this result, in the same transaction.
+    Return {
+        /// The blocked handoff.
+        to: HandoffId,
+        /// What was reported.
+        result: Option<Written>,
+    },
+}
+
+impl Action {
+    /// Announces that a handoff can be claimed.
+    pub(super) fn announce(handoff: &Handoff, at: Timestamp) -> Action {
+        Action::Announce { agent: handoff.terms.to.clone(), at }
+    }
+
+    /// Returns the word used in the documentation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::Announce { .. } => "announce",
+            Action::Verify => "verify",
+            Action::AskPerson { .. } => "ask person",
+            Action::Unblock { .. } => "unblock",
+            Action::StopAttempt { .. } => "stop attempt",
+            Action::TellFinished => "tell finished",
+            Action::Return { .. } => "return",
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Claim: one claimant gets a lease and a fencing token that is higher than every one before it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Action, LEASE_MS_MAX, Refusal};
+use crate::handoff::{Handoff, Lease, State, later};
+
+/// Take a handoff and work on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Who takes it.
+    pub claimant: String,
+    /// How long without a heartbeat.
+    pub lease_ms: u64,
+}
+
+impl Claim {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        match handoff.state {
+            State::Pending { ready_at } if ready_at > at => Err(Refusal::NotReady { at: ready_at }),
+            State::Pending { .. } => {
+                let length_ms = self.lease_ms.min(LEASE_MS_MAX);
+                let until = later(at, length_ms);
+                let claimant = self.claimant.clone();
+                handoff.fence += 1;
+                handoff.attempts += 1;
+                handoff.state =
+                    State::Claimed { lease: Lease { claimant, since: at, until, length_ms, acknowledged: false } };
+                Ok(Vec::new())
+            }
+            State::Claimed { .. }
+            | State::Verifying
+            | State::Blocked { .. }
+            | State::AwaitingPerson { .. }
+            | State::Completed { .. }
+            | State::Failed { .. }
+            | State::Cancelled { .. } => {
+                Err(Refusal::WrongState { state: handoff.state.name(), participle: "claimed" })
+            }
+        }
+    }
+}
+
+/// Returns the lease if the token is that of the claim that holds it now.
+pub(super) fn held(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, Refusal> {
+    let name = handoff.state.name();
+    if fence != handoff.fence {
+        return Err(Refusal::Stale { given: fence, current: handoff.fence });
+    }
+    match &mut handoff.state {
+        State::Claimed { lease } => Ok(lease),
+        State::Pending { .. }
+        | State::Verifying
+        | State::Blocked { .. }
+        | State::AwaitingPerson { .. }
+        | State::Completed { .. }
+        | State::Failed { .. }
+        | State::Cancelled { .. } => Err(Refusal::Over { given: fence, state: name }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff::StateName;
+    use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Command, apply};
+
+    #[test]
+    fn each_claim_has_a_higher_token() {
+        let pending = sample::handoff(StateName::Pending);
+        let first = apply(&pending, sample::claim(), sample::time(20)).expect("ready").handoff;
+        assert_eq!((first.fence, first.attempts), (pending.fence + 1, pending.attempts + 1));
+        assert_eq!(first.lease().expect("claimed").until, sample::time(80));
+    }
+
+    #[test]
+    fn handoff_is_not_claimed_before_its_time() {
+        let mut pending = sample::handoff(StateName::Pending);
+        pending.state = State::Pending { ready_at: sample::time(100) };
+        let refusal = apply(&pending, sample::claim(), sample::time(99)).expect_err("too early");
+        assert_eq!(refusal, Refusal::NotReady { at: sample::time(100) });
+    }
+
+    #[test]
+    fn lease_has_a_limit() {
+        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX });
+        let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
+        assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
+    }
+}

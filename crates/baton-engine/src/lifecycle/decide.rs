@@ -1,0 +1,130 @@
+//! Decide: a person approves, rejects or answers. Bound to who, through which door, and to what was shown.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::report::completed;
+use super::resume::start_over;
+use super::{Action, Refusal};
+use crate::handoff::{About, Ask, Digest, Handoff, State};
+
+/// Tell a person's decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decide {
+    /// Who decides.
+    pub by: String,
+    /// Through which door: the command line, the page, …
+    pub door: String,
+    /// What identifies the report that the person was shown.
+    pub shown: Digest,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It counts.
+    Approve,
+    /// It must be done again.
+    Reject {
+        /// Why.
+        feedback: String,
+    },
+    /// What the agent asked for.
+    Answer {
+        /// The answers.
+        answers: String,
+    },
+}
+
+impl Decide {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        match handoff.state {
+            State::AwaitingPerson { ask } => {
+                if handoff.last_report.as_ref() != Some(&self.shown) {
+                    return Err(Refusal::Changed { current: handoff.last_report.clone() });
+                }
+                self.answer(ask, handoff, at)
+            }
+            State::Pending { .. }
+            | State::Claimed { .. }
+            | State::Verifying
+            | State::Blocked { .. }
+            | State::Completed { .. }
+            | State::Failed { .. }
+            | State::Cancelled { .. } => {
+                Err(Refusal::WrongState { state: handoff.state.name(), participle: "decided about" })
+            }
+        }
+    }
+
+    fn answer(&self, ask: Ask, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        match (ask, &self.decision) {
+            (Ask::Review, Decision::Approve) => {
+                handoff.state = State::Completed { at };
+                Ok(completed(handoff, None))
+            }
+            (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
+            (Ask::Clarification, Decision::Answer { answers }) => {
+                Ok(self.send_back(handoff, About::Answer, answers, at))
+            }
+            (Ask::Review, Decision::Answer { .. }) => {
+                Err(Refusal::OtherQuestion { expected: "approval: approve or reject it" })
+            }
+            (Ask::Clarification, Decision::Approve | Decision::Reject { .. }) => {
+                Err(Refusal::OtherQuestion { expected: "answers: answer the questions" })
+            }
+        }
+    }
+
+    fn send_back(&self, handoff: &mut Handoff, about: About, text: &str, at: Timestamp) -> Vec<Action> {
+        handoff.note(about, &self.by, text);
+        start_over(handoff, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff::StateName;
+    use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Command, apply};
+
+    fn decide(shown: &Digest, decision: Decision) -> Command {
+        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown: shown.clone(), decision })
+    }
+
+    #[test]
+    fn approval_is_bound_to_what_was_shown() {
+        let waiting = sample::handoff(StateName::AwaitingPerson);
+        let seen = waiting.last_report.clone().expect("a report");
+        let other = decide(&Digest::of(b"an older report"), Decision::Approve);
+        assert_eq!(apply(&waiting, other, sample::time(40)), Err(Refusal::Changed { current: Some(seen.clone()) }));
+        let next = apply(&waiting, decide(&seen, Decision::Approve), sample::time(40)).expect("shown").handoff;
+        assert_eq!(next.state, State::Completed { at: sample::time(40) });
+    }
+
+    #[test]
+    fn rejection_goes_back_with_feedback_and_does_not_count_as_a_failed_attempt() {
+        let waiting = sample::handoff(StateName::AwaitingPerson);
+        let seen = waiting.last_report.clone().expect("a report");
+        let reject = decide(&seen, Decision::Reject { feedback: "no tests".to_owned() });
+        let next = apply(&waiting, reject, sample::time(40)).expect("shown").handoff;
+        assert_eq!((next.attempts, next.notes[0].about), (0, About::Feedback));
+    }
+
+    #[test]
+    fn questions_are_answered_not_approved() {
+        let mut waiting = sample::handoff(StateName::AwaitingPerson);
+        waiting.state = State::AwaitingPerson { ask: Ask::Clarification };
+        let seen = waiting.last_report.clone().expect("a report");
+        assert!(matches!(
+            apply(&waiting, decide(&seen, Decision::Approve), sample::time(40)),
+            Err(Refusal::OtherQuestion { .. })
+        ));
+        let answer = decide(&seen, Decision::Answer { answers: "PostgreSQL".to_owned() });
+        assert_eq!(apply(&waiting, answer, sample::time(40)).expect("asked").handoff.notes[0].about, About::Answer);
+    }
+}

@@ -1,0 +1,96 @@
+//! Fail: an attempt went wrong. The policy decides whether another one follows, and when.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::claim::held;
+use super::report::heard_once;
+use super::{Action, Refusal};
+use crate::failure::{Chance, Failure};
+use crate::handoff::{Digest, Handoff, State, Written};
+
+/// Say that the attempt failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fail {
+    /// The token of the claim.
+    pub fence: u64,
+    /// What went wrong.
+    pub failure: Failure,
+    /// What was reported beyond that.
+    pub document: Option<Written>,
+    /// A random number between 0 and 1, for the jitter of the policy.
+    pub dice: f64,
+}
+
+impl Fail {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        let digest = self.digest();
+        heard_once(handoff, self.fence, &digest)?;
+        held(handoff, self.fence)?;
+        handoff.last_report = Some(digest);
+        Ok(try_again(handoff, self.failure.clone(), self.dice, at))
+    }
+
+    fn digest(&self) -> Digest {
+        match &self.document {
+            Some(document) => document.digest(),
+            None => Digest::of(self.failure.to_string().as_bytes()),
+        }
+    }
+}
+
+/// Ends a failed attempt: another one follows after a wait, or none.
+pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
+    let policy = handoff.terms.retry;
+    let again = failure.chance == Chance::Transient && policy.allows_another(handoff.attempts);
+    handoff.last_failure = Some(failure);
+    if !again {
+        handoff.state = State::Failed { at };
+        return vec![Action::TellFinished];
+    }
+    let wait = policy.delay_before(handoff.attempts, dice);
+    let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
+    handoff.state = State::Pending { ready_at };
+    vec![Action::announce(handoff, ready_at)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Code;
+    use crate::handoff::StateName;
+    use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Command, apply};
+
+    #[test]
+    fn attempts_follow_after_30_60_and_120_seconds_and_then_none() {
+        let mut handoff = sample::handoff(StateName::Pending);
+        handoff.attempts = 0;
+        let mut now = sample::time(1000);
+        let mut waits = Vec::new();
+        loop {
+            let claimed = apply(&handoff, sample::claim(), now).expect("ready").handoff;
+            handoff = apply(&claimed, sample::fail(claimed.fence), now).expect("held").handoff;
+            let State::Pending { ready_at } = handoff.state else { break };
+            waits.push(ready_at.duration_since(now).as_secs());
+            now = ready_at;
+        }
+        assert_eq!(waits, [30, 60, 120]);
+        assert_eq!(handoff.state, State::Failed { at: now });
+    }
+
+    #[test]
+    fn permanent_failure_is_not_tried_again() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let failure = Failure::new(Code::schema_validation_failed(), "no name");
+        let fail = Command::Fail(Fail { fence: claimed.fence, failure, document: None, dice: 0.0 });
+        assert_eq!(apply(&claimed, fail, sample::time(30)).expect("held").handoff.state.name(), StateName::Failed);
+    }
+
+    #[test]
+    fn same_failure_again_is_recognised() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let failed = apply(&claimed, sample::fail(claimed.fence), sample::time(30)).expect("held").handoff;
+        assert_eq!(apply(&failed, sample::fail(claimed.fence), sample::time(31)), Err(Refusal::Repeated));
+    }
+}

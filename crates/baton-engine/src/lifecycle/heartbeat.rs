@@ -1,0 +1,48 @@
+//! Heartbeat: the work goes on, so the lease does.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::claim::held;
+use super::{Action, LEASE_MS_MAX, Refusal};
+use crate::handoff::{Handoff, later};
+
+/// Say that the work goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// The token of the claim.
+    pub fence: u64,
+    /// How long without another heartbeat; as before if it is not said.
+    pub lease_ms: Option<u64>,
+}
+
+impl Heartbeat {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        let lease = held(handoff, self.fence)?;
+        lease.length_ms = self.lease_ms.unwrap_or(lease.length_ms).min(LEASE_MS_MAX);
+        lease.until = later(at, lease.length_ms);
+        Ok(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::handoff::StateName;
+    use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Refusal, apply};
+
+    #[test]
+    fn heartbeat_extends_the_lease_from_now_on() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let next = apply(&claimed, sample::heartbeat(claimed.fence), sample::time(50)).expect("held").handoff;
+        assert_eq!(next.lease().expect("still claimed").until, sample::time(110));
+    }
+
+    #[test]
+    fn heartbeat_of_an_old_claim_is_refused() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let old = claimed.fence - 1;
+        let refusal = apply(&claimed, sample::heartbeat(old), sample::time(50)).expect_err("old");
+        assert_eq!(refusal, Refusal::Stale { given: old, current: claimed.fence });
+    }
+}

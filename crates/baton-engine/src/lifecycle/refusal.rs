@@ -1,0 +1,101 @@
+//! Refusals: why a command has no effect. A late report is refused and journalled; nothing else of it remains.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::handoff::{Digest, StateName, Written};
+
+/// Why a command has no effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Somebody else has claimed it since, or the lease was lost.
+    #[error("the claim {given} is not the latest any more: {current} is")]
+    Stale {
+        /// The token of the caller.
+        given: u64,
+        /// The latest token.
+        current: u64,
+    },
+    /// The caller's claim is over.
+    #[error("the claim {given} is over: the handoff is {state}")]
+    Over {
+        /// The token of the caller.
+        given: u64,
+        /// Where the handoff is.
+        state: StateName,
+    },
+    /// The same was said before and has had its effect.
+    #[error("this was already recorded")]
+    Repeated,
+    /// It cannot be claimed yet.
+    #[error("it is not ready before {at}")]
+    NotReady {
+        /// When it can be.
+        at: Timestamp,
+    },
+    /// Nothing has ended yet.
+    #[error("nothing has expired")]
+    NotExpired,
+    /// The person saw something that has changed since.
+    #[error("what was shown is not what is there now: look at it again")]
+    Changed {
+        /// What identifies what is there now.
+        current: Option<Digest>,
+    },
+    /// The person was asked something else.
+    #[error("a person is asked for {expected}")]
+    OtherQuestion {
+        /// What would be an answer.
+        expected: &'static str,
+    },
+    /// The command makes no sense in this state.
+    #[error("a handoff that is {state} cannot be {participle}")]
+    WrongState {
+        /// Where the handoff is.
+        state: StateName,
+        /// What cannot be done with it.
+        participle: &'static str,
+    },
+}
+
+/// A refused command, for the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// The verb.
+    pub command: String,
+    /// The token of the caller.
+    pub fence: u64,
+    /// Why it was refused.
+    pub why: String,
+    /// The document that came too late.
+    pub document: Option<Written>,
+}
+
+impl Refusal {
+    /// Returns the word used in the documentation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Refusal::Stale { .. } => "stale claim",
+            Refusal::Over { .. } => "claim is over",
+            Refusal::Repeated => "already recorded",
+            Refusal::NotReady { .. } => "not ready",
+            Refusal::NotExpired => "not expired",
+            Refusal::Changed { .. } => "changed since",
+            Refusal::OtherQuestion { .. } => "other question",
+            Refusal::WrongState { .. } => "wrong state",
+        }
+    }
+
+    /// Says whether it must be journalled: somebody believed to hold a handoff that is not theirs any more.
+    pub fn is_late(&self) -> bool {
+        match self {
+            Refusal::Stale { .. } | Refusal::Over { .. } => true,
+            Refusal::Repeated
+            | Refusal::NotReady { .. }
+            | Refusal::NotExpired
+            | Refusal::Changed { .. }
+            | Refusal::OtherQuestion { .. }
+            | Refusal::WrongState { .. } => false,
+        }
+    }
+}

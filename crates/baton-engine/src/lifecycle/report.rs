@@ -1,0 +1,125 @@
+//! Report: what came out of an attempt. Only the claim that holds the lease is heard, and only once.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::claim::held;
+use super::{Action, Refusal};
+use crate::handoff::{Ask, Digest, Handoff, State, Written};
+
+/// Hand in what came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The token of the claim.
+    pub fence: u64,
+    /// How the attempt ended.
+    pub ending: Ending,
+    /// The report.
+    pub document: Written,
+}
+
+/// How an attempt ended that did not fail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// Finished.
+    Complete,
+    /// Cannot go on alone.
+    Blocked {
+        /// Why.
+        reason: String,
+    },
+    /// Finished, but a person must approve.
+    NeedsReview,
+    /// A person must answer questions first.
+    NeedsClarification,
+}
+
+impl Report {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        let digest = self.document.digest();
+        heard_once(handoff, self.fence, &digest)?;
+        held(handoff, self.fence)?;
+        handoff.last_report = Some(digest);
+        let (state, actions) = match &self.ending {
+            Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
+            Ending::Complete => (State::Completed { at }, completed(handoff, Some(self.document.clone()))),
+            Ending::Blocked { reason } => {
+                (State::Blocked { reason: reason.clone() }, vec![Action::Unblock { reason: reason.clone() }])
+            }
+            Ending::NeedsReview => asked(Ask::Review),
+            Ending::NeedsClarification => asked(Ask::Clarification),
+        };
+        handoff.state = state;
+        Ok(actions)
+    }
+}
+
+fn asked(ask: Ask) -> (State, Vec<Action>) {
+    (State::AwaitingPerson { ask }, vec![Action::AskPerson { ask }])
+}
+
+/// Refuses what the same claim has said before, so that a caller who lost the answer can safely ask again.
+pub(super) fn heard_once(handoff: &Handoff, fence: u64, digest: &Digest) -> Result<(), Refusal> {
+    let repeated = handoff.fence == fence && handoff.lease().is_none() && handoff.last_report.as_ref() == Some(digest);
+    if repeated { Err(Refusal::Repeated) } else { Ok(()) }
+}
+
+/// What must be done when a handoff is completed.
+pub(super) fn completed(handoff: &Handoff, result: Option<Written>) -> Vec<Action> {
+    let returned = handoff.terms.returns_to.clone().map(|to| Action::Return { to, result });
+    std::iter::once(Action::TellFinished).chain(returned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff::StateName;
+    use crate::id::HandoffId;
+    use crate::lifecycle::apply;
+    use crate::lifecycle::table::sample;
+
+    #[test]
+    fn report_of_the_holder_completes() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
+        assert_eq!(transition.handoff.state, State::Completed { at: sample::time(30) });
+        assert_eq!(transition.actions, [Action::TellFinished]);
+    }
+
+    #[test]
+    fn same_report_again_is_recognised_and_another_one_is_late() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let report = sample::report(claimed.fence);
+        let completed = apply(&claimed, report.clone(), sample::time(30)).expect("held").handoff;
+        assert_eq!(apply(&completed, report, sample::time(31)), Err(Refusal::Repeated));
+
+        let other = sample::report_saying(claimed.fence, "something else");
+        let refusal = apply(&completed, other, sample::time(31)).expect_err("over");
+        assert_eq!(refusal, Refusal::Over { given: claimed.fence, state: StateName::Completed });
+        assert!(refusal.is_late());
+    }
+
+    #[test]
+    fn expired_lease_that_nobody_took_over_is_still_heard() {
+        let claimed = sample::handoff(StateName::Claimed);
+        assert!(apply(&claimed, sample::report(claimed.fence), sample::time(100_000)).is_ok());
+    }
+
+    #[test]
+    fn completed_delegation_returns_its_result() {
+        let mut claimed = sample::handoff(StateName::Claimed);
+        let caller = HandoffId::parse("caller").expect("safe");
+        claimed.terms.returns_to = Some(caller.clone());
+        let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
+        assert!(matches!(&transition.actions[1], Action::Return { to, result: Some(_) } if *to == caller));
+    }
+
+    #[test]
+    fn report_that_must_be_verified_does_not_complete() {
+        let mut claimed = sample::handoff(StateName::Claimed);
+        claimed.terms.verify = true;
+        let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
+        assert_eq!((transition.handoff.state, transition.actions), (State::Verifying, vec![Action::Verify]));
+    }
+}

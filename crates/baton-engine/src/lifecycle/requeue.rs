@@ -1,0 +1,61 @@
+//! Requeue: a dead letter gets another life, by somebody's decision.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::resume::start_over;
+use super::{Action, Refusal};
+use crate::handoff::{About, Handoff, State};
+
+/// Bring a handoff back that was given up, called off or blocked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requeue {
+    /// Who brings it back.
+    pub by: String,
+    /// What the next attempt must know.
+    pub note: Option<String>,
+}
+
+impl Requeue {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        match handoff.state {
+            State::Failed { .. } | State::Cancelled { .. } | State::Blocked { .. } => {
+                // A deadline that has passed would end it again at once.
+                handoff.terms.deadline = handoff.terms.deadline.filter(|deadline| *deadline > at);
+                handoff.note(About::Requeued, &self.by, self.note.as_deref().unwrap_or("brought back"));
+                Ok(start_over(handoff, at))
+            }
+            State::Pending { .. }
+            | State::Claimed { .. }
+            | State::Verifying
+            | State::AwaitingPerson { .. }
+            | State::Completed { .. } => {
+                Err(Refusal::WrongState { state: handoff.state.name(), participle: "requeued" })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::handoff::StateName;
+    use crate::lifecycle::apply;
+    use crate::lifecycle::table::sample;
+
+    #[test]
+    fn dead_letter_starts_over_but_its_token_goes_on_growing() {
+        let failed = sample::handoff(StateName::Failed);
+        let pending = apply(&failed, sample::requeue(), sample::time(50)).expect("failed").handoff;
+        assert_eq!((pending.attempts, pending.fence), (0, failed.fence));
+        let claimed = apply(&pending, sample::claim(), sample::time(51)).expect("ready").handoff;
+        assert_eq!(claimed.fence, failed.fence + 1);
+    }
+
+    #[test]
+    fn deadline_that_has_passed_does_not_end_it_again() {
+        let mut failed = sample::handoff(StateName::Failed);
+        failed.terms.deadline = Some(sample::time(45));
+        let pending = apply(&failed, sample::requeue(), sample::time(50)).expect("failed").handoff;
+        assert_eq!(pending.wakes_at(), None);
+    }
+}

@@ -1,0 +1,240 @@
+//! The whole lifecycle as a table: every command in every state, found by trying it. `docs/lifecycle.md` is made of it.
+
+use super::{Action, Command, Refusal, Transition, apply, to_journal};
+use crate::handoff::StateName;
+
+/// One command in all states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The verb, with what distinguishes this variant of it.
+    pub command: &'static str,
+    /// What it does in each state, in the order of [`StateName::ALL`].
+    pub cells: Vec<Cell>,
+}
+
+/// What a command does in a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// It has its effect.
+    Goes {
+        /// The state after it.
+        to: StateName,
+        /// What must be done then.
+        actions: Vec<&'static str>,
+    },
+    /// It has none.
+    Refused {
+        /// Why.
+        why: &'static str,
+        /// Whether that is journalled.
+        journalled: bool,
+    },
+}
+
+/// Tries every command in every state.
+pub fn rows() -> Vec<Row> {
+    sample::commands().into_iter().map(|(command, make)| Row { command, cells: cells(make) }).collect()
+}
+
+fn cells(make: sample::Make) -> Vec<Cell> {
+    StateName::ALL
+        .into_iter()
+        .map(|name| {
+            let handoff = sample::handoff(name);
+            let command = make(&handoff);
+            cell(&command, apply(&handoff, command.clone(), sample::time(sample::LATE)))
+        })
+        .collect()
+}
+
+fn cell(command: &Command, tried: Result<Transition, Refusal>) -> Cell {
+    match tried {
+        Ok(next) => {
+            let actions = next.actions.iter().map(Action::name).collect();
+            Cell::Goes { to: next.handoff.state.name(), actions }
+        }
+        Err(refusal) => Cell::Refused { why: refusal.name(), journalled: to_journal(command, &refusal).is_some() },
+    }
+}
+
+/// A handoff in every state and every command, to try them.
+pub(crate) mod sample {
+    use jiff::Timestamp;
+
+    use crate::failure::{Code, Failure};
+    use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, Written};
+    use crate::id::{HandoffId, RunId};
+    #[cfg(test)]
+    use crate::journal::Fact;
+    #[cfg(test)]
+    use crate::lifecycle::Refused;
+    use crate::lifecycle::{
+        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Report,
+        Requeue, Resume, Verdict, Verify,
+    };
+
+    /// Makes a command for a handoff.
+    pub(crate) type Make = fn(&Handoff) -> Command;
+
+    /// When the commands are tried: leases have ended and deadlines have not.
+    pub(crate) const LATE: i64 = 1_000;
+
+    /// So many seconds after the beginning.
+    pub(crate) fn time(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_767_225_600 + seconds).expect("a time of this century")
+    }
+
+    pub(crate) fn id() -> HandoffId {
+        HandoffId::parse("hoff-1").expect("safe")
+    }
+
+    pub(crate) fn run() -> RunId {
+        RunId::alone(&id())
+    }
+
+    pub(crate) fn accept() -> Accept {
+        Accept { id: id(), run: run(), terms: Terms::between("a", "b"), request: written("do it") }
+    }
+
+    /// A handoff in this state that was claimed twice before.
+    pub(crate) fn handoff(name: StateName) -> Handoff {
+        let mut handoff = accept().apply(time(0)).handoff;
+        handoff.changed_at = time(20);
+        (handoff.version, handoff.fence, handoff.attempts) = (5, 2, 1);
+        handoff.last_report = Some(written("earlier").digest());
+        let lease = || {
+            let (since, until) = (time(20), time(80));
+            Lease { claimant: "w".to_owned(), since, until, length_ms: 60_000, acknowledged: false }
+        };
+        handoff.state = match name {
+            StateName::Pending => State::Pending { ready_at: time(20) },
+            StateName::Claimed => State::Claimed { lease: lease() },
+            StateName::Verifying => State::Verifying,
+            StateName::Blocked => State::Blocked { reason: "missing_requirements".to_owned() },
+            StateName::AwaitingPerson => State::AwaitingPerson { ask: Ask::Review },
+            StateName::Completed => State::Completed { at: time(20) },
+            StateName::Failed => State::Failed { at: time(20) },
+            StateName::Cancelled => State::Cancelled { at: time(20) },
+        };
+        handoff
+    }
+
+    fn written(text: &str) -> Written {
+        Written { dialect: "native".to_owned(), text: text.to_owned() }
+    }
+
+    pub(crate) fn claim() -> Command {
+        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000 })
+    }
+
+    pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+        Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
+    }
+
+    pub(crate) fn heartbeat(fence: u64) -> Command {
+        Command::Heartbeat(Heartbeat { fence, lease_ms: None })
+    }
+
+    pub(crate) fn report(fence: u64) -> Command {
+        report_saying(fence, "done")
+    }
+
+    pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
+        Command::Report(Report { fence, ending: Ending::Complete, document: written(text) })
+    }
+
+    fn ending(fence: u64, ending: Ending) -> Command {
+        Command::Report(Report { fence, ending, document: written("done") })
+    }
+
+    pub(crate) fn fail(fence: u64) -> Command {
+        failing(fence, Code::processing_error())
+    }
+
+    fn failing(fence: u64, code: Code) -> Command {
+        Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0 })
+    }
+
+    pub(crate) fn cancel() -> Command {
+        Command::Cancel(Cancel { by: "ana".to_owned(), reason: None })
+    }
+
+    pub(crate) fn requeue() -> Command {
+        Command::Requeue(Requeue { by: "ana".to_owned(), note: None })
+    }
+
+    fn verify(fence: u64, verdict: Verdict) -> Command {
+        Command::Verify(Verify { fence, verdict, dice: 0.0 })
+    }
+
+    fn decide(handoff: &Handoff, decision: Decision) -> Command {
+        let shown = handoff.last_report.clone().unwrap_or(Digest::of(b""));
+        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision })
+    }
+
+    fn resume() -> Command {
+        Command::Resume(Resume { by: "c".to_owned(), resolution: "solved".to_owned() })
+    }
+
+    /// Every command, with its variants.
+    pub(crate) fn commands() -> Vec<(&'static str, Make)> {
+        vec![
+            ("claim", |_| claim()),
+            ("acknowledge: understood", |handoff| acknowledge(handoff.fence, true)),
+            ("acknowledge: partial", |handoff| acknowledge(handoff.fence, false)),
+            ("heartbeat", |handoff| heartbeat(handoff.fence)),
+            ("report: complete", |handoff| report(handoff.fence)),
+            ("report: blocked", |handoff| {
+                ending(handoff.fence, Ending::Blocked { reason: "missing_requirements".to_owned() })
+            }),
+            ("report: needs_review", |handoff| ending(handoff.fence, Ending::NeedsReview)),
+            ("report: needs_clarification", |handoff| ending(handoff.fence, Ending::NeedsClarification)),
+            ("report: of an older claim", |handoff| report(handoff.fence - 1)),
+            ("fail: transient", |handoff| fail(handoff.fence)),
+            ("fail: permanent", |handoff| failing(handoff.fence, Code::schema_validation_failed())),
+            ("verify: verified", |handoff| verify(handoff.fence, Verdict::Verified)),
+            ("verify: refuted", |handoff| verify(handoff.fence, Verdict::Refuted { reasons: "not there".to_owned() })),
+            ("expire", |_| Command::Expire(Expire { dice: 0.0 })),
+            ("resume", |_| resume()),
+            ("decide: approve", |handoff| decide(handoff, Decision::Approve)),
+            ("decide: reject", |handoff| decide(handoff, Decision::Reject { feedback: "again".to_owned() })),
+            ("decide: answer", |handoff| decide(handoff, Decision::Answer { answers: "yes".to_owned() })),
+            ("cancel", |_| cancel()),
+            ("requeue", |_| requeue()),
+        ]
+    }
+
+    /// Every kind of fact.
+    #[cfg(test)]
+    pub(crate) fn facts() -> Vec<Fact> {
+        let claimed = handoff(StateName::Claimed);
+        let happened = commands().into_iter().map(|(_, make)| Fact::from(make(&claimed)));
+        let refused = Refused {
+            command: "report".to_owned(),
+            fence: 1,
+            why: "late".to_owned(),
+            document: Some(written("too late")),
+        };
+        let first = Fact::Accepted(Box::new(accept()));
+        std::iter::once(first).chain(happened).chain([Fact::Refused(refused)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn whole_table() {
+        let mut text = String::new();
+        for row in rows() {
+            writeln!(text, "{}", row.command).expect("text");
+            for (state, cell) in StateName::ALL.into_iter().zip(&row.cells) {
+                writeln!(text, "  {state}: {cell:?}").expect("text");
+            }
+        }
+        insta::assert_snapshot!(text);
+    }
+}

@@ -1,0 +1,96 @@
+//! Verify: evidence decides whether a report counts.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::fail::try_again;
+use super::report::completed;
+use super::{Action, Refusal};
+use crate::failure::{Code, Failure};
+use crate::handoff::{About, Handoff, State};
+
+/// Say what the evidence showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verify {
+    /// The token of the claim whose report was verified.
+    pub fence: u64,
+    /// What it showed.
+    pub verdict: Verdict,
+    /// A random number between 0 and 1, for the jitter of the policy.
+    pub dice: f64,
+}
+
+/// What the evidence showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing in the report is refuted.
+    Verified,
+    /// Something in the report is not true.
+    Refuted {
+        /// What, and what was seen instead.
+        reasons: String,
+    },
+}
+
+impl Verify {
+    pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        match handoff.state {
+            State::Verifying if self.fence != handoff.fence => {
+                Err(Refusal::Stale { given: self.fence, current: handoff.fence })
+            }
+            State::Verifying => Ok(self.decide(handoff, at)),
+            State::Pending { .. }
+            | State::Claimed { .. }
+            | State::Blocked { .. }
+            | State::AwaitingPerson { .. }
+            | State::Completed { .. }
+            | State::Failed { .. }
+            | State::Cancelled { .. } => {
+                Err(Refusal::WrongState { state: handoff.state.name(), participle: "verified" })
+            }
+        }
+    }
+
+    fn decide(&self, handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
+        match &self.verdict {
+            Verdict::Verified => {
+                handoff.state = State::Completed { at };
+                completed(handoff, None)
+            }
+            Verdict::Refuted { reasons } => {
+                handoff.note(About::Refuted, "evidence", reasons);
+                let failure = Failure::new(Code::validation_failed(), reasons.clone());
+                try_again(handoff, failure, self.dice, at)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handoff::StateName;
+    use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Command, apply};
+
+    fn verify(fence: u64, verdict: Verdict) -> Command {
+        Command::Verify(Verify { fence, verdict, dice: 0.0 })
+    }
+
+    #[test]
+    fn refuted_report_goes_back_with_the_reasons() {
+        let verifying = sample::handoff(StateName::Verifying);
+        let refuted = Verdict::Refuted { reasons: "src/a.rs is not there".to_owned() };
+        let next = apply(&verifying, verify(verifying.fence, refuted), sample::time(40)).expect("verifying").handoff;
+        assert_eq!(next.state.name(), StateName::Pending);
+        assert_eq!(next.notes[0].about, About::Refuted);
+    }
+
+    #[test]
+    fn verified_report_completes() {
+        let verifying = sample::handoff(StateName::Verifying);
+        let next = apply(&verifying, verify(verifying.fence, Verdict::Verified), sample::time(40)).expect("verifying");
+        assert_eq!(next.handoff.state, State::Completed { at: sample::time(40) });
+    }
+}

@@ -1,0 +1,45 @@
+//! The queue of an agent: whether it is paused, and how many may work at the same time.
+
+/// The settings of an agent's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// The agent.
+    pub agent: String,
+    /// Nothing is handed out while it is paused; sending goes on.
+    pub paused: bool,
+    /// How many handoffs may be claimed at the same time; `None` for no limit.
+    pub concurrency: Option<u32>,
+}
+
+impl Queue {
+    /// The queue of an agent that nobody has set anything for.
+    pub fn open(agent: impl Into<String>) -> Queue {
+        Queue { agent: agent.into(), paused: false, concurrency: None }
+    }
+
+    /// Returns how many of `wanted` handoffs may be handed out while `claimed` are.
+    pub fn room(&self, wanted: u32, claimed: u32) -> u32 {
+        match (self.paused, self.concurrency) {
+            (true, _) => 0,
+            (false, None) => wanted,
+            (false, Some(limit)) => wanted.min(limit.saturating_sub(claimed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paused_queue_hands_out_nothing() {
+        assert_eq!(Queue { paused: true, ..Queue::open("a") }.room(5, 0), 0);
+    }
+
+    #[test]
+    fn limit_counts_what_is_claimed() {
+        let queue = Queue { concurrency: Some(3), ..Queue::open("a") };
+        assert_eq!([queue.room(5, 0), queue.room(5, 2), queue.room(5, 3), queue.room(1, 9)], [3, 1, 0, 0]);
+        assert_eq!(Queue::open("a").room(5, 100), 5);
+    }
+}

@@ -1,0 +1,212 @@
+//! The store, as a port: keeps handoffs and their journal. What it has accepted survives a crash one instruction later.
+//!
+//! Every verb that changes something is one transaction: the state, its event and whatever follows from it. Decisions
+//! are made by [`crate::lifecycle`], inside that transaction; a store only looks up, writes and guards.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::handoff::{Handoff, StateName, Written};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Head};
+use crate::lifecycle::{Accept, Command, Refusal};
+use crate::queue::Queue;
+
+/// Keeps handoffs and their journal.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Makes handoffs of requests: all of them or none.
+    ///
+    /// A request whose key or id is known already, with the same terms and text, gives the handoff that is there.
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error>;
+
+    /// Claims what is ready for an agent, the most urgent first, then the one that has been ready longest.
+    ///
+    /// An empty answer does not mean that nothing is there: somebody else may be about to take or leave something.
+    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error>;
+
+    /// Applies a command, with everything that follows from it, and makes handoffs of the requests that come next.
+    ///
+    /// A late report, failure or acknowledgment is journalled before it is refused.
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error>;
+
+    /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error>;
+
+    /// Finds a handoff.
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error>;
+
+    /// Returns the ids that begin like this, in their order.
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error>;
+
+    /// Lists handoffs, the newest first.
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error>;
+
+    /// Counts the handoffs of each agent in each state.
+    async fn census(&self) -> Result<Vec<Count>, Error>;
+
+    /// Returns the events of a run after a number, in their order.
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error>;
+
+    /// Returns the runs after one, in the order of their ids.
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error>;
+
+    /// Returns the handoffs of a run, each with the last event that its row knows of.
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error>;
+
+    /// Returns the settings of an agent's queue.
+    async fn queue(&self, agent: &str) -> Result<Queue, Error>;
+
+    /// Changes the settings of an agent's queue.
+    async fn set_queue(&self, queue: &Queue) -> Result<(), Error>;
+
+    /// Returns when something will be ready for the agent, or due for anybody, if nothing else happens.
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error>;
+
+    /// Returns the runs whose handoffs were all finished before a time.
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error>;
+
+    /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many.
+    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error>;
+
+    /// Returns a number that grows when something may have changed, by whomever.
+    fn changes(&self) -> u64;
+
+    /// Waits until something may have changed since that number, or until the time is over.
+    async fn changed(&self, since: u64, limit: Duration);
+
+    /// Returns the time that the store knows of: its server's, or that of its last change.
+    async fn time(&self) -> Result<Option<Timestamp>, Error>;
+
+    /// Looks whether the store is sound.
+    async fn checkup(&self) -> Result<Checkup, Error>;
+}
+
+/// A request that has become a handoff.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// The handoff.
+    pub handoff: Handoff,
+    /// Whether it was there before.
+    pub existing: bool,
+}
+
+/// What somebody wants to claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// For which agent.
+    pub agent: String,
+    /// Who will work.
+    pub claimant: String,
+    /// How long without a heartbeat.
+    pub lease_ms: u64,
+    /// How many at most.
+    pub count: u32,
+}
+
+/// A handoff that was claimed, with its request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimed {
+    /// The handoff.
+    pub handoff: Handoff,
+    /// What is asked.
+    pub request: Written,
+}
+
+/// A command for a handoff, and what comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// Which handoff.
+    pub id: HandoffId,
+    /// What to do.
+    pub command: Command,
+    /// What is accepted in the same transaction.
+    pub next: Vec<Accept>,
+}
+
+impl Order {
+    /// A command after which nothing else comes.
+    pub fn new(id: HandoffId, command: Command) -> Order {
+        Order { id, command, next: Vec::new() }
+    }
+}
+
+/// Which handoffs to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this agent only.
+    pub agent: Option<String>,
+    /// In one of these states only; empty for all.
+    pub states: Vec<StateName>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// How many handoffs an agent has in a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The agent.
+    pub agent: String,
+    /// The state.
+    pub state: StateName,
+    /// How many.
+    pub handoffs: u64,
+}
+
+/// What a look at the store showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkup {
+    /// What kind of store it is, and where.
+    pub place: String,
+    /// The last migration of the database.
+    pub migration: u32,
+    /// The last migration that this program knows.
+    pub migration_known: u32,
+    /// How many leases have ended without anybody noticing.
+    pub expired_leases: u64,
+    /// What is wrong, if anything is.
+    pub faults: Vec<String>,
+}
+
+/// A store could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The lifecycle does not allow it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// There is no such handoff.
+    #[error("there is no handoff `{0}`")]
+    NotFound(HandoffId),
+    /// The id or the key belongs to another request.
+    #[error("the {what} `{value}` belongs to another request: {existing}")]
+    Taken {
+        /// `id` or `key`.
+        what: &'static str,
+        /// The id or the key.
+        value: String,
+        /// Whose it is.
+        existing: HandoffId,
+    },
+    /// The database was made by a newer program.
+    #[error("the database is at migration {found}, but this program knows only {known}")]
+    TooNew {
+        /// The migration of the database.
+        found: u32,
+        /// The last one that we know.
+        known: u32,
+    },
+    /// The store does not answer at the moment; trying again may help.
+    #[error("the store cannot be reached: {0}")]
+    Unreachable(String),
+    /// Nothing can be written: the disk is full, or we may not.
+    #[error("the store cannot be written: {0}")]
+    Unwritable(String),
+    /// What is stored is not what was written.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// The store refuses our own statement.
+    #[error("the store failed: {0}")]
+    Failed(String),
+}

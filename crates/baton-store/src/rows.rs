@@ -1,0 +1,211 @@
+//! How a handoff is stored, for both databases: what must be looked up in columns, the rest in a versioned body.
+
+use baton_engine::failure::Failure;
+use baton_engine::handoff::{Ask, Digest, Lease, Note};
+use baton_engine::journal::{Hash, Head};
+use baton_engine::store::Error;
+use baton_engine::{Handoff, HandoffId, Priority, RunId, State, Terms};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The row of a handoff.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) run: String,
+    pub(crate) version: i64,
+    pub(crate) fence: i64,
+    /// The event with the request.
+    pub(crate) accepted_seq: i64,
+    /// The last event about this handoff, and its hash.
+    pub(crate) last_seq: i64,
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: String,
+}
+
+/// What follows from the handoff and stands in columns to be looked up or guarded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Columns<'h> {
+    pub(crate) agent: &'h str,
+    pub(crate) priority: i16,
+    pub(crate) state: &'static str,
+    pub(crate) ready_at: Option<i64>,
+    pub(crate) wake_at: Option<i64>,
+    pub(crate) finished_at: Option<i64>,
+    pub(crate) key: Option<&'h str>,
+}
+
+/// The stored form of what needs no column. A promise: what is written today must be readable for ever.
+#[derive(Debug, Serialize, Deserialize)]
+struct Body {
+    v: u32,
+    terms: Terms,
+    request: Digest,
+    accepted_at: Timestamp,
+    changed_at: Timestamp,
+    attempts: u32,
+    state: StoredState,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Note>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_report: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_failure: Option<Failure>,
+}
+
+/// The stored form of a state.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredState {
+    Pending { ready_at: Timestamp },
+    Claimed { claimant: String, since: Timestamp, until: Timestamp, length_ms: u64, acknowledged: bool },
+    Verifying,
+    Blocked { reason: String },
+    AwaitingPerson { ask: Ask },
+    Completed { at: Timestamp },
+    Failed { at: Timestamp },
+    Cancelled { at: Timestamp },
+}
+
+/// The version of the stored body.
+const BODY_VERSION: u32 = 1;
+
+impl<'h> Columns<'h> {
+    /// Returns what stands in columns.
+    pub(crate) fn of(handoff: &'h Handoff) -> Columns<'h> {
+        Columns {
+            agent: &handoff.terms.to,
+            priority: rank(handoff.terms.priority),
+            state: handoff.state.name().as_str(),
+            ready_at: match handoff.state {
+                State::Pending { ready_at } => Some(ready_at.as_microsecond()),
+                State::Claimed { .. }
+                | State::Verifying
+                | State::Blocked { .. }
+                | State::AwaitingPerson { .. }
+                | State::Completed { .. }
+                | State::Failed { .. }
+                | State::Cancelled { .. } => None,
+            },
+            wake_at: handoff.wakes_at().map(Timestamp::as_microsecond),
+            finished_at: handoff.state.finished_at().map(Timestamp::as_microsecond),
+            key: handoff.terms.key.as_deref(),
+        }
+    }
+}
+
+/// Priorities as numbers: the more urgent, the higher.
+pub(crate) fn rank(priority: Priority) -> i16 {
+    match priority {
+        Priority::Low => 0,
+        Priority::Normal => 1,
+        Priority::High => 2,
+        Priority::Critical => 3,
+    }
+}
+
+/// Returns the stored body of a handoff.
+pub(crate) fn body(handoff: &Handoff) -> String {
+    let body = Body {
+        v: BODY_VERSION,
+        terms: handoff.terms.clone(),
+        request: handoff.request.clone(),
+        accepted_at: handoff.accepted_at,
+        changed_at: handoff.changed_at,
+        attempts: handoff.attempts,
+        state: StoredState::from(&handoff.state),
+        notes: handoff.notes.clone(),
+        last_report: handoff.last_report.clone(),
+        last_failure: handoff.last_failure.clone(),
+    };
+    serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
+}
+
+impl Row {
+    /// Reads the handoff; a row that cannot be read is damage, never a guess.
+    pub(crate) fn handoff(&self) -> Result<Handoff, Error> {
+        let damaged = |why: String| Error::Damaged(format!("the row of handoff `{}`: {why}", self.id));
+        let body: Body = serde_json::from_str(&self.body).map_err(|error| damaged(error.to_string()))?;
+        if body.v != BODY_VERSION {
+            return Err(damaged(format!("its body has version {}, but only {BODY_VERSION} is known", body.v)));
+        }
+        Ok(Handoff {
+            id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
+            run: RunId::parse(self.run.as_str()).map_err(damaged)?,
+            terms: body.terms,
+            request: body.request,
+            accepted_at: body.accepted_at,
+            changed_at: body.changed_at,
+            version: unsigned(self.version)?,
+            fence: unsigned(self.fence)?,
+            attempts: body.attempts,
+            state: State::from(body.state),
+            notes: body.notes,
+            last_report: body.last_report,
+            last_failure: body.last_failure,
+        })
+    }
+
+    /// Returns the last event that the row knows of.
+    pub(crate) fn head(&self) -> Result<Head, Error> {
+        Ok(Head { seq: unsigned(self.last_seq)?, hash: hash(&self.head)? })
+    }
+}
+
+impl From<&State> for StoredState {
+    fn from(state: &State) -> Self {
+        match state {
+            State::Pending { ready_at } => StoredState::Pending { ready_at: *ready_at },
+            State::Claimed { lease } => StoredState::Claimed {
+                claimant: lease.claimant.clone(),
+                since: lease.since,
+                until: lease.until,
+                length_ms: lease.length_ms,
+                acknowledged: lease.acknowledged,
+            },
+            State::Verifying => StoredState::Verifying,
+            State::Blocked { reason } => StoredState::Blocked { reason: reason.clone() },
+            State::AwaitingPerson { ask } => StoredState::AwaitingPerson { ask: *ask },
+            State::Completed { at } => StoredState::Completed { at: *at },
+            State::Failed { at } => StoredState::Failed { at: *at },
+            State::Cancelled { at } => StoredState::Cancelled { at: *at },
+        }
+    }
+}
+
+impl From<StoredState> for State {
+    fn from(stored: StoredState) -> Self {
+        match stored {
+            StoredState::Pending { ready_at } => State::Pending { ready_at },
+            StoredState::Claimed { claimant, since, until, length_ms, acknowledged } => {
+                State::Claimed { lease: Lease { claimant, since, until, length_ms, acknowledged } }
+            }
+            StoredState::Verifying => State::Verifying,
+            StoredState::Blocked { reason } => State::Blocked { reason },
+            StoredState::AwaitingPerson { ask } => State::AwaitingPerson { ask },
+            StoredState::Completed { at } => State::Completed { at },
+            StoredState::Failed { at } => State::Failed { at },
+            StoredState::Cancelled { at } => State::Cancelled { at },
+        }
+    }
+}
+
+/// Reads a number that is never negative.
+pub(crate) fn unsigned(number: i64) -> Result<u64, Error> {
+    u64::try_from(number).map_err(|_| Error::Damaged(format!("{number} is negative")))
+}
+
+/// Returns a number as databases store it.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Reads a time.
+pub(crate) fn time(microseconds: i64) -> Result<Timestamp, Error> {
+    Timestamp::from_microsecond(microseconds).map_err(|error| Error::Damaged(error.to_string()))
+}
+
+/// Reads a hash.
+pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Error> {
+    bytes.try_into().map(Hash).map_err(|_| Error::Damaged(format!("a hash has {} bytes", bytes.len())))
+}
