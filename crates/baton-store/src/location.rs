@@ -1,0 +1,76 @@
+//! Where a store is: a file, or the address of a server.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A file.
+    Sqlite(PathBuf),
+    /// The address of a PostgreSQL server, as it was given; it may contain a password.
+    Postgres(String),
+}
+
+impl Location {
+    /// Reads a location: `postgres://…`, `sqlite:PATH` or a path.
+    pub fn parse(text: &str) -> Result<Location, String> {
+        let text = text.trim();
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Location::Postgres(text.to_owned()));
+        }
+        let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
+        match path.split_once("://") {
+            Some((scheme, _)) => {
+                Err(format!("`{scheme}` is no kind of store: use a path, sqlite:PATH or postgres://…"))
+            }
+            None if path.is_empty() => Err("the location of the store is empty".to_owned()),
+            None => Ok(Location::Sqlite(PathBuf::from(path))),
+        }
+    }
+}
+
+/// Shows the location without the password.
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Sqlite(path) => write!(formatter, "{}", path.display()),
+            Location::Postgres(url) => formatter.write_str(&without_password(url)),
+        }
+    }
+}
+
+fn without_password(url: &str) -> String {
+    let shown = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let (credentials, place) = rest.rsplit_once('@')?;
+        let (user, _) = credentials.split_once(':')?;
+        Some(format!("{scheme}://{user}@{place}"))
+    };
+    let url = shown().unwrap_or_else(|| url.to_owned());
+    match url.split_once("password=") {
+        Some((before, after)) => format!("{before}password=…{}", after.find('&').map_or("", |at| &after[at..])),
+        None => url,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_addresses() {
+        assert_eq!(Location::parse("sqlite:a/b.db"), Ok(Location::Sqlite("a/b.db".into())));
+        assert_eq!(Location::parse("sqlite:///a.db"), Ok(Location::Sqlite("/a.db".into())));
+        assert_eq!(Location::parse("a/b.db"), Ok(Location::Sqlite("a/b.db".into())));
+        assert!(matches!(Location::parse("postgresql://h/d"), Ok(Location::Postgres(_))));
+        assert!(Location::parse("mysql://h/d").is_err() && Location::parse("").is_err());
+    }
+
+    #[test]
+    fn password_is_not_shown() {
+        let shown = |url: &str| Location::Postgres(url.to_owned()).to_string();
+        assert_eq!(shown("postgres://u:secret@h:5/d"), "postgres://u@h:5/d");
+        assert_eq!(shown("postgres://h/d?user=u&password=secret&x=1"), "postgres://h/d?user=u&password=…&x=1");
+    }
+}
