@@ -15,7 +15,7 @@ mod pickup;
 use baton_testbed::Scratch;
 use baton_testbed::gauge::{Figure, Limit, median};
 
-/// How many cycles each round runs; odd rounds are ours, even ones the bare driver's.
+/// How often ours and the bare driver take turns.
 const ROUNDS: usize = 5;
 
 fn main() {
