@@ -1,9 +1,11 @@
 -- One row per handoff: what must be looked up stands in columns, the rest in `body`. Times are microseconds since 1970.
 -- The constraints repeat what the lifecycle guarantees.
 --
--- Differs from SQLite: identifiers are compared byte by byte, whatever the locale of the database is. Rows are changed
--- several times and then rest, so pages keep room for that and dead rows are cleaned up early.
+-- Differs from SQLite: `position` is what SQLite has as `rowid`, the order of acceptance. Identifiers are compared byte
+-- by byte, whatever the locale of the database is. Rows are changed several times and then rest, so pages keep room for
+-- that and dead rows are cleaned up early.
 CREATE TABLE handoffs (
+    position     bigint GENERATED ALWAYS AS IDENTITY,
     id           text COLLATE "C" NOT NULL PRIMARY KEY,
     run          text COLLATE "C" NOT NULL,
     agent        text COLLATE "C" NOT NULL,
@@ -34,6 +36,7 @@ CREATE TABLE handoffs (
 CREATE INDEX handoffs_ready ON handoffs (agent, priority, ready_at, id) WHERE state = 'pending';
 CREATE INDEX handoffs_wake ON handoffs (wake_at, agent, state) WHERE wake_at IS NOT NULL;
 CREATE INDEX handoffs_failed ON handoffs (finished_at) WHERE state = 'failed';
+CREATE INDEX handoffs_position ON handoffs (position);
 CREATE UNIQUE INDEX handoffs_key ON handoffs (key) WHERE key IS NOT NULL;
 
 -- The journal. Nothing in it is ever changed; whole runs are removed when they are pruned.
