@@ -5,15 +5,18 @@ mod clock;
 mod command_error;
 mod commands;
 mod config;
+mod deciding;
 mod discover;
-#[cfg_attr(not(test), expect(dead_code, reason = "the commands of the queue come next"))]
+mod intake;
 mod moment;
 mod output;
 mod render;
 mod report;
 mod schema_folder;
-#[expect(dead_code, reason = "the commands of the queue come next")]
+mod sending;
 mod store;
+mod user;
+mod waiting;
 mod workspace;
 
 use std::process::ExitCode;
