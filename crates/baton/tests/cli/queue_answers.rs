@@ -86,12 +86,13 @@ fn a_report_comes_through_standard_input() {
 #[test]
 fn a_report_of_failure_fails_with_its_code() {
     let sandbox = with_one_claimed(&[]);
-    sandbox.write("failure.json", FAILURE);
-    done(&sandbox, &["send", "--id", "hoff-20260317-0004", "package.yaml"]);
+    let failure = FAILURE.replace("hoff-20260317-0004", "HO-2026-031").replace("2026-03-17T", "2026-04-17T");
+    sandbox.write("failure.json", failure);
+    done(&sandbox, &["send", "package.yaml"]);
     done(&sandbox, &["claim", "--agent", "security-review"]);
-    let run = sandbox.baton(&["report", "hoff-20260317-0004", "--fence", "1", "failure.json"]);
-    assert!(run.stdout.starts_with("hoff-20260317-0004 failed"), "{run}");
-    let shown = done(&sandbox, &["show", "hoff-20260317-0004", "--json"]).json();
+    let run = sandbox.baton(&["report", "HO-2026-031", "--fence", "1", "failure.json"]);
+    assert!(run.stdout.starts_with("HO-2026-031 failed"), "{run}");
+    let shown = done(&sandbox, &["show", "HO-2026-031", "--json"]).json();
     assert_eq!(shown["handoff"]["failure"]["code"], "SCHEMA_VALIDATION_FAILED");
     assert_eq!(shown["handoff"]["failure"]["transient"], false);
 }

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::documents::{PACKAGE, REPORT, REQUEST, with};
+use crate::documents::{BLOCK, PACKAGE, REPORT, REQUEST, with};
 use crate::sandbox::{Run, Sandbox};
 
 /// Runs a command that must succeed.
@@ -246,9 +246,11 @@ fn what_comes_next_is_sent_with_the_report() {
 #[test]
 fn the_result_of_a_delegation_wakes_the_blocked_one() {
     let sandbox = with_one_claimed(&[]);
-    let blocked = with(REPORT, "\"complete\"", "\"blocked\"").replace("PROCEED", "STOP");
-    sandbox.write("blocked.json", with(&blocked, "\"STOP\"", "null"));
-    let reported = sandbox.baton(&["report", "csv-07.research", "--fence", "1", "blocked.json"]);
+    let status =
+        "\"status\": \"blocked\", \"blocked_reason\": \"security_concern\", \"attempted\": [\"read the code\"]";
+    let blocked = with(BLOCK, "\"status\": \"complete\"", status);
+    sandbox.write("blocked.md", with(&blocked, "\"harbour-developer\"", "null"));
+    let reported = sandbox.baton(&["report", "csv-07.research", "--fence", "1", "blocked.md"]);
     assert_eq!(reported.code, Some(0), "{reported}");
     assert_eq!(state(&sandbox), "blocked");
     sandbox.write("help.json", with(REQUEST, "csv-07", "help"));
