@@ -1,14 +1,22 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
 mod cli;
+mod clock;
 mod command_error;
 mod commands;
 mod config;
+mod deciding;
 mod discover;
+mod intake;
+mod moment;
 mod output;
 mod render;
 mod report;
 mod schema_folder;
+mod sending;
+mod store;
+mod user;
+mod waiting;
 mod workspace;
 
 use std::process::ExitCode;
