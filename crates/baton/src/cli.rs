@@ -50,4 +50,7 @@ pub(crate) enum Command {
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]
     HelpMarkdown,
+    /// Print the lifecycle of a handoff as Markdown
+    #[command(hide = true)]
+    LifecycleMarkdown,
 }

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod explain;
 mod help_markdown;
+mod lifecycle_markdown;
 pub(crate) mod schema;
 
 use crate::cli::Command;
@@ -20,5 +21,6 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Schema(options) => schema::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
         Command::HelpMarkdown => help_markdown::run(output),
+        Command::LifecycleMarkdown => lifecycle_markdown::run(output),
     }
 }

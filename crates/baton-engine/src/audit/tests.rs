@@ -233,7 +233,8 @@ fn time_that_runs_backwards_is_found_although_the_chain_holds() {
 
 #[test]
 fn every_changed_field_of_a_row_is_found() {
-    let changes: [(&str, fn(&mut Handoff)); 12] = [
+    type Change = (&'static str, fn(&mut Handoff));
+    let changes: [Change; 12] = [
         ("run", |row| row.run = RunId::parse("other").expect("safe")),
         ("terms", |row| row.terms.to.push('x')),
         ("request", |row| row.request = Digest::of(b"other")),
