@@ -11,6 +11,9 @@ pub(crate) enum Exit {
     No,
     /// Wrong usage, configuration or unreadable path.
     Usage,
+    /// A person must decide or answer first.
+    #[expect(dead_code, reason = "the commands of the queue come next")]
+    Waiting,
     /// Our mistake.
     Internal,
 }
@@ -21,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::No => 1,
             Exit::Usage => 2,
+            Exit::Waiting => 3,
             Exit::Internal => 70,
         })
     }
