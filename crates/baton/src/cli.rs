@@ -3,7 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, completions, convert, explain, schema};
+use crate::commands::{audit, check, completions, convert, doctor, explain, prune, schema, worker};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -46,6 +46,10 @@ pub(crate) enum Command {
     Explain(explain::Options),
     Convert(convert::Options),
     Schema(schema::Options),
+    Worker(worker::Options),
+    Audit(audit::Options),
+    Prune(prune::Options),
+    Doctor(doctor::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]

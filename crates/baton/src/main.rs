@@ -1,19 +1,20 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
+mod archive;
+mod atomic_file;
 mod cli;
 mod clock;
 mod command_error;
 mod commands;
 mod config;
 mod discover;
-#[cfg_attr(not(test), expect(dead_code, reason = "the commands of the queue come next"))]
 mod moment;
 mod output;
 mod render;
 mod report;
 mod schema_folder;
-#[expect(dead_code, reason = "the commands of the queue come next")]
 mod store;
+mod worker;
 mod workspace;
 
 use std::process::ExitCode;
