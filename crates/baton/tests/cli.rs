@@ -38,5 +38,11 @@ mod sarif;
 mod schema;
 #[path = "cli/shell.rs"]
 mod shell;
+#[path = "cli/stocked.rs"]
+mod stocked;
+#[path = "cli/worker_reports.rs"]
+mod worker_reports;
+#[path = "cli/worker_stops.rs"]
+mod worker_stops;
 #[path = "cli/workspace.rs"]
 mod workspace;
