@@ -12,7 +12,6 @@ pub(crate) enum Exit {
     /// Wrong usage, configuration or unreadable path.
     Usage,
     /// A person must decide or answer first.
-    #[expect(dead_code, reason = "the commands of the queue come next")]
     Waiting,
     /// Our mistake.
     Internal,

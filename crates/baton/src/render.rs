@@ -5,3 +5,4 @@ pub(crate) mod handoff;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod sarif;
+pub(crate) mod timeline;

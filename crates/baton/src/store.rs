@@ -1,7 +1,11 @@
 //! The store as commands use it: found by option, environment, configuration or place, opened, with a clock beside it.
 
+mod applying;
+mod history;
 mod place;
 mod trouble;
+
+pub(crate) use history::{accepted_request, shown_document};
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +33,13 @@ pub(crate) struct StoreOptions {
     /// The configuration file [default: the nearest baton.toml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+impl StoreOptions {
+    /// Returns how documents are judged; for what must be known before a store is made.
+    pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
+        config::load(self.config.as_deref())
+    }
 }
 
 /// What a command will do with the store.

@@ -13,7 +13,9 @@ use rustix::fs::{Access as Right, access};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
+use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
+use crate::user;
 use crate::worker::{Assignment, Until, Worker};
 
 /// Claim handoffs for an agent and run a command for each
@@ -30,7 +32,7 @@ baton worker --agent builder --concurrency 4 --timeout 30m --log-dir logs -- cla
 baton worker --agent reviewer --drain -- ./review.sh")]
 pub(crate) struct Options {
     /// The agent to work for
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     agent: String,
     /// How many handoffs to work on at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -47,8 +49,8 @@ pub(crate) struct Options {
     /// End when nothing is left to claim
     #[arg(long)]
     drain: bool,
-    /// Who claims [default: the machine and the number of the process]
-    #[arg(long, value_name = "NAME")]
+    /// Who works, for the record [default: user@host:pid]
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
     claimant: Option<String>,
     /// Write what each command says on standard error to a file in this folder, instead of passing it on
     #[arg(long, value_name = "DIR")]
@@ -79,7 +81,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Change)?;
     let assignment = Assignment {
         agent: options.agent.clone(),
-        claimant: options.claimant.clone().unwrap_or_else(claimant),
+        claimant: options.claimant.clone().unwrap_or_else(user::claimant),
         concurrency: options.concurrency,
         lease: options.lease,
         timeout: options.timeout,
@@ -130,10 +132,4 @@ fn address(location: &Location) -> String {
         Location::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
         Location::Postgres(url) => url.clone(),
     }
-}
-
-fn claimant() -> String {
-    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let machine = if machine.trim().is_empty() { "worker" } else { machine.trim() };
-    format!("{machine}:{}", std::process::id())
 }

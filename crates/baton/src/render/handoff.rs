@@ -214,7 +214,10 @@ fn ago(time: Timestamp, now: Timestamp) -> String {
 }
 
 fn ahead(time: Timestamp, now: Timestamp) -> String {
-    format!("in {}", briefly(Duration::try_from(time.duration_since(now)).unwrap_or_default()))
+    let left = Duration::try_from(time.duration_since(now)).unwrap_or_default();
+    // A moment after it was given, a minute is still a minute.
+    let whole = if left.as_secs() > 0 { Duration::from_secs_f64(left.as_secs_f64().ceil()) } else { left };
+    format!("in {}", briefly(whole))
 }
 
 /// Makes a text one printable line.

@@ -48,6 +48,8 @@ fn refused(refusal: &Refusal) -> CommandError {
 /// Tells that a store cannot be opened, and which.
 pub(super) fn opening(location: &Location, error: Error) -> CommandError {
     let mut error = CommandError::from(error);
-    error.message = format!("{location}: {}", error.message);
+    if !error.message.contains(&location.to_string()) {
+        error.message = format!("{location}: {}", error.message);
+    }
     error
 }

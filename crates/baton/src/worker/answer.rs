@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use baton_engine::answer::{Answer, of_report};
 use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Command, Fail, Report};
+use baton_engine::lifecycle::{Command, Fail};
 use baton_engine::{Code, Failure};
-use baton_protocol::model::Request;
-use baton_protocol::{Dialect, Document, Hints, Judgement, Settings, Severity, Surroundings};
+use baton_protocol::{Document, Hints, Judgement, Settings, Severity, Surroundings};
 
+use crate::outcome;
 use crate::store::dice;
 
 /// How many findings are told in a failure.
@@ -16,11 +15,8 @@ const FINDINGS_MAX: usize = 20;
 
 /// Says what the output of a command that ended well means for its handoff.
 pub(super) fn of_output(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Command {
-    match report(output, request, settings) {
-        Ok((Answer::Ended(ending), document)) => Command::Report(Report { fence, ending, document }),
-        Ok((Answer::Failed(failure), document)) => {
-            Command::Fail(Fail { fence, failure, document: Some(document), dice: dice() })
-        }
+    match report(output, fence, request, settings) {
+        Ok(command) => command,
         Err(why) => failed(fence, Failure::new(Code::validation_failed(), why)),
     }
 }
@@ -30,12 +26,12 @@ pub(super) fn failed(fence: u64, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: dice() })
 }
 
-fn report(output: &[u8], request: &Written, settings: &Settings) -> Result<(Answer, Written), String> {
+fn report(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Result<Command, String> {
     if output.iter().all(u8::is_ascii_whitespace) {
         return Err("the command wrote nothing to stdout; it must write its report there".to_owned());
     }
     let reading = baton_protocol::read(output, Hints::default());
-    let asked = read_request(request);
+    let asked = outcome::request(request);
     let surroundings = Surroundings { request: asked.as_ref(), ..Surroundings::default() };
     let judgement = baton_protocol::judge(output, &reading, &surroundings, settings);
     let (Some(dialect), Some(Document::Report(report))) = (reading.dialect, &reading.document) else {
@@ -48,16 +44,8 @@ fn report(output: &[u8], request: &Written, settings: &Settings) -> Result<(Answ
         return Err(format!("the report is not valid: {}", findings(&judgement)));
     }
     let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
-    let answer = of_report(report).ok_or("the report does not say how the work ended")?;
-    Ok((answer, Written::new(dialect, text)))
-}
-
-fn read_request(written: &Written) -> Option<Request> {
-    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
-    match baton_protocol::read(written.text.as_bytes(), hints).document {
-        Some(Document::Request(request)) => Some(*request),
-        Some(Document::Report(_) | Document::Acknowledgment(_)) | None => None,
-    }
+    outcome::command(report, Written::new(dialect, text), fence)
+        .ok_or_else(|| "the report does not say how the work ended".to_owned())
 }
 
 fn findings(judgement: &Judgement) -> String {
@@ -74,6 +62,8 @@ fn findings(judgement: &Judgement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_protocol::Dialect;
+
     use super::*;
 
     fn of(output: &str) -> Command {
