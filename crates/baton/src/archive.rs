@@ -37,8 +37,8 @@ pub(crate) struct Archive {
 pub(crate) struct Archived {
     /// How many handoffs were written.
     pub handoffs: u64,
-    /// What a package cannot say, by handoff and pointer into the request; the journal beside it has all of it.
-    pub losses: Vec<(HandoffId, String)>,
+    /// What a package cannot say, by handoff, as pointers into the request; the record beside it has all of it.
+    pub losses: Vec<(HandoffId, Vec<String>)>,
 }
 
 /// A handoff with its events.
@@ -64,7 +64,9 @@ impl Archive {
             write(&folder.join(format!("handoffs/{id}.yaml")), &render(&package.value, Form::Yaml))?;
             let record = record::of(&life.handoff, &life.events, &life.request, &package.losses);
             write(&folder.join(format!("journal/{id}.yaml")), &render(&record, Form::Yaml))?;
-            archived.losses.extend(package.losses.into_iter().map(|pointer| (id.clone(), pointer)));
+            if !package.losses.is_empty() {
+                archived.losses.push((id, package.losses));
+            }
             archived.handoffs += 1;
         }
         Ok(archived)

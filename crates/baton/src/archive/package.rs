@@ -39,6 +39,10 @@ fn completed(mut request: Request, handoff: &Handoff) -> Request {
     };
     name(&mut request.from, &handoff.terms.from);
     name(&mut request.to, &handoff.terms.to);
+    // A package asks for its deliverable where others give instructions.
+    if let Some(instructions) = &request.instructions {
+        request.expectations.get_or_insert_default().deliverable.get_or_insert_with(|| instructions.clone());
+    }
     request
 }
 

@@ -39,8 +39,8 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     let (mut written_runs, mut handoffs, mut losses) = (0_u64, 0_u64, 0_u64);
     while let Some(run) = runs.next().await? {
         let archived = archive.write_run(session.store.as_ref(), &run).await?;
-        for (handoff, pointer) in &archived.losses {
-            let said = format!("{handoff}: lost: {} is not carried by package", printable(pointer));
+        for (handoff, pointers) in &archived.losses {
+            let said = format!("{handoff}: not carried by package: {}", printable(&pointers.join(", ")));
             progress.suspend(|| output.note(&said));
         }
         progress.inc(1);
@@ -51,7 +51,7 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     archive.write_current(session.store.as_ref()).await?;
     progress.finish_and_clear();
     match options.json {
-        true => output.json(&json!({ "version": 1, "runs": written_runs, "handoffs": handoffs, "losses": losses }))?,
+        true => output.json(&json!({ "version": 1, "runs": written_runs, "handoffs": handoffs, "lossy": losses }))?,
         false => output
             .data(&format!("exported: {handoffs} handoffs of {written_runs} runs to {}\n", options.to.display()))?,
     }
