@@ -9,6 +9,7 @@ mod record;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
@@ -16,6 +17,7 @@ use baton_engine::store::{Filter, Store};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::convert::{Form, render};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::atomic_file;
 use crate::command_error::CommandError;
@@ -41,6 +43,12 @@ pub(crate) struct Archived {
     pub losses: Vec<(HandoffId, Vec<String>)>,
 }
 
+/// How archiving a run went.
+pub(crate) type Outcome = Result<Archived, CommandError>;
+
+/// How many runs are written at the same time. Each takes a reader of the store, and its memory.
+pub(crate) const TOGETHER: usize = 16;
+
 /// A handoff with its events.
 struct Life {
     handoff: Handoff,
@@ -54,22 +62,25 @@ impl Archive {
         Archive { root: root.to_owned() }
     }
 
-    /// Writes a run; everything is on the disk when this returns. What it keeps in memory is one run.
-    pub(crate) async fn write_run(&self, store: &dyn Store, run: &RunId) -> Result<Archived, CommandError> {
-        let mut archived = Archived::default();
-        let folder = self.root.join(".project/07-audit/sessions").join(run.as_str());
-        for life in lives(store, run).await? {
-            let id = life.handoff.id.clone();
-            let package = package::of(&life.handoff, &life.request);
-            write(&folder.join(format!("handoffs/{id}.yaml")), &render(&package.value, Form::Yaml))?;
-            let record = record::of(&life.handoff, &life.events, &life.request, &package.losses);
-            write(&folder.join(format!("journal/{id}.yaml")), &render(&record, Form::Yaml))?;
-            if !package.losses.is_empty() {
-                archived.losses.push((id, package.losses));
-            }
-            archived.handoffs += 1;
+    /// Writes runs at the same time, so that they share the disk's flushes; each that went well is on the disk when
+    /// this returns.
+    pub(crate) async fn write_runs(&self, store: &Arc<dyn Store>, runs: Vec<RunId>) -> Vec<(RunId, Outcome)> {
+        let mut writing = JoinSet::new();
+        for run in runs {
+            let (archive, store) = (self.clone(), Arc::clone(store));
+            writing.spawn(async move {
+                let written = archive.write_run(store.as_ref(), &run).await;
+                (run, written)
+            });
         }
-        Ok(archived)
+        writing.join_all().await
+    }
+
+    async fn write_run(&self, store: &dyn Store, run: &RunId) -> Outcome {
+        let folder = self.root.join(".project/07-audit/sessions").join(run.as_str());
+        let lives = lives(store, run).await?;
+        let written = tokio::task::spawn_blocking(move || write_lives(&folder, lives)).await;
+        written.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
     }
 
     /// Writes the list of the latest handoffs, the newest last.
@@ -79,6 +90,22 @@ impl Archive {
         let listed: Vec<Value> = newest_first.iter().rev().map(entry).collect();
         write(&self.root.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))
     }
+}
+
+fn write_lives(folder: &Path, lives: Vec<Life>) -> Outcome {
+    let mut archived = Archived::default();
+    for life in lives {
+        let id = life.handoff.id.clone();
+        let package = package::of(&life.handoff, &life.request);
+        write(&folder.join(format!("handoffs/{id}.yaml")), &render(&package.value, Form::Yaml))?;
+        let record = record::of(&life.handoff, &life.events, &life.request, &package.losses);
+        write(&folder.join(format!("journal/{id}.yaml")), &render(&record, Form::Yaml))?;
+        if !package.losses.is_empty() {
+            archived.losses.push((id, package.losses));
+        }
+        archived.handoffs += 1;
+    }
+    Ok(archived)
 }
 
 fn entry(handoff: &Handoff) -> Value {

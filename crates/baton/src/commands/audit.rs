@@ -77,6 +77,17 @@ impl<'s> Runs<'s> {
         }
         Ok(self.page.next())
     }
+
+    /// Takes several runs at once; none when there are no more.
+    async fn several(&mut self, count: usize) -> Result<Vec<RunId>, CommandError> {
+        let mut several = Vec::new();
+        while several.len() < count
+            && let Some(run) = self.next().await?
+        {
+            several.push(run);
+        }
+        Ok(several)
+    }
 }
 
 /// Finds the run that a name means: its own, or that of a handoff.

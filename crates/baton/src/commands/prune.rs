@@ -8,7 +8,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
@@ -97,21 +97,11 @@ async fn prune(
         let batch = session.store.finished_runs(before, BATCH).await?;
         pruned.kept = 0;
         let mut removed_some = false;
-        for run in &batch {
-            if let Some(archive) = &archive {
-                match archive.write_run(session.store.as_ref(), run).await {
-                    Ok(archived) => pruned.exported += archived.handoffs,
-                    // A run whose journal is broken is evidence: it stays, and the others go.
-                    Err(error) if error.exit_code() == Exit::No => {
-                        progress.suspend(|| output.error(&error));
-                        pruned.kept += 1;
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                }
+        for runs in batch.chunks(TOGETHER) {
+            for run in archived(archive.as_ref(), session, runs, &mut pruned, output).await? {
+                removed_some |= remove(session, &run, before, &mut pruned).await?;
+                progress.inc(1);
             }
-            removed_some |= remove(session, run, before, &mut pruned).await?;
-            progress.inc(1);
         }
         // A run that somebody requeued meanwhile is not removed, and would be found for ever.
         if batch.is_empty() || !removed_some {
@@ -123,6 +113,33 @@ async fn prune(
     }
     progress.finish_and_clear();
     Ok(pruned)
+}
+
+/// Archives runs, if that is wanted; returns those that may be removed.
+async fn archived(
+    archive: Option<&Archive>,
+    session: &Session,
+    runs: &[RunId],
+    pruned: &mut Pruned,
+    output: &Output,
+) -> Result<Vec<RunId>, CommandError> {
+    let Some(archive) = archive else { return Ok(runs.to_vec()) };
+    let mut safe = Vec::new();
+    for (run, outcome) in archive.write_runs(&session.store, runs.to_vec()).await {
+        match outcome {
+            Ok(archived) => {
+                pruned.exported += archived.handoffs;
+                safe.push(run);
+            }
+            // A run whose journal is broken is evidence: it stays, and the others go.
+            Err(error) if error.exit_code() == Exit::No => {
+                output.error(&error);
+                pruned.kept += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(safe)
 }
 
 async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut Pruned) -> Result<bool, CommandError> {

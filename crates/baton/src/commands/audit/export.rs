@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Runs, Which};
-use crate::archive::Archive;
+use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::store::Session;
@@ -37,16 +37,22 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     let mut runs = Runs::of(&options.which, session).await?;
     let progress = output.tally("exported");
     let (mut written_runs, mut handoffs, mut losses) = (0_u64, 0_u64, 0_u64);
-    while let Some(run) = runs.next().await? {
-        let archived = archive.write_run(session.store.as_ref(), &run).await?;
-        for (handoff, pointers) in &archived.losses {
-            let said = format!("{handoff}: not carried by package: {}", printable(&pointers.join(", ")));
-            progress.suspend(|| output.note(&said));
+    loop {
+        let batch = runs.several(TOGETHER).await?;
+        if batch.is_empty() {
+            break;
         }
-        progress.inc(1);
-        written_runs += 1;
-        handoffs += archived.handoffs;
-        losses += archived.losses.len() as u64;
+        for (_, archived) in archive.write_runs(&session.store, batch).await {
+            let archived = archived?;
+            for (handoff, pointers) in &archived.losses {
+                let said = format!("{handoff}: not carried by package: {}", printable(&pointers.join(", ")));
+                progress.suspend(|| output.note(&said));
+            }
+            progress.inc(1);
+            written_runs += 1;
+            handoffs += archived.handoffs;
+            losses += archived.losses.len() as u64;
+        }
     }
     archive.write_current(session.store.as_ref()).await?;
     progress.finish_and_clear();
