@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_engine::asked::{self, Asked};
 use baton_engine::lifecycle::Accept;
-use baton_engine::{HandoffId, Priority, RunId, Terms};
+use baton_engine::{Handoff, HandoffId, Priority, RunId, Terms};
 use baton_protocol::model::Document;
 use clap::Args;
 use jiff::Timestamp;
@@ -31,10 +31,10 @@ pub(crate) struct TermOptions {
     pub key: Option<String>,
     /// Not to be claimed before this time, or so long from now
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
-    pub not_before: Option<Moment>,
+    not_before: Option<Moment>,
     /// Of no use after this time, or so long from now
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
-    pub deadline: Option<Moment>,
+    deadline: Option<Moment>,
     /// How long one attempt may take, heartbeats or not
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     timeout: Option<Duration>,
@@ -113,10 +113,27 @@ impl TermOptions {
         }
     }
 
+    /// Takes the times that durations meant when the same request was sent for the first time.
+    pub(crate) fn count_from_the_first_time(&self, terms: &mut Terms, known: &Handoff) {
+        let at = known.accepted_at;
+        terms.not_before = meant(self.not_before, known.terms.not_before, at).or(terms.not_before);
+        terms.deadline = meant(self.deadline, known.terms.deadline, at).or(terms.deadline);
+    }
+
     /// Says whether a time counts from now, so that the same command means another time later.
     pub(crate) fn is_relative(&self) -> bool {
         [self.not_before, self.deadline].into_iter().flatten().any(|moment| matches!(moment, Moment::In(_)))
     }
+}
+
+/// How long after a command was given its request may have been accepted.
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
+
+/// Returns the time that a duration meant when the handoff was accepted, if it is the one that was agreed then.
+fn meant(moment: Option<Moment>, known: Option<Timestamp>, accepted_at: Timestamp) -> Option<Timestamp> {
+    let (Some(Moment::In(_)), Some(known)) = (moment, known) else { return None };
+    let late = moment?.after(accepted_at).duration_since(known);
+    Duration::try_from(late).is_ok_and(|late| late < ACCEPTED_WITHIN).then_some(known)
 }
 
 /// Returns a duration in milliseconds.

@@ -34,6 +34,20 @@ mod limits;
 mod permissions;
 #[path = "cli/prune_runs.rs"]
 mod prune_runs;
+#[path = "cli/queue_answers.rs"]
+mod queue_answers;
+#[path = "cli/queue_bad_usage.rs"]
+mod queue_bad_usage;
+#[path = "cli/queue_json.rs"]
+mod queue_json;
+#[path = "cli/queue_life.rs"]
+mod queue_life;
+#[path = "cli/queue_people.rs"]
+mod queue_people;
+#[path = "cli/queue_processes.rs"]
+mod queue_processes;
+#[path = "cli/queue_store.rs"]
+mod queue_store;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/regressions.rs"]

@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             None => None,
         };
         let requests = taken.iter().map(|taken| accept(options, taken, returns_to.clone(), &session));
-        let accepted = deliver(&session, requests.collect::<Result<_, _>>()?, options.terms.is_relative()).await?;
+        let accepted = deliver(&session, requests.collect::<Result<_, _>>()?, &options.terms).await?;
         tell(&accepted, options.json, output)?;
         Ok(Exit::Done)
     })
@@ -97,11 +97,11 @@ fn accept(
 async fn deliver(
     session: &Session,
     mut requests: Vec<Accept>,
-    is_relative: bool,
+    terms: &TermOptions,
 ) -> Result<Vec<Accepted>, CommandError> {
     for _ in 0..requests.len() {
         let existing = match session.store.accept(requests.clone(), session.now()).await {
-            Err(Error::Taken { existing, .. }) if is_relative => existing,
+            Err(Error::Taken { existing, .. }) if terms.is_relative() => existing,
             answer => return Ok(answer?),
         };
         let Some(known) = session.store.find(&existing).await? else { continue };
@@ -109,8 +109,7 @@ async fn deliver(
             request.id == known.id || (request.terms.key.is_some() && request.terms.key == known.terms.key)
         };
         for request in requests.iter_mut().filter(is_known) {
-            request.terms.not_before = request.terms.not_before.and(known.terms.not_before);
-            request.terms.deadline = request.terms.deadline.and(known.terms.deadline);
+            terms.count_from_the_first_time(&mut request.terms, &known);
         }
     }
     Ok(session.store.accept(requests, session.now()).await?)

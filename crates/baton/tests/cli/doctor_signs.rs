@@ -60,7 +60,7 @@ fn expired_leases_dead_letters_and_paused_queues_are_warnings() {
 fn time_of_the_store_that_is_ahead_is_a_warning() {
     let stocked = Stocked::new();
     stocked.accept("h");
-    stocked.sql("UPDATE latest SET at = at + 3600000000");
+    stocked.sql("UPDATE events SET at = at + 3600000000");
     let run = stocked.sandbox.baton(&["doctor", "--json"]);
     assert_eq!((run.code, verdict(&run, "clock").as_str()), (Some(0), "warning"), "{run}");
 }
