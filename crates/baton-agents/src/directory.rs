@@ -28,6 +28,8 @@ mod watch;
 mod crash_tests;
 #[cfg(test)]
 mod model_tests;
+#[cfg(test)]
+mod sandbox;
 
 use std::fs;
 use std::io;

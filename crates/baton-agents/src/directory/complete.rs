@@ -42,6 +42,9 @@ impl Directory {
         done.set("completed_at", written(now));
         done.set_execution_time(now);
         done.set("output", output(copied.as_ref(), kind.as_deref(), checked));
+        if let Some(copied) = &copied {
+            done.set("metadata", json!({ "artifact_sha256": copied.sha256, "artifact_bytes": copied.bytes }));
+        }
         if checked {
             done.set("validation", json!({ "status": "passed" }));
         }
@@ -102,7 +105,6 @@ fn output(copied: Option<&Copied<'_>>, kind: Option<&str>, checked: bool) -> Map
         output.insert("artifact_id".to_owned(), copied.id.clone().into());
         output.insert("artifact_path".to_owned(), copied.path.clone().into());
         output.extend(kind.map(|kind| ("artifact_type".to_owned(), kind.into())));
-        output.insert("sha256".to_owned(), copied.sha256.clone().into());
     }
     if checked {
         output.insert("schema_compliance".to_owned(), "valid".into());

@@ -24,18 +24,23 @@ pub(super) struct Files {
     pub(super) steps: Steps,
 }
 
-/// Counts the changes, and fails all of them after so many, as if the process had died.
+/// Counts the changes, and fails one of them, or all after so many, as if the process had died.
 #[cfg(test)]
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     done: AtomicU64,
-    allowed: Option<u64>,
+    /// From which step on, and up to which, everything fails.
+    refused: std::ops::Range<u64>,
 }
 
 #[cfg(test)]
 impl Steps {
     pub(super) fn stopping_after(allowed: u64) -> Steps {
-        Steps { done: AtomicU64::new(0), allowed: Some(allowed) }
+        Steps { done: AtomicU64::new(0), refused: allowed..u64::MAX }
+    }
+
+    pub(super) fn refusing(step: u64) -> Steps {
+        Steps { done: AtomicU64::new(0), refused: step..step + 1 }
     }
 
     pub(super) fn done(&self) -> u64 {
@@ -54,9 +59,9 @@ impl Files {
     #[cfg(test)]
     fn step(&self) -> io::Result<()> {
         let done = self.steps.done.fetch_add(1, Ordering::Relaxed);
-        match self.steps.allowed {
-            Some(allowed) if done >= allowed => Err(io::Error::other("the process has died")),
-            _ => Ok(()),
+        match self.steps.refused.contains(&done) {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
         }
     }
 

@@ -195,7 +195,9 @@ impl Taken<'_> {
             });
         }
         directory.files.sync_folder(&directory.folder(folder))?;
-        directory.files.remove(&self.private.path)
+        // The answer is out; what stays behind is removed by a sweep.
+        let _ = directory.files.remove(&self.private.path);
+        Ok(())
     }
 
     /// Undoes the taking: the attempt goes on.
