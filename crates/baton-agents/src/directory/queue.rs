@@ -39,11 +39,14 @@ pub(super) struct Queue {
 
 type Key = (Priority, Timestamp, String);
 
+/// When a file was written, and how large it is: what changes when it is written again.
+type Modified = (i64, i64, u64);
+
 /// What a file said when it was read.
 #[derive(Debug)]
 struct Seen {
     number: u64,
-    modified: (i64, i64),
+    modified: Modified,
     key: Key,
     agent: Option<String>,
     not_before: Option<Timestamp>,
@@ -119,7 +122,7 @@ impl Queue {
             }
             let number = entry.ino();
             if let Some(seen) = self.seen.get_mut(&name).filter(|seen| seen.number == number)
-                && (!thorough || modified(&entry.path()) == Some(seen.modified))
+                && (!thorough || entry.metadata().is_ok_and(|found| modified(&found) == seen.modified))
             {
                 seen.round = self.round;
                 continue;
@@ -143,8 +146,8 @@ impl Queue {
     }
 }
 
-fn modified(path: &Path) -> Option<(i64, i64)> {
-    fs::symlink_metadata(path).ok().map(|found| (found.mtime(), found.mtime_nsec()))
+fn modified(found: &fs::Metadata) -> Modified {
+    (found.mtime(), found.mtime_nsec(), found.size())
 }
 
 /// Reads what decides about the order; `None` if that is not possible (yet), or the name is no id.
@@ -158,7 +161,7 @@ fn glance(path: &Path, name: &str, round: u64) -> Option<Seen> {
     let created = time(&glance.timestamp).or(written).unwrap_or(Timestamp::UNIX_EPOCH);
     Some(Seen {
         number: found.ino(),
-        modified: (found.mtime(), found.mtime_nsec()),
+        modified: modified(&found),
         key: (Priority::of_member(glance.priority.as_ref()), created, name.to_owned()),
         agent: glance.target.as_ref().and_then(|to| to.get("agent_id")?.as_str()).map(str::to_owned),
         not_before: time(&glance.not_before),

@@ -111,9 +111,8 @@ fn links_and_pipes_are_not_followed() {
 
 #[test]
 fn artifacts_stay_inside() {
-    let sandbox = folders();
-    sandbox.folder("outside").folder("w");
-    symlink(sandbox.path("outside"), sandbox.path("artifacts/out")).expect("a link");
+    let (sandbox, outside) = (folders(), Sandbox::new());
+    symlink(outside.path("."), sandbox.path("artifacts/out")).expect("a link");
     let wrong = ["../x.json", "/tmp/x.json", "a/../../x.json", "handoffs/completed/x.json", "artifacts/registry.json"];
     for (number, destination) in wrong.iter().chain(&["artifacts/out/x.json", "artifacts"]).enumerate() {
         let id = format!("h{number}");
@@ -123,7 +122,7 @@ fn artifacts_stay_inside() {
         assert_eq!(run.code, Some(1), "{destination}: {run}");
         assert!(sandbox.path(&format!("handoffs/in-progress/{id}.json")).exists(), "it is still in progress");
     }
-    assert_eq!(fs::read_dir(sandbox.path("outside")).expect("a folder").count(), 0);
+    assert_eq!(fs::read_dir(outside.path(".")).expect("a folder").count(), 0);
 }
 
 #[test]
@@ -164,7 +163,7 @@ fn missing_and_garbled_input_is_named() {
     fs::remove_file(sandbox.path("task.json")).expect("it was there");
     assert_eq!(create(&sandbox, "a", &[]).code, Some(2));
     assert_eq!(sandbox.baton(&["dir", "fail", ".", "a", "--code", "lower", "--message", "x"]).code, Some(2));
-    create(&sandbox.write("task.json", "{}"), "a", &[]);
+    create(sandbox.write("task.json", "{}"), "a", &[]);
     claim(&sandbox);
     assert_eq!(sandbox.baton(&["dir", "complete", ".", "a", "--artifact", "gone.json"]).code, Some(2));
     assert_eq!(sandbox.baton(&["dir", "complete", ".", "a", "--artifact", "schemas"]).code, Some(2));
