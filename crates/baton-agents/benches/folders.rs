@@ -13,13 +13,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use baton_agents::directory::{Artifact, Completion, Directory, NewHandoff};
 use bare::Bare;
+use baton_agents::directory::{Artifact, Completion, Directory, NewHandoff};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// How many rounds each side gets.
-const ROUNDS: usize = 30;
+const ROUNDS: usize = 15;
 
 /// How many cycles make a round.
 const CYCLES: usize = 20;
@@ -71,7 +71,7 @@ fn compare(name: &str, waiting: usize, artifact: bool, anew: bool) {
             if anew {
                 directory = Directory::open(&root).expect("the folders are there");
             }
-            cycle(&mut directory, artifact.as_ref());
+            cycle(&directory, artifact.as_ref());
         }
         let ours = began.elapsed();
         let began = Instant::now();
@@ -85,7 +85,7 @@ fn compare(name: &str, waiting: usize, artifact: bool, anew: bool) {
 }
 
 /// One handoff there and back; it is more urgent than what waits.
-fn cycle(directory: &mut Directory, artifact: Option<&Artifact>) {
+fn cycle(directory: &Directory, artifact: Option<&Artifact>) {
     let new = NewHandoff {
         priority: baton_agents::directory::Priority::High,
         ..NewHandoff::new("@lead", "@writer", input())

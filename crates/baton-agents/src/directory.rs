@@ -15,6 +15,7 @@ mod fail;
 mod files;
 mod finish;
 mod handoff;
+mod index;
 mod locate;
 mod queue;
 mod registry;
@@ -34,6 +35,7 @@ mod sandbox;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use baton_engine::HandoffId;
 
@@ -98,7 +100,7 @@ pub struct Directory {
     files: Files,
     schemas: SchemaFolder,
     strict: bool,
-    queue: Queue,
+    queue: Mutex<Queue>,
 }
 
 /// A result, and what should be looked at although it worked.
@@ -146,7 +148,7 @@ impl Directory {
             files: Files::default(),
             schemas: SchemaFolder::new(root.join("schemas")),
             strict: false,
-            queue: Queue::default(),
+            queue: Mutex::default(),
         })
     }
 

@@ -168,7 +168,7 @@ fn another_handoff_of_the_same_id_overwrites_nothing() {
 #[test]
 fn rewritten_request_for_another_agent_is_noticed() {
     let sandbox = Sandbox::new();
-    let mut directory = sandbox.open();
+    let directory = sandbox.open();
     let request = |agent: &str| json!({"handoff_id": "a", "target": {"agent_id": agent}});
     sandbox.write("pending/a.json", request("@other-agent"));
     assert!(directory.claim("writer", sandbox.start).expect("claiming works").result.is_none());
@@ -224,9 +224,30 @@ fn claimant_in_another_thread_is_woken() {
     let sandbox = Sandbox::new();
     let (directory, now) = (sandbox.open(), sandbox.after(0));
     std::thread::scope(|scope| {
-        let mut waiting = sandbox.open();
+        let waiting = sandbox.open();
         let claimed = scope.spawn(move || waiting.claim_within("writer", None, &|| now).expect("claiming works"));
         directory.create(&NewHandoff::new("a", "writer", json!(1)), now).expect("it can be created");
         assert!(claimed.join().expect("the thread ends").result.is_some());
     });
+}
+
+#[test]
+fn where_thousands_wait_the_order_is_kept_and_written_down() {
+    let sandbox = Sandbox::new();
+    for number in 0..400 {
+        let priority = if number == 250 { "critical" } else { "normal" };
+        let time = format!("2026-01-13T10:{:02}:{:02}Z", number / 60, number % 60);
+        let request = json!({"target": {"agent_id": "@writer"}, "timestamp": time, "priority": priority});
+        sandbox.write(&format!("pending/h{number}.json"), request);
+    }
+    let claimed: Vec<_> = (0..3).filter_map(|_| sandbox.claim(0)).map(|(id, _)| id).collect();
+    assert_eq!(claimed, ["h250", "h0", "h1"]);
+    let index = sandbox.root.join("handoffs/pending/.order.json");
+    assert!(index.exists());
+    // What it says is a hint only.
+    sandbox.write("pending/h2.json", json!({"target": {"agent_id": "@somebody-else"}}));
+    assert_eq!(sandbox.claim(0).map(|(id, _)| id).as_deref(), Some("h3"));
+    fs::write(index, "garbage").expect("it can be written");
+    assert_eq!(sandbox.claim(0).map(|(id, _)| id).as_deref(), Some("h4"));
+    assert_eq!(sandbox.open().sweep(sandbox.after(0)).expect("a sweep works").problems, []);
 }

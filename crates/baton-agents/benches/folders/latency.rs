@@ -17,7 +17,7 @@ const IDLE: Duration = Duration::from_secs(10);
 
 /// The other process: claims, and tells when it has what.
 pub(crate) fn claimant(root: &Path) {
-    let mut directory = Directory::open(root).expect("the folders are there");
+    let directory = Directory::open(root).expect("the folders are there");
     loop {
         let claim = directory.claim_within("@writer", None, &Timestamp::now).expect("claiming works").result;
         let claimed = Timestamp::now().as_nanosecond();
@@ -44,7 +44,9 @@ pub(crate) fn measure() {
         // The other process must be asleep again.
         std::thread::sleep(Duration::from_millis(25));
         let input = if number + 1 == TRIES { idle(child.id()) } else { "next" };
-        directory.create(&NewHandoff::new("@lead", "@writer", input.into()), Timestamp::now()).expect("it can be created");
+        directory
+            .create(&NewHandoff::new("@lead", "@writer", input.into()), Timestamp::now())
+            .expect("it can be created");
         let committed = Timestamp::now().as_nanosecond();
         let claimed: i128 = lines.next().expect("a line").expect("text").parse().expect("a number");
         waits.push((claimed - committed) as f64 / 1e6);
@@ -52,7 +54,11 @@ pub(crate) fn measure() {
     child.wait().expect("it ends");
     waits.sort_by(f64::total_cmp);
     let at = |part: f64| waits[((waits.len() - 1) as f64 * part) as usize];
-    println!("pick-up by another process     p50 {:.2} ms, p99 {:.2} ms (from committed to claimed)", at(0.5), at(0.99));
+    println!(
+        "pick-up by another process     p50 {:.2} ms, p99 {:.2} ms (from committed to claimed)",
+        at(0.5),
+        at(0.99)
+    );
     let _ = fs::remove_dir_all(&root);
 }
 

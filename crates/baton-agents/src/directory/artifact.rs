@@ -52,9 +52,11 @@ impl Directory {
         let artifact_id = format!("artifact-{id}-{}", handoff.attempt());
         let path = destination(handoff, &artifact_id, &artifact.file, now)?;
         let place = self.inside(&path)?;
-        let in_place = matches!((place.canonicalize(), artifact.file.canonicalize()), (Ok(left), Ok(right)) if left == right);
+        let in_place =
+            matches!((place.canonicalize(), artifact.file.canonicalize()), (Ok(left), Ok(right)) if left == right);
         if in_place {
-            let (sha256, bytes) = copy(&mut source, &mut io::sink()).map_err(|error| Error::io("read", &place, error))?;
+            let (sha256, bytes) =
+                copy(&mut source, &mut io::sink()).map_err(|error| Error::io("read", &place, error))?;
             self.files.sync(&source, &place)?;
             return Ok(Copied { id: artifact_id, path, place, sha256, bytes, written: None });
         }
@@ -151,4 +153,3 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<(String, u64)> 
         length += count as u64;
     }
 }
-

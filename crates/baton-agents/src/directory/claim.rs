@@ -36,7 +36,7 @@ impl Directory {
     /// Claims the most urgent handoff that waits for an agent; `None` if there is none.
     ///
     /// A request whose input breaks its schema is not handed out: it fails, with a warning here.
-    pub fn claim(&mut self, agent: &str, now: Timestamp) -> Result<Noted<Option<Claim>>, Error> {
+    pub fn claim(&self, agent: &str, now: Timestamp) -> Result<Noted<Option<Claim>>, Error> {
         let (mut warnings, mut tried, mut thorough) = (Vec::new(), HashSet::new(), false);
         loop {
             let candidates = self.waiting_for(agent, now, &tried, thorough)?;

@@ -20,12 +20,7 @@ pub struct Completion {
 
 impl Directory {
     /// Moves a handoff to `completed`. Output that breaks its schema is refused, and the handoff stays in progress.
-    pub fn complete(
-        &self,
-        id: &HandoffId,
-        completion: &Completion,
-        now: Timestamp,
-    ) -> Result<Noted<Handoff>, Error> {
+    pub fn complete(&self, id: &HandoffId, completion: &Completion, now: Timestamp) -> Result<Noted<Handoff>, Error> {
         let held = self.hold(id, completion.attempt)?;
         let mut warnings = Vec::new();
         let mut copied = match &completion.artifact {

@@ -20,7 +20,7 @@ const LATER: u64 = 3600;
 /// Prepares, then runs an operation that dies after each number of steps; returns how many steps it had.
 fn at_every_step(
     prepare: impl Fn(&Sandbox),
-    operation: impl Fn(&mut Directory, &HandoffId, Timestamp) -> Result<(), Error>,
+    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), Error>,
     from: Option<Folder>,
     to: Folder,
 ) -> u64 {
@@ -29,8 +29,8 @@ fn at_every_step(
         let sandbox = Sandbox::new();
         prepare(&sandbox);
         let (before, done) = {
-            let mut dying = sandbox.open_dying_after(steps);
-            let ended = operation(&mut dying, &id, sandbox.after(60));
+            let dying = sandbox.open_dying_after(steps);
+            let ended = operation(&dying, &id, sandbox.after(60));
             (sandbox.folders_of(&id), ended.is_ok().then(|| dying.files.steps.done()))
         };
         assert!(before.len() <= 1, "after {steps} steps it is in {before:?}");
@@ -53,7 +53,7 @@ fn at_every_step(
 /// Runs an operation in which one step after the other is refused, as by a full disk: nothing changes.
 fn with_every_step_refused(
     prepare: impl Fn(&Sandbox),
-    operation: impl Fn(&mut Directory, &HandoffId, Timestamp) -> Result<(), Error>,
+    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), Error>,
     from: Option<Folder>,
     to: Folder,
 ) {
@@ -63,7 +63,7 @@ fn with_every_step_refused(
         prepare(&sandbox);
         let mut directory = sandbox.open();
         directory.files.steps = Steps::refusing(step);
-        let ended = operation(&mut directory, &id, sandbox.after(60));
+        let ended = operation(&directory, &id, sandbox.after(60));
         let found = sandbox.folders_of(&id);
         if directory.files.steps.done() <= step {
             assert!(ended.is_ok() && found == [to]);
@@ -79,14 +79,15 @@ fn with_every_step_refused(
 
 /// Whatever a crash left, the handoff can still be done, once.
 fn bring_to_its_end(sandbox: &Sandbox, id: &HandoffId, to: Folder) {
-    let (mut directory, now) = (sandbox.open(), sandbox.after(100_000));
+    let (directory, now) = (sandbox.open(), sandbox.after(100_000));
     if sandbox.folders_of(id).is_empty() {
         directory.create(&new(id), now).expect("it can be asked for again");
     }
     let claimed = directory.claim("@writer", now).expect("claiming works").result;
     match sandbox.folders_of(id)[..] {
         [Folder::InProgress] => {
-            let completion = Completion { attempt: claimed.map(|claim| claim.attempt), artifact: Some(artifact(sandbox)) };
+            let completion =
+                Completion { attempt: claimed.map(|claim| claim.attempt), artifact: Some(artifact(sandbox)) };
             directory.complete(id, &completion, now).expect("it can be completed");
             assert_eq!(sandbox.folders_of(id), [Folder::Completed]);
         }
@@ -242,11 +243,11 @@ fn what_the_disk_refuses_changes_nothing() {
         let artifact = Artifact { file: page(directory.root()), kind: None };
         Completion { attempt: Some(1), artifact: Some(artifact) }
     };
-    let create = |directory: &mut Directory, id: &HandoffId, now| directory.create(&new(id), now).map(drop);
-    let claim = |directory: &mut Directory, _: &HandoffId, now| directory.claim("@writer", now).map(drop);
+    let create = |directory: &Directory, id: &HandoffId, now| directory.create(&new(id), now).map(drop);
+    let claim = |directory: &Directory, _: &HandoffId, now| directory.claim("@writer", now).map(drop);
     let complete =
-        |directory: &mut Directory, id: &HandoffId, now| directory.complete(id, &completion(directory), now).map(drop);
-    let fail = |directory: &mut Directory, id: &HandoffId, now| directory.fail(id, None, &failure(), now).map(drop);
+        |directory: &Directory, id: &HandoffId, now| directory.complete(id, &completion(directory), now).map(drop);
+    let fail = |directory: &Directory, id: &HandoffId, now| directory.fail(id, None, &failure(), now).map(drop);
     with_every_step_refused(|_| {}, create, None, Folder::Pending);
     with_every_step_refused(requested, claim, Some(Folder::Pending), Folder::InProgress);
     with_every_step_refused(claimed, complete, Some(Folder::InProgress), Folder::Completed);

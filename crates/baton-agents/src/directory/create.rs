@@ -128,7 +128,7 @@ impl Directory {
             io::ErrorKind::AlreadyExists => Error::Exists { id: id.clone(), folder: Folder::Pending },
             _ => Error::io("write", &place, error),
         })?;
-        self.queue_changed();
+        self.note_waiting(&id, &handoff);
         if new.id.is_some() {
             // Somebody may have claimed another handoff of this name since we looked. Nobody can claim ours meanwhile.
             if let Err(known) = self.refuse_known(&id, &Folder::ALL[1..]) {

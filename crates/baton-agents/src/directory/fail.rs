@@ -38,8 +38,9 @@ impl Directory {
         if failure.chance == Chance::Transient && policy.allows_another(attempt) {
             let again_at = later(now, policy.delay_before(attempt, 1.0));
             let next = held.handoff.retried(error, again_at);
+            let id = held.id.clone();
             self.finish(held, Folder::Pending, &next)?;
-            self.queue_changed();
+            self.note_waiting(&id, &next);
             return Ok(Failed { handoff: next, again_at: Some(again_at) });
         }
         let mut failed = held.handoff.clone();

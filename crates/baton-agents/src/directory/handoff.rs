@@ -140,9 +140,7 @@ impl Handoff {
 
     /// Returns when it failed or was completed, by either spelling.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        ["timestamp_failed", "failed_at", "timestamp_completed", "completed_at"]
-            .iter()
-            .find_map(|name| self.time(name))
+        ["timestamp_failed", "failed_at", "timestamp_completed", "completed_at"].iter().find_map(|name| self.time(name))
     }
 
     /// Returns how long an attempt may take.
@@ -156,7 +154,8 @@ impl Handoff {
     pub fn policy(&self) -> Policy {
         let number = |name: &str| self.members.get("retry_policy")?.get(name)?.as_f64().filter(|number| *number >= 0.0);
         let usual = Policy::default();
-        let delay_ms = number("retry_delay_seconds").map(|seconds| (seconds * 1000.0).min(DELAY_MAX.as_millis() as f64));
+        let delay_ms =
+            number("retry_delay_seconds").map(|seconds| (seconds * 1000.0).min(DELAY_MAX.as_millis() as f64));
         Policy {
             max_retries: number("max_retries").map_or(usual.max_retries, |most| most.min(RETRIES_MAX.into()) as u32),
             delay_ms: delay_ms.map_or(usual.delay_ms, |delay| delay as u64),
@@ -191,7 +190,15 @@ impl Handoff {
         next.set("status", Folder::Pending.status());
         next.set("not_before", written(not_before));
         next.set("last_error", error);
-        next.clear(&["started_at", "attempt", "claimed_by", "timestamp_failed", "failed_at", "error", "retry_available"]);
+        next.clear(&[
+            "started_at",
+            "attempt",
+            "claimed_by",
+            "timestamp_failed",
+            "failed_at",
+            "error",
+            "retry_available",
+        ]);
         next.clear(&["execution_time_seconds", "max_retries", "recovery_actions"]);
         next
     }

@@ -36,8 +36,7 @@ const PRIVATE: &str = ".finishing";
 impl Directory {
     /// Finds the handoff that an id, or the beginning of one, means.
     pub fn find(&self, text: &str) -> Result<HandoffId, Error> {
-        let id =
-            HandoffId::parse(text).map_err(|fault| Error::UnsafeId { id: text.to_owned(), fault })?;
+        let id = HandoffId::parse(text).map_err(|fault| Error::UnsafeId { id: text.to_owned(), fault })?;
         if self.folder_of(&id)?.is_some() {
             return Ok(id);
         }

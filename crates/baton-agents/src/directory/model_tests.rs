@@ -74,7 +74,7 @@ proptest! {
     #[test]
     fn folders_do_what_the_rules_say(operations in prop::collection::vec(operation(), 1..40)) {
         let sandbox = Sandbox::new();
-        let mut directory = sandbox.open();
+        let directory = sandbox.open();
         let (mut model, mut now) = (BTreeMap::<u8, Expected>::new(), 0u64);
         for operation in operations {
             let time = sandbox.after(now);

@@ -78,7 +78,8 @@ impl Directory {
 impl Registry<'_> {
     /// Says whether a path belongs to the artifact of another handoff.
     pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> bool {
-        let is = |entry: &Map<String, Value>, name: &str, value: &str| entry.get(name).is_some_and(|said| said == value);
+        let is =
+            |entry: &Map<String, Value>, name: &str, value: &str| entry.get(name).is_some_and(|said| said == value);
         self.list.artifacts.iter().any(|entry| is(entry, "path", path) && !is(entry, "handoff_id", handoff_id))
     }
 

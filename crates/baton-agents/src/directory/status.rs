@@ -43,8 +43,7 @@ impl Directory {
     pub fn status(&self, folders: &[Folder]) -> Result<Status, Error> {
         let mut status = Status::default();
         for (folder, count) in Folder::ALL.into_iter().zip(0..) {
-            let ids: Vec<_> =
-                files::names(&self.folder(folder))?.iter().filter_map(|name| id_of(name)).collect();
+            let ids: Vec<_> = files::names(&self.folder(folder))?.iter().filter_map(|name| id_of(name)).collect();
             status.counts[count] = ids.len();
             for id in ids.into_iter().filter(|_| folders.contains(&folder)) {
                 let path = self.path(folder, &id);

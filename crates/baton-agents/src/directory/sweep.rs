@@ -140,7 +140,6 @@ impl Directory {
         if held.handoff.is_half_claimed() {
             if later(untouched, REWRITE_MAX) <= now {
                 self.move_back(&path, Folder::Pending, id)?;
-                self.queue_changed();
                 swept.repaired.push(id.clone());
             }
             return Ok(());
@@ -168,7 +167,9 @@ impl Directory {
             let Some((_, other)) = self.read(folder, id)? else { continue };
             let ended = match folder {
                 Folder::Pending => other.retry_count() >= claimed.attempt(),
-                _ => other.belongs_to(folder) && claimed.members.contains_key("started_at") && same(&other, "started_at"),
+                _ => {
+                    other.belongs_to(folder) && claimed.members.contains_key("started_at") && same(&other, "started_at")
+                }
             };
             if ended && same(&other, "timestamp") {
                 return Ok(true);
@@ -213,7 +214,6 @@ impl Directory {
         let error = held.handoff.members.get("error").cloned().unwrap_or(Value::Null);
         let next = held.handoff.retried(error, due);
         self.finish(held, Folder::Pending, &next)?;
-        self.queue_changed();
         swept.requeued.push(id.clone());
         Ok(())
     }
@@ -222,9 +222,7 @@ impl Directory {
         let place = self.path(folder, id);
         match self.files.rename_new(path, &place) {
             Ok(()) => self.files.sync_folder(&self.folder(folder)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::Exists { id: id.clone(), folder })
-            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists { id: id.clone(), folder }),
             Err(error) => Err(Error::io("move", path, error)),
         }
     }

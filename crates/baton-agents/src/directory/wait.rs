@@ -60,7 +60,7 @@ impl Directory {
 
     /// Claims a handoff as soon as one waits, or returns `None` when the time is up.
     pub fn claim_within(
-        &mut self,
+        &self,
         agent: &str,
         longest: Option<Duration>,
         clock: &dyn Fn() -> Timestamp,

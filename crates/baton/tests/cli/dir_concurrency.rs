@@ -26,8 +26,7 @@ fn every_handoff_is_claimed_exactly_once() {
     for id in &ids {
         sandbox.write(&format!("handoffs/pending/{id}.json"), r#"{"target": {"agent_id": "@writer"}}"#);
     }
-    let mut claimed =
-        together(&sandbox, 6, "while \"$0\" dir claim . --agent writer; do :; done");
+    let mut claimed = together(&sandbox, 6, "while \"$0\" dir claim . --agent writer; do :; done");
     claimed.sort();
     assert_eq!(claimed, ids);
 }

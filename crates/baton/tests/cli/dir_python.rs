@@ -45,7 +45,10 @@ fn python_asks_and_baton_answers() {
     assert_eq!(run.code, Some(0), "{run}");
     let answer = python(&sandbox, &format!("print(json.dumps(wait_for_handoff_completion('{id}', 5)))"));
     let answer: Value = serde_json::from_str(&answer).expect("the answer is JSON");
-    assert_eq!((&answer["status"], &answer["output"]["artifact_type"]), (&json!("completed"), &json!("react-components")));
+    assert_eq!(
+        (&answer["status"], &answer["output"]["artifact_type"]),
+        (&json!("completed"), &json!("react-components"))
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let mut directory = options.folders.open()?;
+    let directory = options.folders.open()?;
     let noted = match options.wait {
         Some(longest) => directory.claim_within(&options.agent, longest, &clock::now),
         None => directory.claim(&options.agent, clock::now()),
@@ -40,7 +40,8 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::No);
     };
     if !options.folders.json {
-        let (most, path) = (claim.handoff.policy().max_retries.saturating_add(1), directory.path(Folder::InProgress, &claim.id));
+        let (most, path) =
+            (claim.handoff.policy().max_retries.saturating_add(1), directory.path(Folder::InProgress, &claim.id));
         let seconds = claim.handoff.timeout().as_secs_f64();
         output.note(&format!(
             "attempt {} of {most}, {seconds} s; the request is {}",

@@ -65,9 +65,10 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let directory = options.folders.open()?;
-    let id = options.id.as_ref().map(|id| {
-        HandoffId::parse(id.as_str()).map_err(|fault| refusal(Error::UnsafeId { id: id.clone(), fault }))
-    });
+    let id = options
+        .id
+        .as_ref()
+        .map(|id| HandoffId::parse(id.as_str()).map_err(|fault| refusal(Error::UnsafeId { id: id.clone(), fault })));
     for (name, agent) in [("--from", &options.from), ("--to", &options.to)] {
         if agent.trim_start_matches('@').trim().is_empty() {
             return Err(CommandError::usage(format!("{name} names no agent")));

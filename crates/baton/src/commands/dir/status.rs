@@ -62,7 +62,8 @@ fn cells(row: &Row, now: Timestamp) -> [String; 6] {
         None => row.folder.as_str().to_owned(),
     };
     let created = row.created_at.map_or("?".to_owned(), |created| age(now, created));
-    [&row.id, &row.from, &row.to, &state, &row.attempt.to_string(), &created].map(|cell| printable(&cell.replace('\n', " ")))
+    [&row.id, &row.from, &row.to, &state, &row.attempt.to_string(), &created]
+        .map(|cell| printable(&cell.replace('\n', " ")))
 }
 
 /// Says how much later a time is, in one unit.
