@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ack, answer, approve, audit, cancel, check, claim, completions, convert, doctor, explain, fail, heartbeat, list,
-    prune, queue, reject, report, requeue, schema, send, show, wait, worker,
+    ack, answer, approve, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, heartbeat,
+    list, prune, queue, reject, report, requeue, schema, send, show, wait, worker,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -68,6 +68,7 @@ pub(crate) enum Command {
     Audit(audit::Options),
     Prune(prune::Options),
     Doctor(doctor::Options),
+    Dir(dir::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]

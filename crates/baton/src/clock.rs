@@ -59,8 +59,9 @@ impl Clock for SteadyClock {
     }
 }
 
+/// Returns the machine's time, for what knows no store.
 #[expect(clippy::disallowed_methods, reason = "this is the clock that is injected everywhere else")]
-fn machine_time() -> Timestamp {
+pub(crate) fn machine_time() -> Timestamp {
     Timestamp::now()
 }
 

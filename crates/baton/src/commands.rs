@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod dir;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fail;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Audit(options) => audit::run(&options, output),
         Command::Prune(options) => prune::run(&options, output),
         Command::Doctor(options) => doctor::run(&options, output),
+        Command::Dir(options) => dir::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
         Command::Send(options) => send::run(&options, output),
         Command::Claim(options) => claim::run(&options, output),
