@@ -132,6 +132,7 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
         ("deadline", terms.deadline.map(|deadline| deadline.to_string())),
         ("time-out", terms.timeout_ms.map(|limit| briefly(Duration::from_millis(limit)))),
         ("returns", terms.returns_to.as_ref().map(ToString::to_string)),
+        ("finished", handoff.state.finished_at().map(|at| ago(at, now))),
         ("failure", handoff.last_failure.as_ref().map(ToString::to_string)),
         ("report", handoff.last_report.as_ref().map(|Digest(digest)| digest.clone())),
     ];
@@ -161,10 +162,11 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
         State::Blocked { reason } => format!("{name}: {}", one_line(reason)),
         State::AwaitingPerson { ask: Ask::Review } => format!("{name}: approve or reject it"),
         State::AwaitingPerson { ask: Ask::Clarification } => format!("{name}: answer its questions"),
-        State::Completed { at } | State::Failed { at } | State::Cancelled { at } => {
-            format!("{name} {}", ago(*at, now))
-        }
-        State::Pending { .. } | State::Verifying => name.to_string(),
+        State::Pending { .. }
+        | State::Verifying
+        | State::Completed { .. }
+        | State::Failed { .. }
+        | State::Cancelled { .. } => name.to_string(),
     }
 }
 

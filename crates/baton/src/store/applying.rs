@@ -38,7 +38,7 @@ impl Session {
             }
             Err(Error::Refused(refusal)) => {
                 let current = self.again(handoff).await?;
-                let state = render::handoff::state(&current, self.now());
+                let state = current.state.name();
                 let mut error = CommandError::from(Error::Refused(refusal));
                 error.message = format!("{}: {}; it is {state}", handoff.id, error.message);
                 Err(error)

@@ -118,8 +118,16 @@ impl Stocked {
     }
 }
 
-/// Says whether a process is alive.
-pub(crate) fn is_alive(id: &str) -> bool {
+/// Waits until processes that were killed are gone: the kernel takes its time, and so does whoever reaps them.
+pub(crate) fn until_dead(ids: &[String]) {
+    let start = Instant::now();
+    while let Some(id) = ids.iter().find(|id| is_alive(id)) {
+        assert!(start.elapsed() < Duration::from_secs(10), "process {id} is still alive");
+        std::thread::yield_now();
+    }
+}
+
+fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     // A zombie that nobody has reaped is dead all the same.
     !stat.is_empty() && !stat.contains(") Z ")

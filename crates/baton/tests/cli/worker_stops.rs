@@ -8,7 +8,7 @@ use baton_engine::retry;
 use baton_testbed::Process;
 
 use crate::documents::REPORT;
-use crate::stocked::{LONG, Stocked, is_alive};
+use crate::stocked::{LONG, Stocked, until_dead};
 
 /// Starts a child and a grandchild that hang; tells their numbers in files.
 const HANG: &str = "sh -c 'echo $$ > grandchild.pid; exec sleep 600' & echo $$ > child.pid; echo hanging >&2; wait";
@@ -42,7 +42,7 @@ fn command_that_hangs_is_killed_at_the_time_out() {
     let mut worker = stocked.worker(&["--once"], HANG);
     let pids = hanging(&stocked, &worker);
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
-    assert!(!pids.iter().any(|pid| is_alive(pid)), "{pids:?}");
+    until_dead(&pids);
     let failure = stocked.find(&id).expect("there").last_failure.expect("a failure");
     assert_eq!(failure.code.as_str(), "TIMEOUT", "{failure}");
 }
@@ -71,7 +71,7 @@ fn lost_lease_kills_the_group_and_reports_nothing() {
     let line = says(&worker, "lost ");
     assert!(line.contains("the handoff is cancelled"), "{line}");
     worker.wait(LONG).expect("it ends");
-    assert!(!pids.iter().any(|pid| is_alive(pid)), "{pids:?}");
+    until_dead(&pids);
     assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Cancelled);
 }
 
@@ -115,7 +115,7 @@ fn second_signal_kills_and_reports_nothing() {
     says(&worker, "stopping");
     worker.terminate();
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
-    assert!(!pids.iter().any(|pid| is_alive(pid)), "{pids:?}");
+    until_dead(&pids);
     assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Claimed, "the lease expires by itself");
 }
 
