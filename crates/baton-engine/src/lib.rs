@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod asked;
+pub mod audit;
 pub mod clock;
 pub mod failure;
 pub mod handoff;

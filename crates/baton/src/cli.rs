@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ack, answer, approve, cancel, check, claim, completions, convert, explain, fail, heartbeat, list, queue, reject,
-    report, requeue, schema, send, show, wait,
+    ack, answer, approve, audit, cancel, check, claim, completions, convert, doctor, explain, fail, heartbeat, list,
+    prune, queue, reject, report, requeue, schema, send, show, wait, worker,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -64,8 +64,15 @@ pub(crate) enum Command {
     Approve(approve::Options),
     Reject(reject::Options),
     Answer(answer::Options),
+    Worker(worker::Options),
+    Audit(audit::Options),
+    Prune(prune::Options),
+    Doctor(doctor::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]
     HelpMarkdown,
+    /// Print the lifecycle of a handoff as Markdown
+    #[command(hide = true)]
+    LifecycleMarkdown,
 }

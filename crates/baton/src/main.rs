@@ -1,5 +1,7 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
+mod archive;
+mod atomic_file;
 mod cli;
 mod clock;
 mod command_error;
@@ -9,6 +11,7 @@ mod deciding;
 mod discover;
 mod intake;
 mod moment;
+mod outcome;
 mod output;
 mod render;
 mod report;
@@ -17,6 +20,7 @@ mod sending;
 mod store;
 mod user;
 mod waiting;
+mod worker;
 mod workspace;
 
 use std::process::ExitCode;

@@ -85,6 +85,29 @@ impl Output {
         }
     }
 
+    /// Says whether stderr gets colour.
+    pub(crate) fn has_color_beside(&self) -> bool {
+        self.stderr_color
+    }
+
+    /// Passes on what somebody else writes beside the result, as it is.
+    pub(crate) fn pass_on(&self, bytes: &[u8]) {
+        // Whoever does not want to read it any more has closed it.
+        let _ = io::stderr().lock().write_all(bytes);
+    }
+
+    /// Counts how far long work of unknown length is, on a terminal only.
+    pub(crate) fn tally(&self, what: &'static str) -> ProgressBar {
+        if !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({per_sec})");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_message(what);
+        bar
+    }
+
     /// Shows the progress of long work, on a terminal only.
     pub(crate) fn progress(&self, length: usize) -> ProgressBar {
         // A bar that appears for a moment only flickers.

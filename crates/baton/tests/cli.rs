@@ -2,6 +2,10 @@
 //!
 //! One test program, so that it is linked once. Every test has a folder of its own and runs the real executable.
 
+#[path = "cli/audit_export.rs"]
+mod audit_export;
+#[path = "cli/audit_verify.rs"]
+mod audit_verify;
 #[path = "cli/bad_documents.rs"]
 mod bad_documents;
 #[path = "cli/bad_usage.rs"]
@@ -16,6 +20,8 @@ mod check_surroundings;
 mod configuration;
 #[path = "cli/convert.rs"]
 mod convert;
+#[path = "cli/doctor_signs.rs"]
+mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
 #[path = "cli/examples.rs"]
@@ -26,6 +32,8 @@ mod explain;
 mod limits;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/prune_runs.rs"]
+mod prune_runs;
 #[path = "cli/queue_answers.rs"]
 mod queue_answers;
 #[path = "cli/queue_bad_usage.rs"]
@@ -52,5 +60,11 @@ mod sarif;
 mod schema;
 #[path = "cli/shell.rs"]
 mod shell;
+#[path = "cli/stocked.rs"]
+mod stocked;
+#[path = "cli/worker_reports.rs"]
+mod worker_reports;
+#[path = "cli/worker_stops.rs"]
+mod worker_stops;
 #[path = "cli/workspace.rs"]
 mod workspace;

@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use baton_engine::Handoff;
-use baton_engine::answer::{self, Answer};
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{self, Accept, Command, Ending};
-use baton_protocol::model::{Document, Request};
-use baton_protocol::{Dialect, Hints, Kind};
+use baton_protocol::model::Document;
+use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
 use crate::command_error::{CommandError, Exit};
 use crate::intake::{Intake, Taken};
+use crate::outcome;
 use crate::output::Output;
 use crate::sending::{self, Origin, TermOptions};
-use crate::store::{Access, Session, StoreOptions, accepted_request, dice};
+use crate::store::{Access, Session, StoreOptions, accepted_request};
 use crate::workspace::Folder;
 
 /// Hand in the report of a claimed handoff
@@ -86,18 +86,10 @@ fn take(
     workspace: Option<&Folder>,
     output: &Output,
 ) -> Result<Option<Taken>, CommandError> {
-    let request = read_request(request);
+    let request = outcome::request(request);
     let intake = Intake { settings: &session.settings, dialect: options.dialect, request: request.as_ref(), workspace };
     let taken = intake.take(std::slice::from_ref(&options.file), Kind::Report, options.json, output)?;
     Ok(taken.and_then(|taken| taken.into_iter().next()))
-}
-
-fn read_request(written: &Written) -> Option<Request> {
-    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
-    match baton_protocol::read(written.text.as_bytes(), hints).document {
-        Some(Document::Request(request)) => Some(*request),
-        _ => None,
-    }
 }
 
 /// Takes the requests that come next, in the same run; `None` if one of them is not valid.
@@ -120,14 +112,8 @@ fn following(
 fn command(options: &Options, taken: Taken) -> Result<Command, CommandError> {
     let (fence, document) = (options.fence, taken.written);
     let Document::Report(report) = &taken.document else { return Err(CommandError::internal("this is no report")) };
-    match answer::of_report(report) {
-        Some(Answer::Ended(ending)) => Ok(Command::Report(lifecycle::Report { fence, ending, document })),
-        Some(Answer::Failed(failure)) => {
-            Ok(Command::Fail(lifecycle::Fail { fence, failure, document: Some(document), dice: dice() }))
-        }
-        // A status is never guessed.
-        None => Err(CommandError::no(format!("{}: the report does not say how the work ended", taken.name))),
-    }
+    outcome::command(report, document, fence)
+        .ok_or_else(|| CommandError::no(format!("{}: the report does not say how the work ended", taken.name)))
 }
 
 fn completes(command: &Command) -> bool {
