@@ -68,9 +68,19 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton list
     ## baton show
     ## baton queue
+    ## baton queue list
+    ## baton queue pause
+    ## baton queue resume
+    ## baton queue limit
     ## baton approve
     ## baton reject
     ## baton answer
+    ## baton worker
+    ## baton audit
+    ## baton audit verify
+    ## baton audit export
+    ## baton prune
+    ## baton doctor
     ## baton completions
     ");
 }
