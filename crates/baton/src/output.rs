@@ -41,6 +41,15 @@ impl Output {
         }
     }
 
+    /// Writes a document to stdout, letter by letter; on a terminal without what would do something to it.
+    pub(crate) fn document(&self, text: &str) -> Result<(), CommandError> {
+        let text = text.trim_end_matches('\n');
+        match io::stdout().is_terminal() {
+            true => self.data(&format!("{}\n", printable(text))),
+            false => self.data(&format!("{text}\n")),
+        }
+    }
+
     /// Writes a JSON result to stdout.
     pub(crate) fn json(&self, value: &serde_json::Value) -> Result<(), CommandError> {
         self.data(&format!("{value:#}\n"))

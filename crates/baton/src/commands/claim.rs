@@ -122,8 +122,7 @@ fn tell(options: &Options, claimed: &[Claimed], session: &Session, output: &Outp
         return output.json(&claim);
     }
     for (Claimed { handoff, .. }, request) in claimed.iter().zip(&requests) {
-        output.data(request.text.trim_end_matches('\n'))?;
-        output.data("\n")?;
+        output.document(&request.text)?;
         let (id, fence) = (&handoff.id, handoff.fence);
         output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
         handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));

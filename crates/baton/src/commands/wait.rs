@@ -117,7 +117,7 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
     let line = |handoff: &Handoff| format!("{} {}", handoff.id, render::handoff::state(handoff, session.now()));
     if let [(handoff, report)] = &pairs().collect::<Vec<_>>()[..] {
         if let Some(report) = report {
-            output.data(&format!("{}\n", report.text.trim_end_matches('\n')))?;
+            output.document(&report.text)?;
         }
         output.note(&line(handoff));
         if let Some(failure) = handoff.last_failure.as_ref().filter(|_| handoff.state.name() == StateName::Failed) {
