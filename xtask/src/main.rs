@@ -3,15 +3,18 @@
 //! This file owns the command line; each sub-command lives in the file of its name.
 //! It depends on no other crate of the workspace, so that it can check them when they do not build.
 
+mod bench;
 mod failure;
 mod fuzz;
 mod generate;
 mod output;
+mod postgres;
 mod process;
 mod requirements;
 mod test;
 mod text_file;
 mod tidy;
+mod torture;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +34,8 @@ Commands:
   generate --check                 List generated files that are not current
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
+  bench [NAME]                     Run the benchmarks one after the other
+  torture --minutes N [--seed S]   Kill what runs, again and again, and look whether everything holds
   help                             Print this text
 ";
 
@@ -54,6 +59,8 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["generate", "--check"] => generate::check(&root()?, generate::Build::Alone)?,
         ["tidy"] => tidy::run(&root()?)?,
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
+        ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
+        ["torture", rest @ ..] => torture::run(&root()?, &torture::Options::parse(rest)?)?,
         unknown => return Err(unknown_command(unknown).into()),
     }
     Ok(())

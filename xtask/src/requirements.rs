@@ -13,22 +13,38 @@ use anyhow::Result;
 use crate::failure::Failure;
 use crate::{output, process};
 
-/// A program that must be on the PATH.
+/// A program that must be on the PATH, or where else it is known to be.
 pub(crate) struct Requirement {
     program: &'static str,
+    /// A folder that is looked into besides the PATH; `*` stands for any one folder.
+    folder: Option<&'static str>,
     packages: &'static [&'static str],
     purpose: &'static str,
 }
 
 /// What `cargo xtask test` needs.
 pub(crate) const TEST: &[Requirement] = &[
-    Requirement { program: "git", packages: &["git"], purpose: "lists the files of the repository" },
-    Requirement { program: "cc", packages: &["gcc", "libc6-dev"], purpose: "links programs" },
+    Requirement { program: "git", folder: None, packages: &["git"], purpose: "lists the files of the repository" },
+    Requirement { program: "cc", folder: None, packages: &["gcc", "libc6-dev"], purpose: "links programs" },
+    Requirement { program: "python3", folder: None, packages: &["python3"], purpose: "speaks with us in tests" },
+    Requirement {
+        program: "postgres",
+        // Debian keeps the servers of all versions away from the PATH.
+        folder: Some("/usr/lib/postgresql/*/bin"),
+        packages: &["postgresql"],
+        purpose: "keeps handoffs in tests",
+    },
+    Requirement {
+        program: "psql",
+        folder: Some("/usr/lib/postgresql/*/bin"),
+        packages: &["postgresql-client"],
+        purpose: "makes databases for tests",
+    },
 ];
 
 /// What `cargo xtask fuzz` needs.
 pub(crate) const FUZZ: &[Requirement] =
-    &[Requirement { program: "c++", packages: &["g++"], purpose: "compiles libFuzzer" }];
+    &[Requirement { program: "c++", folder: None, packages: &["g++"], purpose: "compiles libFuzzer" }];
 
 /// Makes sure that every required program is there, or says what to install.
 pub(crate) fn ensure(requirements: &[Requirement]) -> Result<()> {
@@ -57,7 +73,7 @@ pub(crate) fn ensure_components(root: &Path) -> Result<()> {
 }
 
 fn missing(requirements: &[Requirement]) -> Vec<&Requirement> {
-    requirements.iter().filter(|requirement| !is_on_path(requirement.program)).collect()
+    requirements.iter().filter(|requirement| !is_installed(requirement)).collect()
 }
 
 fn packages(requirements: &[&Requirement]) -> Vec<&'static str> {
@@ -101,6 +117,11 @@ fn install(elevation: &[&str], packages: &[&str]) -> Result<()> {
     process::run(Command::new(program).args(prefix).args(install).args(packages), &hint)
 }
 
+fn is_installed(requirement: &Requirement) -> bool {
+    let in_folder = |pattern| find_below(pattern, requirement.program).is_some();
+    is_on_path(requirement.program) || requirement.folder.is_some_and(in_folder)
+}
+
 fn is_on_path(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| find(program, &path).is_some())
 }
@@ -110,12 +131,20 @@ fn find(program: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
+/// Looks into every folder that the pattern stands for.
+fn find_below(pattern: &str, program: &str) -> Option<PathBuf> {
+    let (parent, child) = pattern.split_once("/*/")?;
+    let folders = Path::new(parent).read_dir().ok()?.filter_map(Result::ok);
+    folders.map(|folder| folder.path().join(child).join(program)).find(|file| file.is_file())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const ABSENT: Requirement = Requirement {
         program: "no-such-program-on-any-machine",
+        folder: Some("no-such-folder/*/bin"),
         packages: &["package-one", "package-two"],
         purpose: "shows that it is missed",
     };
@@ -132,6 +161,14 @@ mod tests {
         let name = this.file_stem().unwrap().to_str().unwrap();
         let path = std::env::join_paths([Path::new("no-such-folder"), folder]).unwrap();
         assert_eq!(find(name, &path), Some(this));
+    }
+
+    #[test]
+    fn program_is_found_below_any_folder_of_the_pattern() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let pattern = format!("{}/*/src", root.display());
+        assert_eq!(find_below(&pattern, "requirements.rs"), Some(root.join("xtask/src/requirements.rs")));
+        assert_eq!(find_below(&pattern, "no-such-program-on-any-machine"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::postgres::Postgres;
 use crate::{generate, output, process, requirements, tidy};
 
 struct Step {
@@ -67,7 +68,11 @@ fn lint(root: &Path) -> Result<()> {
 }
 
 fn test(root: &Path) -> Result<()> {
+    let postgres = Postgres::start(root)?;
     let mut command = process::cargo(root, &["test", "--workspace", "--locked"]);
+    if let Some(postgres) = &postgres {
+        postgres.tell(&mut command);
+    }
     process::run(&mut command, "run one test alone: cargo test --workspace NAME_OF_THE_TEST")
 }
 

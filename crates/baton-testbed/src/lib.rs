@@ -1,1 +1,23 @@
-//! Real servers, folders and processes for tests and benchmarks. Reaches no user.
+//! Real servers, folders and processes for tests, benchmarks and torture. Reaches no user.
+//!
+//! - [`Postgres`]: a throw-away PostgreSQL server that can be killed and comes back
+//! - [`Scratch`]: a folder that is removed at the end
+//! - [`Process`]: a child that is killed at the end, read line by line
+//! - [`Dice`]: random numbers that come again with the same seed
+//! - [`gauge`]: percentiles, rates, what a process uses, and a table of it
+//!
+//! Everything here panics when the machine does not do its part: that is how a test fails.
+
+mod dice;
+pub mod gauge;
+mod lines;
+mod postgres;
+mod process;
+mod process_stat;
+mod scratch;
+
+pub use dice::Dice;
+pub use lines::{Lines, Silence};
+pub use postgres::{Endpoint, Postgres, Settings, query};
+pub use process::Process;
+pub use scratch::Scratch;
