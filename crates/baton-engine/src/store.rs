@@ -171,7 +171,7 @@ pub struct Checkup {
 }
 
 /// A store could not do what was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The lifecycle does not allow it.
     #[error(transparent)]

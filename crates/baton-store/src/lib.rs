@@ -3,8 +3,8 @@
 //! `rows` says how a handoff is stored, for both; `sqlite` and `postgres` contain SQL and binding only.
 
 mod location;
-#[expect(dead_code, reason = "the stores come next")]
 mod rows;
+pub mod sqlite;
 
 use std::sync::Arc;
 
@@ -15,5 +15,8 @@ pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.
 pub async fn open(location: &Location) -> Result<Arc<dyn Store>, Error> {
-    Err(Error::Unreachable(format!("{location}: there is no such store yet")))
+    match location {
+        Location::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
+        Location::Postgres(_) => Err(Error::Unreachable(format!("{location}: PostgreSQL is not known yet"))),
+    }
 }

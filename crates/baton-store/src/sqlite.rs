@@ -1,0 +1,199 @@
+//! SQLite: the embedded default. One file, nothing to install, several processes at once.
+//!
+//! All writing goes through one thread ([`writer`]), which commits what many callers want together: one fsync for all
+//! of them. Readers have their own connections and never wait for the writer.
+
+mod accept;
+mod apply;
+mod change;
+mod claim;
+mod fault;
+mod look;
+mod migrate;
+mod prune;
+mod rescue;
+mod table;
+mod wake;
+mod writer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::handoff::Handoff;
+use baton_engine::journal::{Event, Head};
+use baton_engine::lifecycle::Accept;
+use baton_engine::queue::Queue;
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Store, Wish};
+use baton_engine::{HandoffId, RunId};
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use fault::translate;
+use wake::Wake;
+use writer::Writer;
+
+/// How long to wait for a lock of another program that is not ours.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// A store in one SQLite file.
+pub struct Sqlite {
+    path: PathBuf,
+    writer: Writer,
+    readers: Arc<Mutex<Vec<Connection>>>,
+    wake: Arc<Wake>,
+}
+
+impl Sqlite {
+    /// Opens a store, and makes it with the folders above it if it is not there.
+    pub fn open(path: &Path) -> Result<Sqlite, Error> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
+        }
+        let wake = Arc::new(Wake::new(path)?);
+        let writer = Writer::start(path, Arc::clone(&wake))?;
+        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake })
+    }
+
+    /// Reads on a connection of its own, beside whatever is written meanwhile.
+    async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (path, readers) = (self.path.clone(), Arc::clone(&self.readers));
+        let looked = tokio::task::spawn_blocking(move || {
+            let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let connection = idle.map_or_else(|| connect(&path), Ok)?;
+            let found = look(&connection);
+            readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            found
+        });
+        looked.await.unwrap_or_else(|error| Err(Error::Failed(error.to_string())))
+    }
+}
+
+/// Opens a connection with the settings that durability needs.
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = Connection::open(path).map_err(|error| fault::opening(path, &error))?;
+    let set = || {
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // With FULL a commit is on the disk when it returns; NORMAL would lose the last ones with the power.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        // A page that was changed outside of SQLite is found when it is read, not believed.
+        connection.pragma_update(None, "cell_size_check", true)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(())
+    };
+    set().map_err(|error| fault::opening(path, &error))?;
+    Ok(connection)
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+        self.writer.run(move |batch| accept::accept(batch, &requests, at).map(Ok)).await
+    }
+
+    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+        let wish = wish.clone();
+        self.writer.run(move |batch| claim::claim(batch, &wish, at).map(Ok)).await
+    }
+
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+        self.writer.run(move |batch| apply::apply(batch, &order, at)).await
+    }
+
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        // Looking costs no write: mostly nothing is due.
+        if !self.read(move |connection| rescue::is_due(connection, at)).await? {
+            return Ok(Vec::new());
+        }
+        self.writer.run(move |batch| rescue::rescue(batch, limit, dice, at).map(Ok)).await
+    }
+
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+        let id = id.clone();
+        self.read(move |connection| table::find(connection, &id)?.map(|row| row.handoff()).transpose()).await
+    }
+
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+        let prefix = prefix.to_owned();
+        self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await
+    }
+
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        let filter = filter.clone();
+        self.read(move |connection| look::list(connection, &filter)).await
+    }
+
+    async fn census(&self) -> Result<Vec<Count>, Error> {
+        self.read(look::census).await
+    }
+
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+        let run = run.clone();
+        self.read(move |connection| look::history(connection, &run, after, limit)).await
+    }
+
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+        let after = after.cloned();
+        self.read(move |connection| look::runs(connection, after.as_ref(), limit)).await
+    }
+
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+        let run = run.clone();
+        self.read(move |connection| look::handoffs_of(connection, &run)).await
+    }
+
+    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+        let agent = agent.to_owned();
+        self.read(move |connection| table::queue(connection, &agent)).await
+    }
+
+    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+        let queue = queue.clone();
+        self.writer.run(move |batch| change::set_queue(batch, &queue).map(Ok)).await
+    }
+
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+        let agent = agent.map(str::to_owned);
+        self.read(move |connection| look::next_due(connection, agent.as_deref())).await
+    }
+
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+        self.read(move |connection| prune::finished_runs(connection, before, limit)).await
+    }
+
+    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
+        let run = run.clone();
+        self.writer.run(move |batch| prune::remove_run(batch, &run, before).map(Ok)).await
+    }
+
+    fn changes(&self) -> u64 {
+        self.wake.changes()
+    }
+
+    async fn changed(&self, since: u64, limit: Duration) {
+        self.wake.changed(since, limit).await;
+    }
+
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        self.read(look::time).await
+    }
+
+    async fn checkup(&self) -> Result<Checkup, Error> {
+        let place = self.path.display().to_string();
+        self.read(move |connection| look::checkup(connection, place)).await
+    }
+}
+
+impl std::fmt::Debug for Sqlite {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Sqlite").field("path", &self.path).finish_non_exhaustive()
+    }
+}

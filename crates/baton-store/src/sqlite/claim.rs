@@ -1,0 +1,83 @@
+//! Claiming: what is ready for an agent, the most urgent first.
+
+use baton_engine::handoff::Written;
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{self, Claim, Command};
+use baton_engine::store::{Claimed, Error, Wish};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::writer::Batch;
+use super::{table, translate};
+use crate::rows::Row;
+
+/// Claims what is ready, as far as the queue of the agent has room.
+pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    let queue = table::queue(batch.connection, &wish.agent)?;
+    let claimed = if queue.concurrency.is_some() { claimed(batch.connection, &wish.agent)? } else { 0 };
+    let room = queue.room(wish.count, claimed);
+    let rows = ready(batch.connection, &wish.agent, room, at)?;
+    rows.iter().map(|row| claim_one(batch, row, wish, at)).collect()
+}
+
+fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Claimed, Error> {
+    let handoff = row.handoff()?;
+    let (head, latest) = table::head(batch.connection, &handoff.run)?;
+    let claim = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
+    let transition = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at)))?;
+    table::advance(batch.connection, head, &transition)?;
+    batch.changed_at(transition.handoff.changed_at);
+    Ok(Claimed { request: request(batch.connection, row)?, handoff: transition.handoff })
+}
+
+/// Returns what can be claimed. One look into the index per priority finds exactly what is ready by now, so what waits
+/// for later costs nothing.
+fn ready(connection: &Connection, agent: &str, count: u32, at: Timestamp) -> Result<Vec<Row>, Error> {
+    let sql = concat!(
+        "SELECT ",
+        table::columns!(),
+        " FROM handoffs WHERE state = 'pending' AND agent = ?1 AND priority = ?2 AND ready_at <= ?3
+          ORDER BY ready_at, id LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
+    let mut found = Vec::new();
+    for priority in (0..=3).rev() {
+        let left = count as usize - found.len();
+        if left == 0 {
+            break;
+        }
+        let rows = statement
+            .query_map(params![agent, priority, at.as_microsecond(), left as i64], table::row)
+            .map_err(translate)?;
+        for row in rows {
+            found.push(row.map_err(translate)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Counts what the agent has claimed. Everything claimed has a time to wake, so this reads an index of open leases only.
+fn claimed(connection: &Connection, agent: &str) -> Result<u32, Error> {
+    let sql = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND agent = ?1 AND state = 'claimed'";
+    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
+    statement.query_row([agent], |row| row.get(0)).map_err(translate)
+}
+
+/// Returns the request of a handoff, from the event with which it was accepted.
+fn request(connection: &Connection, row: &Row) -> Result<Written, Error> {
+    let sql = "SELECT kind, detail FROM events WHERE run = ?1 AND seq = ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
+    let (kind, detail): (String, String) = statement
+        .query_row(params![row.run, row.accepted_seq], |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(|error| match error {
+            rusqlite::Error::QueryReturnedNoRows => {
+                Error::Damaged(format!("event {} of run `{}` is missing", row.accepted_seq, row.run))
+            }
+            error => translate(error),
+        })?;
+    match Fact::read(&kind, &detail) {
+        Ok(Fact::Accepted(accept)) => Ok(accept.request),
+        Ok(fact) => Err(Error::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
+        Err(why) => Err(Error::Damaged(format!("event {} of run `{}`: {why}", row.accepted_seq, row.run))),
+    }
+}

@@ -1,0 +1,147 @@
+//! Looking: what is there, without changing it.
+
+use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::journal::{Event, Head};
+use baton_engine::store::{Checkup, Count, Error, Filter};
+use baton_engine::{HandoffId, RunId};
+use jiff::Timestamp;
+use rusqlite::{Connection, Params, Row as SqlRow, params, params_from_iter};
+
+use super::{migrate, table, translate};
+use crate::rows;
+
+/// Returns all rows of a query.
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, Error> {
+    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
+    let rows = statement.query_map(parameters, read).map_err(translate)?;
+    rows.collect::<Result<_, _>>().map_err(translate)
+}
+
+/// Returns the ids that begin like this.
+pub(super) fn ids_beginning_with(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other.
+    let sql = "SELECT id FROM handoffs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2";
+    let end = format!("{prefix}\u{10ffff}");
+    let ranged = "SELECT id FROM handoffs WHERE id >= ?1 AND id < ?3 AND substr(id, 1, length(?1)) = ?1
+                  ORDER BY id LIMIT ?2";
+    let ids: Vec<String> = match prefix.is_empty() {
+        true => all(connection, sql, params![prefix, limit], |row| row.get(0))?,
+        false => all(connection, ranged, params![prefix, limit, end], |row| row.get(0))?,
+    };
+    ids.into_iter().map(|id| HandoffId::parse(id).map_err(Error::Damaged)).collect()
+}
+
+/// Lists handoffs, the newest first.
+pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+    let places = vec!["?"; states.len()].join(", ");
+    let of_agent = if filter.agent.is_some() { "agent = ?" } else { "TRUE" };
+    let in_state = if states.is_empty() { "TRUE".to_owned() } else { format!("state IN ({places})") };
+    let columns = table::columns!();
+    let sql = format!(
+        "SELECT {columns} FROM handoffs WHERE {of_agent} AND {in_state} ORDER BY rowid DESC LIMIT {}",
+        filter.limit
+    );
+    let parameters = filter.agent.as_deref().into_iter().chain(states);
+    let found = all(connection, &sql, params_from_iter(parameters), table::row)?;
+    found.iter().map(rows::Row::handoff).collect()
+}
+
+/// Counts the handoffs of each agent in each state.
+pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, Error> {
+    let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
+    let counted: Vec<(String, String, i64)> =
+        all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let count = |(agent, word, handoffs): (String, String, i64)| {
+        let unknown = || Error::Damaged(format!("`{word}` is no state"));
+        Ok(Count { agent, state: StateName::parse(&word).ok_or_else(unknown)?, handoffs: rows::unsigned(handoffs)? })
+    };
+    counted.into_iter().map(count).collect()
+}
+
+/// Returns the events of a run after a number.
+pub(super) fn history(connection: &Connection, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
+               WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    type Parts = (i64, String, i64, i64, String, String, Vec<u8>);
+    let parts: Vec<Parts> = all(connection, sql, params![run.as_str(), rows::signed(after), limit], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+    })?;
+    let event = |(seq, handoff, version, at, kind, detail, hash): Parts| {
+        Ok(Event {
+            run: run.clone(),
+            seq: rows::unsigned(seq)?,
+            handoff: HandoffId::parse(handoff).map_err(Error::Damaged)?,
+            version: rows::unsigned(version)?,
+            at: rows::time(at)?,
+            kind,
+            detail,
+            hash: rows::hash(&hash)?,
+        })
+    };
+    parts.into_iter().map(event).collect()
+}
+
+/// Returns the runs after one.
+pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    let sql = "SELECT run FROM events WHERE seq = 1 AND run > ?1
+               UNION SELECT run FROM handoffs WHERE run > ?1 ORDER BY run LIMIT ?2";
+    let after = after.map_or("", RunId::as_str);
+    let runs: Vec<String> = all(connection, sql, params![after, limit], |row| row.get(0))?;
+    runs.into_iter().map(|run| RunId::parse(run).map_err(Error::Damaged)).collect()
+}
+
+/// Returns the handoffs of a run, each with the last event that its row knows of.
+pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    // The journal knows the handoffs by an index. A handoff that is not in it any more is looked for by its own id.
+    let sql = concat!(
+        "SELECT ",
+        table::columns!(),
+        " FROM handoffs WHERE run = ?1
+          AND (id = ?1 OR id IN (SELECT handoff FROM events WHERE run = ?1)) ORDER BY rowid"
+    );
+    let found = all(connection, sql, [run.as_str()], table::row)?;
+    found.iter().map(|row| Ok((row.handoff()?, row.head()?))).collect()
+}
+
+/// Returns when something will be ready for the agent, or due for anybody.
+pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    let wake = "SELECT min(wake_at) FROM handoffs WHERE wake_at IS NOT NULL";
+    let ready = "SELECT min(ready_at) FROM handoffs WHERE state = 'pending' AND agent = ?1 AND priority = ?2";
+    let mut times: Vec<Option<i64>> = all(connection, wake, [], |row| row.get(0))?;
+    if let Some(agent) = agent {
+        for priority in 0..=3 {
+            let ready: Vec<Option<i64>> = all(connection, ready, params![agent, priority], |row| row.get(0))?;
+            times.extend(ready);
+        }
+    }
+    times.into_iter().flatten().min().map(rows::time).transpose()
+}
+
+/// Returns the time of the last change.
+pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> {
+    let times: Vec<i64> = all(connection, "SELECT at FROM latest WHERE at > 0", [], |row| row.get(0))?;
+    times.into_iter().next().map(rows::time).transpose()
+}
+
+/// Looks whether the file is sound, page by page.
+pub(super) fn checkup(connection: &Connection, place: String) -> Result<Checkup, Error> {
+    let now: i64 = connection.query_row("SELECT at FROM latest", [], |row| row.get(0)).map_err(translate)?;
+    let expired = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND wake_at <= ?1";
+    let expired_leases: i64 = connection.query_row(expired, [now], |row| row.get(0)).map_err(translate)?;
+    let said: Vec<String> = all(connection, "PRAGMA integrity_check(20)", [], |row| row.get(0))?;
+    let faults = said.into_iter().filter(|line| line != "ok").collect();
+    let (migration, migration_known) = (migrate::current(connection)?, migrate::known());
+    Ok(Checkup {
+        place: format!("SQLite {place}"),
+        migration,
+        migration_known,
+        expired_leases: rows::unsigned(expired_leases)?,
+        faults,
+    })
+}
