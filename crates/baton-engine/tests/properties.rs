@@ -1,6 +1,8 @@
 //! What holds for every handoff, whatever is asked of it in whatever order: random commands, right and wrong tokens,
 //! clocks that go back. A failing sequence is made as short as possible and printed.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 #[path = "properties/sequence.rs"]
 mod sequence;
 
