@@ -30,6 +30,7 @@ use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Orde
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use fault::translate;
 use wake::Wake;
@@ -86,6 +87,8 @@ fn connect(path: &Path) -> Result<Connection, Error> {
         connection.pragma_update(None, "trusted_schema", false)?;
         // A page that was changed outside of SQLite is found when it is read, not believed.
         connection.pragma_update(None, "cell_size_check", true)?;
+        // Plans must not depend on the values: without this SQLite prepares statements again for each new value.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(())
     };

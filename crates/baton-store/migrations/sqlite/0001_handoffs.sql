@@ -1,17 +1,20 @@
 -- One row per handoff: what must be looked up stands in columns, the rest in `body`. Times are microseconds since 1970.
--- The constraints repeat what the lifecycle guarantees.
+-- The constraints repeat what the lifecycle guarantees. They compare one by one: SQLite would build a temporary table
+-- for each `IN` with more than two words, on every write.
 CREATE TABLE handoffs (
     id           TEXT    NOT NULL PRIMARY KEY,
     run          TEXT    NOT NULL,
     agent        TEXT    NOT NULL,
     priority     INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3),
-    state        TEXT    NOT NULL CHECK (state IN (
-        'pending', 'claimed', 'verifying', 'blocked', 'awaiting_person', 'completed', 'failed', 'cancelled')),
+    state        TEXT    NOT NULL CHECK (
+        state = 'pending' OR state = 'claimed' OR state = 'completed' OR state = 'failed' OR state = 'cancelled'
+        OR state = 'verifying' OR state = 'blocked' OR state = 'awaiting_person'),
     version      INTEGER NOT NULL CHECK (version >= 1),
     fence        INTEGER NOT NULL CHECK (fence >= 0),
     ready_at     INTEGER CHECK ((ready_at IS NOT NULL) = (state = 'pending')),
     wake_at      INTEGER CHECK (wake_at IS NOT NULL OR state <> 'claimed'),
-    finished_at  INTEGER CHECK ((finished_at IS NOT NULL) = (state IN ('completed', 'failed', 'cancelled'))),
+    finished_at  INTEGER CHECK ((finished_at IS NOT NULL) = (
+        state = 'completed' OR state = 'failed' OR state = 'cancelled')),
     key          TEXT,
     accepted_seq INTEGER NOT NULL CHECK (accepted_seq >= 1),
     last_seq     INTEGER NOT NULL CHECK (last_seq >= accepted_seq),

@@ -1,0 +1,58 @@
+//! SQLite beside its physical limits, measured in the same run: the bare driver with the same number of durable commits.
+//!
+//! `cargo bench -p baton-store --bench sqlite` prints everything; a word after `--` (cycles, curve, pickup) one part.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "sqlite/bare.rs"]
+mod bare;
+#[path = "sqlite/curve.rs"]
+mod curve;
+#[path = "sqlite/cycle.rs"]
+mod cycle;
+#[path = "sqlite/pickup.rs"]
+mod pickup;
+
+use baton_testbed::Scratch;
+use baton_testbed::gauge::{Figure, Limit, median};
+
+/// How often ours and the bare driver take turns.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    if let [verb, path] = arguments.as_slice()
+        && verb == pickup::CHILD
+    {
+        return pickup::wait_and_tell(path.as_ref());
+    }
+    let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
+    if wanted("cycles") {
+        cycles();
+    }
+    if wanted("curve") {
+        curve::measure();
+    }
+    if wanted("pickup") {
+        pickup::measure();
+    }
+}
+
+fn cycles() {
+    println!("{}", Figure::heading());
+    for (clients, share) in [(1, 0.6), (64, 0.5)] {
+        let cycles = if clients == 1 { 1_000 } else { 12_000 };
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            let folder = Scratch::new();
+            let bare = bare::commits_per_second(&folder.path("bare.db"), clients, cycles * 3) / 3.0;
+            let ours = cycle::cycles_per_second(&folder.path("baton.db"), clients, cycles);
+            rounds.push((ours, bare));
+        }
+        let ours = median(&rounds.iter().map(|(ours, _)| *ours).collect::<Vec<_>>());
+        let bare = median(&rounds.iter().map(|(_, bare)| *bare).collect::<Vec<_>>());
+        let ratio = median(&rounds.iter().map(|(ours, bare)| ours / bare).collect::<Vec<_>>());
+        println!("{clients} clients: {ours:.0} cycles/s, bare driver {bare:.0} cycles/s, ratio {ratio:.2}");
+        let name = format!("cycles at {clients} clients, of the bare driver's");
+        println!("{}", Figure { name, ours: ratio, limit: Limit::AtLeast(share), unit: "×" });
+    }
+}
