@@ -153,10 +153,12 @@ async fn write(
 ) -> Result<Result<Handoff, Error>, Fault> {
     let (lock, look) = (session.prepare(LOCK_RUN_OF).await?, session.prepare(LOOK_AND_LOCK).await?);
     let id = order.id.as_str();
-    let (_, found) = session.begin((&lock, &[&id]), (&look, &[&id])).await?;
+    let found = session.begin(Some((&lock, &[&id])), (&look, &[&id])).await?;
     let mut ends = Ends::default();
     let outcome = decide(order, found.first(), &mut ends, at)?;
     let Some(transition) = outcome.transition else { return Ok(outcome.answer) };
+    // What follows is not before what it follows from, whatever the clock of the caller says.
+    let at = transition.handoff.changed_at;
     let returned = resume(session, &transition, &mut ends).await?;
     let mut changes = vec![Change::of(transition, &mut ends)];
     if let Some(resume) = returned {

@@ -4,7 +4,7 @@
 //! after we looked, nobody works on those handoffs until their leases have expired; that is what leases are for.
 
 use baton_engine::Handoff;
-use baton_engine::lifecycle::{self, Claim, Command, Refusal};
+use baton_engine::lifecycle::{self, Claim, Command};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
@@ -118,10 +118,15 @@ async fn attempt(
 
 /// Locks what can be claimed.
 async fn take(session: &mut Session, wish: &Wish, at: Timestamp) -> Result<Vec<SqlRow>, Fault> {
-    let (restricted, ready) = (session.prepare(RESTRICTED).await?, session.prepare(READY).await?);
+    let ready = session.prepare(READY).await?;
     let (agent, until, count) = (wish.agent.as_str(), at.as_microsecond(), i64::from(wish.count));
-    let (settings, rows) = session.begin((&restricted, &[&agent]), (&ready, &[&agent, &until, &count, &false])).await?;
-    let Some(settings) = settings.first() else { return Ok(rows) };
+    let rows = session.begin(None, (&ready, &[&agent, &until, &count, &false])).await?;
+    if !rows.is_empty() {
+        return Ok(rows);
+    }
+    // Nothing is there, or the queue has restrictions; most have none, so that is asked last.
+    let settings = session.query(RESTRICTED, &[&agent]).await?;
+    let Some(settings) = settings.first() else { return Ok(Vec::new()) };
     let queue = super::queue::read(agent, settings)?;
     let count = i64::from(room(session, &queue, wish.count).await?);
     match count {
@@ -163,11 +168,8 @@ async fn decide(
     for (row, handoff) in rows.iter().zip(handoffs) {
         ends.read(&handoff.run, row, END)?;
         let command = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
-        let transition = match lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) {
-            // Columns have whole microseconds, the time until which it rests may have a part of one.
-            Err(Refusal::NotReady { .. }) => continue,
-            tried => tried?,
-        };
+        // What nobody wants any more is left for the rescue.
+        let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;
         claimed.push(Claimed { handoff: transition.handoff.clone(), request });
         changes.push(Change::of(transition, &mut ends));

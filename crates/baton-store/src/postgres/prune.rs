@@ -31,9 +31,11 @@ pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp)
     // Whoever wants to accept something in this run waits for the same lock.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))";
     let members = "SELECT finished_at < $2 FROM handoffs
-        WHERE run = $1 AND id IN (SELECT handoff FROM events WHERE run = $1) ORDER BY id FOR UPDATE";
+        WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1
+        ORDER BY id FOR UPDATE";
     let remove = "WITH removed AS (
-            DELETE FROM handoffs WHERE run = $1 AND id IN (SELECT handoff FROM events WHERE run = $1) RETURNING 1
+            DELETE FROM handoffs
+            WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1 RETURNING 1
         ), forgotten AS (
             DELETE FROM events WHERE run = $1
         )
@@ -41,7 +43,7 @@ pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp)
     let mut session = store.session().await?;
     let (lock, members) = (session.prepare(lock).await?, session.prepare(members).await?);
     let name = run.as_str();
-    let (_, found) = session.begin((&lock, &[&name]), (&members, &[&name, &before.as_microsecond()])).await?;
+    let found = session.begin(Some((&lock, &[&name])), (&members, &[&name, &before.as_microsecond()])).await?;
     let over = found.iter().map(|row| row.try_get::<_, Option<bool>>(0)).collect::<Result<Vec<_>, _>>()?;
     if over.iter().any(|over| *over != Some(true)) {
         session.roll_back().await?;
