@@ -254,6 +254,7 @@ fn passes(error: &Error) -> bool {
         Error::Unreachable(_) | Error::Unwritable(_) => true,
         Error::Refused(_)
         | Error::NotFound(_)
+        | Error::Invalid(_)
         | Error::Taken { .. }
         | Error::TooNew { .. }
         | Error::Damaged(_)

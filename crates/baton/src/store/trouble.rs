@@ -35,10 +35,12 @@ fn refused(refusal: &Refusal) -> CommandError {
     let error = CommandError::no(refusal.to_string());
     match refusal {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
+        Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
         Refusal::Changed { current: Some(digest) } => error.hint(format!("what is there now: --shown {}", digest.0)),
         Refusal::Over { .. }
         | Refusal::Repeated
         | Refusal::NotReady { .. }
+        | Refusal::Overdue
         | Refusal::NotExpired
         | Refusal::Changed { current: None }
         | Refusal::OtherQuestion { .. }

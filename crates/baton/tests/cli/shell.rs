@@ -39,6 +39,31 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton explain
     ## baton convert
     ## baton schema
+    ## baton send
+    ## baton claim
+    ## baton ack
+    ## baton heartbeat
+    ## baton report
+    ## baton fail
+    ## baton wait
+    ## baton cancel
+    ## baton requeue
+    ## baton list
+    ## baton show
+    ## baton queue
+    ## baton queue list
+    ## baton queue pause
+    ## baton queue resume
+    ## baton queue limit
+    ## baton approve
+    ## baton reject
+    ## baton answer
+    ## baton worker
+    ## baton audit
+    ## baton audit verify
+    ## baton audit export
+    ## baton prune
+    ## baton doctor
     ## baton dir
     ## baton dir init
     ## baton dir create
