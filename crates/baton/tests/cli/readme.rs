@@ -1,4 +1,4 @@
-//! The tours in the README and in docs/queue.md: every command that they show is run, and prints what they say.
+//! The tours in the README and in docs: every command that they show is run, and prints what they say.
 
 use std::fs;
 use std::path::Path;
@@ -61,6 +61,18 @@ fn every_command_of_the_tour_prints_what_the_readme_says() {
 #[test]
 fn every_command_of_the_tour_prints_what_the_guide_of_the_queue_says() {
     take_the_tour("docs/queue.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_guide_of_checking_says() {
+    take_the_tour("docs/checking.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_guide_of_the_folders_says() {
+    take_the_tour("docs/folders.md");
 }
 
 #[cfg(unix)]
