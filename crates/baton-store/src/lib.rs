@@ -3,6 +3,7 @@
 //! `rows` says how a handoff is stored, for both; `sqlite` and `postgres` contain SQL and binding only.
 
 mod location;
+pub mod postgres;
 mod rows;
 pub mod sqlite;
 
@@ -17,6 +18,6 @@ pub use location::Location;
 pub async fn open(location: &Location) -> Result<Arc<dyn Store>, Error> {
     match location {
         Location::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
-        Location::Postgres(_) => Err(Error::Unreachable(format!("{location}: PostgreSQL is not known yet"))),
+        Location::Postgres(url) => Ok(Arc::new(postgres::Postgres::connect(url).await?)),
     }
 }

@@ -1,0 +1,221 @@
+//! PostgreSQL: many machines, no leader. Every node may claim, rescue and sweep; the server keeps them apart.
+//!
+//! Decisions are made by `baton_engine::lifecycle`; a statement here looks, or writes what was decided if nothing has
+//! changed meanwhile. When the connection is lost, verbs look whether their work has arrived and go on for a while.
+
+mod accept;
+mod address;
+mod apply;
+mod checkup;
+mod claim;
+mod fault;
+mod look;
+mod migrate;
+mod prune;
+mod queue;
+mod rescue;
+mod session;
+mod table;
+mod tls;
+mod wake;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::handoff::Handoff;
+use baton_engine::journal::{Event, Head};
+use baton_engine::lifecycle::Accept;
+use baton_engine::queue::Queue;
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Store, Wish};
+use baton_engine::{HandoffId, RunId};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use jiff::Timestamp;
+
+use address::Address;
+use fault::{Fault, Patience};
+use session::Session;
+use wake::Wake;
+
+/// How many connections one process opens at most, beside the one that listens.
+const CONNECTIONS_MAX: usize = 16;
+
+/// How long to wait for a connection, in whatever way.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Plans must not depend on how much the server knew about the tables when it made them: a queue that was empty a
+/// moment ago would be read from one end to the other for as long as the plan is kept.
+const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off";
+
+/// A store in a PostgreSQL database.
+pub struct Postgres {
+    pool: Pool,
+    address: Arc<Address>,
+    wake: Wake,
+}
+
+impl Postgres {
+    /// Connects to a server and brings the database up to date.
+    pub async fn connect(url: &str) -> Result<Postgres, Error> {
+        let address = Arc::new(Address::parse(url)?);
+        let connector = address.protection.connector()?;
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(address.config.clone(), connector.clone(), recycling);
+        let settle = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
+            Box::pin(async move { client.batch_execute(SESSION_SETTINGS).await.map_err(HookError::Backend) })
+        });
+        let pool = Pool::builder(manager)
+            .max_size(CONNECTIONS_MAX)
+            .runtime(Runtime::Tokio1)
+            .timeouts(Timeouts { wait: Some(WAIT), create: Some(WAIT), recycle: Some(WAIT) })
+            .post_create(settle)
+            .build()
+            .map_err(|error| Error::Failed(error.to_string()))?;
+        let name = prepare(&pool).await.map_err(|error| with_hosts(error, &address))?;
+        let wake = Wake::new(name, Arc::clone(&address), connector);
+        Ok(Postgres { pool, address, wake })
+    }
+
+    /// Takes a connection.
+    async fn session(&self) -> Result<Session, Fault> {
+        Ok(Session::new(self.pool.get().await?))
+    }
+
+    /// Tries until it works, or until trying makes no sense any more.
+    async fn patiently<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let mut patience = Patience::new();
+        loop {
+            match attempt().await {
+                Ok(value) => return Ok(value),
+                Err(fault) => patience.after(fault).await.map_err(|error| with_hosts(error, &self.address))?,
+            }
+        }
+    }
+
+    fn named<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.map_err(|error| with_hosts(error, &self.address))
+    }
+}
+
+/// Brings the database up to date, and returns a name for this store that no other has.
+///
+/// Somebody who has mistyped the address should not wait; a server that is just starting is waited for.
+async fn prepare(pool: &Pool) -> Result<String, Error> {
+    let mut patience = Patience::new();
+    loop {
+        let attempt = async {
+            let session = Session::new(pool.get().await?);
+            migrate::migrate(&session).await?;
+            let row = session.client().query_one("SELECT gen_random_uuid()::text", &[]).await?;
+            Ok::<String, Fault>(row.try_get(0)?)
+        };
+        match attempt.await {
+            Ok(name) => return Ok(name),
+            Err(Fault::Lost(why)) if why.contains("refused") || why.contains("lookup") => {
+                return Err(Error::Unreachable(why));
+            }
+            Err(fault) => patience.after(fault).await?,
+        }
+    }
+}
+
+/// Says which server does not answer.
+fn with_hosts(error: Error, address: &Address) -> Error {
+    match error {
+        Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", address.hosts())),
+        other => other,
+    }
+}
+
+#[async_trait]
+impl Store for Postgres {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+        self.named(accept::accept(self, &requests, at).await)
+    }
+
+    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+        self.named(claim::claim(self, wish, at).await)
+    }
+
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+        self.named(apply::apply(self, &order, at).await)
+    }
+
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.named(rescue::rescue(self, limit, dice, at).await)
+    }
+
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+        self.patiently(|| look::find(self, id)).await
+    }
+
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+        self.patiently(|| look::ids_beginning_with(self, prefix, limit)).await
+    }
+
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        self.patiently(|| look::list(self, filter)).await
+    }
+
+    async fn census(&self) -> Result<Vec<Count>, Error> {
+        self.patiently(|| look::census(self)).await
+    }
+
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+        self.patiently(|| look::history(self, run, after, limit)).await
+    }
+
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+        self.patiently(|| look::runs(self, after, limit)).await
+    }
+
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+        self.patiently(|| look::handoffs_of(self, run)).await
+    }
+
+    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+        self.patiently(|| queue::queue(self, agent)).await
+    }
+
+    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+        self.patiently(|| queue::set_queue(self, queue)).await
+    }
+
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+        self.patiently(|| look::next_due(self, agent)).await
+    }
+
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+        self.patiently(|| prune::finished_runs(self, before, limit)).await
+    }
+
+    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
+        self.patiently(|| prune::remove_run(self, run, before)).await
+    }
+
+    fn changes(&self) -> u64 {
+        self.wake.changes()
+    }
+
+    async fn changed(&self, since: u64, limit: Duration) {
+        self.wake.changed(since, limit).await;
+    }
+
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        self.patiently(|| look::time(self)).await
+    }
+
+    async fn checkup(&self) -> Result<Checkup, Error> {
+        self.patiently(|| checkup::checkup(self)).await
+    }
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Postgres").field("place", &self.address.place).finish_non_exhaustive()
+    }
+}

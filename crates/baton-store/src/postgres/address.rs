@@ -1,0 +1,177 @@
+//! The address of a server: what the URL says, and what we add to it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_engine::store::Error;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+use super::tls::Protection;
+use crate::Location;
+
+/// How long to wait for a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// After this time without an answer from the other machine's network, a connection is dead.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How to reach a server.
+pub(super) struct Address {
+    /// For the driver.
+    pub(super) config: Config,
+    /// How the connection is protected.
+    pub(super) protection: Protection,
+    /// The URL without the password.
+    pub(super) place: String,
+}
+
+impl Address {
+    /// Reads a URL.
+    pub(super) fn parse(url: &str) -> Result<Address, Error> {
+        let place = Location::Postgres(url.to_owned()).to_string();
+        let (url, ssl) = take_ssl(url);
+        // The driver's message names the setting, never its value.
+        let wrong = |why: String| Error::Unreachable(format!("{place}: {why}"));
+        let mut config: Config = url.parse().map_err(|error| wrong(super::fault::chain(&error)))?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            config.host("localhost");
+        }
+        let protection = ssl.protection(is_here(&config)).map_err(wrong)?;
+        config.ssl_mode(match protection {
+            Protection::None => SslMode::Disable,
+            Protection::Opportunistic => SslMode::Prefer,
+            Protection::Verified(_) => SslMode::Require,
+        });
+        if config.get_application_name().is_none() {
+            config.application_name("baton");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 4).keepalives_retries(3);
+        Ok(Address { config, protection, place })
+    }
+
+    /// Returns where the server listens, for messages.
+    pub(super) fn hosts(&self) -> String {
+        let ports = self.config.get_ports();
+        let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        let name = |(at, host): (usize, &Host)| match host {
+            Host::Tcp(name) => format!("{name}:{}", port(at)),
+            Host::Unix(folder) => format!("{}/.s.PGSQL.{}", folder.display(), port(at)),
+        };
+        let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(name).collect();
+        match hosts.is_empty() {
+            true => self.config.get_hostaddrs().iter().map(|ip| format!("{ip}:{}", port(0))).collect(),
+            false => hosts.join(", "),
+        }
+    }
+}
+
+/// What the URL says about encryption, where the driver knows less than libpq.
+#[derive(Default)]
+struct Ssl {
+    mode: Option<String>,
+    root: Option<PathBuf>,
+}
+
+impl Ssl {
+    fn protection(self, here: bool) -> Result<Protection, String> {
+        match self.mode.as_deref() {
+            Some("disable") => Ok(Protection::None),
+            Some("require" | "verify-ca" | "verify-full") => Ok(Protection::Verified(self.root)),
+            None if self.root.is_some() => Ok(Protection::Verified(self.root)),
+            None | Some("allow" | "prefer") if here => Ok(Protection::None),
+            None | Some("allow" | "prefer") => Ok(Protection::Opportunistic),
+            Some(other) => Err(format!("sslmode `{other}`: use disable, prefer, require or verify-full")),
+        }
+    }
+}
+
+/// Takes the settings about encryption out of the URL.
+fn take_ssl(url: &str) -> (String, Ssl) {
+    let mut ssl = Ssl::default();
+    let Some((before, settings)) = url.split_once('?') else { return (url.to_owned(), ssl) };
+    let mut others = Vec::new();
+    for setting in settings.split('&') {
+        match setting.split_once('=') {
+            Some(("sslmode", mode)) => ssl.mode = Some(mode.to_owned()),
+            Some(("sslrootcert", path)) => ssl.root = Some(PathBuf::from(decoded(path))),
+            _ => others.push(setting),
+        }
+    }
+    let rest = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };
+    (rest, ssl)
+}
+
+/// Reads `%2F` as `/`.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Says whether the server is on this machine, so that nobody is between.
+fn is_here(config: &Config) -> bool {
+    let host = |host: &Host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+    };
+    config.get_hosts().iter().all(host) && config.get_hostaddrs().iter().all(std::net::IpAddr::is_loopback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(url: &str) -> Address {
+        Address::parse(url).expect("an address")
+    }
+
+    #[test]
+    fn server_on_this_machine_needs_no_encryption() {
+        for url in ["postgres://u@127.0.0.1/d", "postgres://localhost/d?sslmode=prefer", "postgres:///d?host=/run/x"] {
+            assert_eq!(address(url).protection, Protection::None, "{url}");
+        }
+        assert_eq!(address("postgres://db.example/d").protection, Protection::Opportunistic);
+        assert_eq!(address("postgres://127.0.0.1/d?sslmode=require").protection, Protection::Verified(None));
+        let root = address("postgres://db.example/d?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem");
+        assert_eq!(root.protection, Protection::Verified(Some("/etc/ca.pem".into())));
+        assert!(Address::parse("postgres://h/d?sslmode=perhaps").is_err());
+    }
+
+    #[test]
+    fn place_and_hosts_do_not_tell_the_password() {
+        let address = address("postgres://u:secret@db.example:6000/d?application_name=x");
+        assert_eq!(address.place, "postgres://u@db.example:6000/d?application_name=x");
+        assert_eq!(address.hosts(), "db.example:6000");
+    }
+
+    #[test]
+    fn wrong_url_is_refused_without_telling_the_password() {
+        for url in ["postgres://u:secret@h:port/d", "postgres://u:secret@h/d?nonsense=1"] {
+            let error = Address::parse(url).err().expect("wrong").to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}

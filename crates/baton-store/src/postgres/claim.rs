@@ -1,0 +1,184 @@
+//! Claiming: what is ready for an agent, the most urgent first. Two round trips, however many are claimed.
+//!
+//! If the connection is lost while a claim is committed, its events tell whether it was. Should it be committed only
+//! after we looked, nobody works on those handoffs until their leases have expired; that is what leases are for.
+
+use baton_engine::handoff::Written;
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{self, Claim, Command};
+use baton_engine::queue::Queue;
+use baton_engine::store::{Claimed, Error, Wish};
+use baton_engine::{Handoff, RunId};
+use jiff::Timestamp;
+use tokio_postgres::Row as SqlRow;
+
+use super::Postgres;
+use super::accept::LOCK_RUNS;
+use super::fault::{Fault, Patience};
+use super::session::{Bound, Session};
+use super::table::{self, Arrays, Change, ENDS, Ends, Sent, UPDATE, UPDATE_PARAMETERS};
+
+/// Finds a queue that is paused or has a limit, and lets nobody else claim from it until the transaction ends.
+const RESTRICTED: &str =
+    "SELECT paused, concurrency FROM queues WHERE agent = $1 AND (paused OR concurrency IS NOT NULL) FOR UPDATE";
+
+/// Takes what is ready. Unless `$4` says that the queue is ours, a queue with restrictions gives nothing.
+///
+/// Differs from SQLite: all priorities in one statement, each by one step into the index. Rows that somebody else
+/// takes at the moment are skipped; no more rows are locked than are taken.
+const READY: &str = concat!(
+    "SELECT ",
+    table::columns!(),
+    ", ",
+    table::end_columns!(),
+    ", accepted.kind, accepted.detail
+     FROM (
+        SELECT ready.* FROM (VALUES (3::smallint), (2::smallint), (1::smallint), (0::smallint)) AS urgency (priority)
+        CROSS JOIN LATERAL (
+            SELECT * FROM handoffs
+            WHERE agent = $1 AND state = 'pending' AND priority = urgency.priority AND ready_at <= $2
+            ORDER BY ready_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+        ) AS ready
+        WHERE $4 OR NOT EXISTS (
+            SELECT FROM queues WHERE queues.agent = $1 AND (queues.paused OR queues.concurrency IS NOT NULL))
+        LIMIT $3
+     ) AS h ",
+    table::join_end!(),
+    " LEFT JOIN events AS accepted ON accepted.run = h.run AND accepted.seq = h.accepted_seq"
+);
+
+/// The columns at which [`READY`] begins with the end of the journal and with the request.
+const END: usize = 8;
+const REQUEST: usize = 11;
+
+/// What was sent, and what the caller would get if it has arrived.
+#[derive(Default)]
+struct Memory {
+    unsure: bool,
+    sent: Sent,
+    claimed: Vec<Claimed>,
+}
+
+/// Claims what is ready, as far as the queue of the agent has room.
+pub(super) async fn claim(store: &Postgres, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    let mut patience = Patience::new();
+    let mut memory = Memory::default();
+    if wish.count == 0 {
+        return Ok(Vec::new());
+    }
+    loop {
+        match attempt(store, wish, at, &mut memory, patience.has_raced()).await {
+            Ok(claimed) => return Ok(claimed),
+            Err(fault) => {
+                memory.unsure |= matches!(fault, Fault::Lost(_));
+                patience.after(fault).await?;
+            }
+        }
+    }
+}
+
+async fn attempt(
+    store: &Postgres,
+    wish: &Wish,
+    at: Timestamp,
+    memory: &mut Memory,
+    careful: bool,
+) -> Result<Vec<Claimed>, Fault> {
+    let mut session = store.session().await?;
+    if memory.unsure && memory.sent.arrived(&session).await? {
+        return Ok(std::mem::take(&mut memory.claimed));
+    }
+    let rows = take(&mut session, wish, at).await?;
+    if rows.is_empty() {
+        session.roll_back().await?;
+        return Ok(Vec::new());
+    }
+    let decided = decide(&session, &rows, wish, at, careful).await;
+    let (claimed, changes) = match decided {
+        Ok(decided) => decided,
+        Err(fault) => {
+            session.roll_back().await?;
+            return Err(fault);
+        }
+    };
+    memory.sent.expect(&changes);
+    memory.claimed.clone_from(&claimed);
+    let update = session.prepare(UPDATE).await?;
+    let arrays = Arrays::of(&changes);
+    let parameters = arrays.parameters();
+    let bound: Bound<'_> = (&update, &parameters[..UPDATE_PARAMETERS]);
+    let written = session.commit(Some(bound), None).await?;
+    match written == claimed.len() as u64 {
+        true => Ok(claimed),
+        false => Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into()),
+    }
+}
+
+/// Locks what can be claimed.
+async fn take(session: &mut Session, wish: &Wish, at: Timestamp) -> Result<Vec<SqlRow>, Fault> {
+    let (restricted, ready) = (session.prepare(RESTRICTED).await?, session.prepare(READY).await?);
+    let (agent, until, count) = (wish.agent.as_str(), at.as_microsecond(), i64::from(wish.count));
+    let (settings, rows) = session.begin((&restricted, &[&agent]), (&ready, &[&agent, &until, &count, &false])).await?;
+    let Some(settings) = settings.first() else { return Ok(rows) };
+    let queue = super::queue::read(agent, settings)?;
+    let count = i64::from(room(session, &queue, wish.count).await?);
+    match count {
+        0 => Ok(Vec::new()),
+        _ => Ok(session.client().query(&ready, &[&agent, &until, &count, &true]).await?),
+    }
+}
+
+/// Returns how many the queue gives out. Everything claimed has a time to wake, so this reads an index of open leases.
+async fn room(session: &Session, queue: &Queue, wanted: u32) -> Result<u32, Fault> {
+    let sql = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND agent = $1 AND state = 'claimed'";
+    let claimed: i64 = match queue.concurrency {
+        Some(_) => {
+            let counted = session.query(sql, &[&queue.agent]).await?;
+            counted.first().map_or(Ok(0), |row| row.try_get(0))?
+        }
+        None => 0,
+    };
+    Ok(queue.room(wanted, u32::try_from(claimed).unwrap_or(u32::MAX)))
+}
+
+/// Decides what becomes of the rows.
+async fn decide(
+    session: &Session,
+    rows: &[SqlRow],
+    wish: &Wish,
+    at: Timestamp,
+    careful: bool,
+) -> Result<(Vec<Claimed>, Vec<Change>), Fault> {
+    let handoffs = rows.iter().map(table::handoff).collect::<Result<Vec<Handoff>, Fault>>()?;
+    let mut ends = Ends::default();
+    if careful {
+        // Others write to the same runs: after waiting for them, the journals end elsewhere.
+        let runs: Vec<&str> = handoffs.iter().map(|handoff| handoff.run.as_str()).collect();
+        session.query(LOCK_RUNS, &[&runs]).await?;
+        table::ends(&session.query(ENDS, &[&runs]).await?, &mut ends)?;
+    }
+    let (mut claimed, mut changes) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+    for (row, handoff) in rows.iter().zip(handoffs) {
+        ends.read(&handoff.run, row, END)?;
+        let command = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
+        let transition = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at))?;
+        let request = request(row, &handoff.run)?;
+        claimed.push(Claimed { handoff: transition.handoff.clone(), request });
+        changes.push(Change::of(transition, &mut ends));
+    }
+    Ok((claimed, changes))
+}
+
+/// Returns the request of a handoff, from the event with which it was accepted.
+fn request(row: &SqlRow, run: &RunId) -> Result<Written, Fault> {
+    let damaged = |why: String| Fault::Final(Error::Damaged(format!("run `{run}`: {why}")));
+    let (kind, detail): (Option<&str>, Option<&str>) = (row.try_get(REQUEST)?, row.try_get(REQUEST + 1)?);
+    let (Some(kind), Some(detail)) = (kind, detail) else {
+        return Err(damaged("the event with the request is missing".to_owned()));
+    };
+    match Fact::read(kind, detail) {
+        Ok(Fact::Accepted(accept)) => Ok(accept.request),
+        Ok(fact) => Err(damaged(format!("a handoff begins with `{}`", fact.kind()))),
+        Err(why) => Err(damaged(why)),
+    }
+}

@@ -1,0 +1,134 @@
+//! Looking: what is there, without changing it.
+
+use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::journal::{Event, Head};
+use baton_engine::store::{Count, Error, Filter};
+use baton_engine::{HandoffId, RunId};
+use jiff::Timestamp;
+use tokio_postgres::Row as SqlRow;
+
+use super::Postgres;
+use super::fault::Fault;
+use super::table;
+use crate::rows;
+
+/// Finds a handoff.
+pub(super) async fn find(store: &Postgres, id: &HandoffId) -> Result<Option<Handoff>, Fault> {
+    table::find(&store.session().await?, id).await
+}
+
+/// Returns the ids that begin like this.
+pub(super) async fn ids_beginning_with(store: &Postgres, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Fault> {
+    // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other.
+    let sql = "SELECT id FROM handoffs WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3";
+    let end = format!("{prefix}\u{10ffff}");
+    let found = store.session().await?.query(sql, &[&prefix, &end, &i64::from(limit)]).await?;
+    found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?)).collect()
+}
+
+/// Lists handoffs, the newest first.
+pub(super) async fn list(store: &Postgres, filter: &Filter) -> Result<Vec<Handoff>, Fault> {
+    let sql = concat!(
+        "SELECT ",
+        table::columns!(),
+        " FROM handoffs AS h WHERE ($1::text IS NULL OR h.agent = $1) AND ($2::text[] IS NULL OR h.state = ANY ($2))
+          ORDER BY h.position DESC LIMIT $3"
+    );
+    let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+    let states = (!states.is_empty()).then_some(states);
+    let found = store.session().await?.query(sql, &[&filter.agent, &states, &i64::from(filter.limit)]).await?;
+    found.iter().map(table::handoff).collect()
+}
+
+/// Counts the handoffs of each agent in each state.
+pub(super) async fn census(store: &Postgres) -> Result<Vec<Count>, Fault> {
+    let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
+    let count = |row: &SqlRow| {
+        let word: &str = row.try_get(1)?;
+        let state = StateName::parse(word).ok_or_else(|| Error::Damaged(format!("`{word}` is no state")))?;
+        Ok(Count { agent: row.try_get(0)?, state, handoffs: rows::unsigned(row.try_get(2)?)? })
+    };
+    store.session().await?.query(sql, &[]).await?.iter().map(count).collect()
+}
+
+/// Returns the events of a run after a number.
+pub(super) async fn history(store: &Postgres, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Fault> {
+    let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
+               WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+    let event = |row: &SqlRow| {
+        Ok(Event {
+            run: run.clone(),
+            seq: rows::unsigned(row.try_get(0)?)?,
+            handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(Error::Damaged)?,
+            version: rows::unsigned(row.try_get(2)?)?,
+            at: rows::time(row.try_get(3)?)?,
+            kind: row.try_get(4)?,
+            detail: row.try_get(5)?,
+            hash: rows::hash(row.try_get(6)?)?,
+        })
+    };
+    let session = store.session().await?;
+    let found = session.query(sql, &[&run.as_str(), &rows::signed(after), &i64::from(limit)]).await?;
+    found.iter().map(event).collect()
+}
+
+/// Reads the ids of runs.
+pub(super) fn run_ids(found: &[SqlRow]) -> Result<Vec<RunId>, Fault> {
+    found.iter().map(|row| Ok(RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?)).collect()
+}
+
+/// Returns the runs after one.
+pub(super) async fn runs(store: &Postgres, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Fault> {
+    // Differs from SQLite: one step into the index per run, whatever the length of its journal.
+    let sql = "WITH RECURSIVE each (run) AS (
+            (SELECT run FROM events WHERE run > $1 ORDER BY run LIMIT 1)
+            UNION ALL
+            SELECT (SELECT run FROM events WHERE run > each.run ORDER BY run LIMIT 1) FROM each
+            WHERE each.run IS NOT NULL
+        )
+        SELECT run FROM each WHERE run IS NOT NULL LIMIT $2";
+    let after = after.map_or("", RunId::as_str);
+    run_ids(&store.session().await?.query(sql, &[&after, &i64::from(limit)]).await?)
+}
+
+/// Returns the handoffs of a run, each with the last event that its row knows of.
+pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Handoff, Head)>, Fault> {
+    // The journal knows the handoffs by an index. A handoff that is not in it any more is looked for by its own id.
+    let sql = concat!(
+        "SELECT ",
+        table::columns!(),
+        " FROM handoffs AS h
+          WHERE h.id IN (SELECT handoff FROM events WHERE run = $1 UNION SELECT $1) AND h.run = $1 ORDER BY h.position"
+    );
+    let found = store.session().await?.query(sql, &[&run.as_str()]).await?;
+    let read = |row: &SqlRow| {
+        let row = table::row(row)?;
+        Ok((row.handoff()?, row.head()?))
+    };
+    found.iter().map(read).collect()
+}
+
+/// Returns when something will be ready for the agent, or due for anybody.
+pub(super) async fn next_due(store: &Postgres, agent: Option<&str>) -> Result<Option<Timestamp>, Fault> {
+    // Each minimum is one step into an index.
+    let sql = "SELECT least(
+            (SELECT min(wake_at) FROM handoffs WHERE wake_at IS NOT NULL),
+            (SELECT min(first.ready_at)
+             FROM (VALUES (3::smallint), (2::smallint), (1::smallint), (0::smallint)) AS urgency (priority)
+             CROSS JOIN LATERAL (
+                SELECT ready_at FROM handoffs WHERE agent = $1 AND state = 'pending' AND priority = urgency.priority
+                ORDER BY ready_at LIMIT 1
+             ) AS first))";
+    let found = store.session().await?.query(sql, &[&agent]).await?;
+    let due: Option<i64> = found.first().map_or(Ok(None), |row| row.try_get(0))?;
+    Ok(due.map(rows::time).transpose()?)
+}
+
+/// Returns the time of the server.
+pub(super) async fn time(store: &Postgres) -> Result<Option<Timestamp>, Fault> {
+    // Differs from SQLite: a server has a clock that everybody shares.
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    let found = store.session().await?.query(sql, &[]).await?;
+    let now: Option<i64> = found.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(now.map(rows::time).transpose()?)
+}

@@ -1,0 +1,38 @@
+//! The settings of queues.
+
+use baton_engine::queue::Queue;
+use baton_engine::store::Error;
+use tokio_postgres::Row as SqlRow;
+
+use super::Postgres;
+use super::fault::Fault;
+use super::session::{Parameters, sent_behind};
+
+/// Reads settings: whether it is paused, and its limit.
+pub(super) fn read(agent: &str, row: &SqlRow) -> Result<Queue, Fault> {
+    let concurrency: Option<i64> = row.try_get(1)?;
+    let limit = |limit: i64| u32::try_from(limit).map_err(|_| Error::Damaged(format!("the limit {limit}")));
+    Ok(Queue { agent: agent.to_owned(), paused: row.try_get(0)?, concurrency: concurrency.map(limit).transpose()? })
+}
+
+/// Returns the settings of an agent's queue.
+pub(super) async fn queue(store: &Postgres, agent: &str) -> Result<Queue, Fault> {
+    let session = store.session().await?;
+    let found = session.query("SELECT paused, concurrency FROM queues WHERE agent = $1", &[&agent]).await?;
+    found.first().map_or_else(|| Ok(Queue::open(agent)), |row| read(agent, row))
+}
+
+/// Changes the settings of an agent's queue.
+pub(super) async fn set_queue(store: &Postgres, queue: &Queue) -> Result<(), Fault> {
+    let sql = "INSERT INTO queues (agent, paused, concurrency) VALUES ($1, $2, $3)
+               ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, concurrency = excluded.concurrency";
+    let session = store.session().await?;
+    let (set, notify) = (session.prepare(sql).await?, store.wake.statement(&session).await?);
+    let concurrency = queue.concurrency.map(i64::from);
+    let settings: Parameters<'_> = &[&queue.agent, &queue.paused, &concurrency];
+    let client = session.client();
+    let written = client.execute(&set, settings);
+    sent_behind(written, client.execute(&notify, &store.wake.parameters())).await?;
+    store.wake.ring();
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A connection of the pool, and a transaction on it that never stays open.
+//!
+//! Statements are pipelined: what does not depend on the answer before it is sent without waiting for that answer.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+
+use deadpool_postgres::{Client, Object};
+use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
+
+use super::fault::Fault;
+
+/// The parameters of a statement.
+pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
+
+/// A statement with its parameters.
+pub(super) type Bound<'p> = (&'p Statement, Parameters<'p>);
+
+/// A statement that must write so many rows.
+#[derive(Clone, Copy)]
+pub(super) struct Guarded<'p> {
+    pub(super) bound: Bound<'p>,
+    pub(super) rows: u64,
+}
+
+/// A connection of the pool.
+pub(super) struct Session {
+    /// Always there until the session is dropped.
+    client: Option<Client>,
+    /// Whether a transaction has begun and not ended.
+    open: bool,
+}
+
+impl Session {
+    pub(super) fn new(client: Client) -> Session {
+        Session { client: Some(client), open: false }
+    }
+
+    /// Returns the connection.
+    pub(super) fn client(&self) -> &Client {
+        self.client.as_ref().expect("a session has its connection until it is dropped")
+    }
+
+    /// Prepares a statement, once per connection.
+    pub(super) async fn prepare(&self, sql: &str) -> Result<Statement, Fault> {
+        Ok(self.client().prepare_cached(sql).await?)
+    }
+
+    /// Returns all rows.
+    pub(super) async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<tokio_postgres::Row>, Fault> {
+        let statement = self.prepare(sql).await?;
+        Ok(self.client().query(&statement, parameters).await?)
+    }
+
+    /// Begins a transaction with two questions, all in one round trip. The second is answered after the first.
+    pub(super) async fn begin(
+        &mut self,
+        first: Bound<'_>,
+        second: Bound<'_>,
+    ) -> Result<(Vec<tokio_postgres::Row>, Vec<tokio_postgres::Row>), Fault> {
+        self.open = true;
+        let client = self.client();
+        let begun = client.batch_execute("BEGIN");
+        let ((), first, second) =
+            tokio::try_join!(begun, client.query(first.0, first.1), client.query(second.0, second.1))?;
+        Ok((first, second))
+    }
+
+    /// Runs the last statement of a transaction and commits, in one round trip; `behind` follows the commit.
+    ///
+    /// If the statement fails the transaction is undone, because the server does not commit after an error.
+    pub(super) async fn commit(&mut self, last: Option<Bound<'_>>, behind: Option<Bound<'_>>) -> Result<u64, Fault> {
+        let client = self.client();
+        let run = async |bound: Option<Bound<'_>>| match bound {
+            Some((statement, parameters)) => client.execute(statement, parameters).await,
+            None => Ok(0),
+        };
+        let both = async { tokio::join!(run(last), client.batch_execute("COMMIT")) };
+        let (written, committed) = match behind {
+            Some(_) => sent_behind(both, run(behind)).await,
+            None => both.await,
+        };
+        self.open = committed.is_err();
+        let written = written?;
+        committed?;
+        Ok(written)
+    }
+
+    /// Writes in a transaction: each statement must write as many rows as it says, or everything is undone.
+    pub(super) async fn write(&mut self, first: Guarded<'_>, second: Guarded<'_>) -> Result<(), Fault> {
+        let client = self.client();
+        let run = async |guarded: Guarded<'_>| match guarded.rows {
+            0 => Ok(0),
+            _ => client.execute(guarded.bound.0, guarded.bound.1).await,
+        };
+        let written = tokio::try_join!(run(first), run(second));
+        if matches!(written, Ok(rows) if rows == (first.rows, second.rows)) {
+            return Ok(());
+        }
+        self.roll_back().await?;
+        written?;
+        Err(Fault::Raced)
+    }
+
+    /// Undoes the transaction, if one is open.
+    pub(super) async fn roll_back(&mut self) -> Result<(), Fault> {
+        if self.open {
+            self.client().batch_execute("ROLLBACK").await?;
+            self.open = false;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    /// Nobody else may get a connection in the middle of a transaction. Closing it makes the server undo everything.
+    fn drop(&mut self) {
+        if self.open
+            && let Some(client) = self.client.take()
+        {
+            drop(Object::take(client));
+        }
+    }
+}
+
+/// Waits for the first; the second is sent right behind it, and nobody waits for its answer.
+pub(super) async fn sent_behind<T>(first: impl Future<Output = T>, second: impl Future) -> T {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let mut sent = false;
+    poll_fn(|context| {
+        let answered = first.as_mut().poll(context);
+        if !sent {
+            sent = true;
+            // A statement is sent when it is polled for the first time.
+            let _ = second.as_mut().poll(context);
+        }
+        answered
+    })
+    .await
+}
