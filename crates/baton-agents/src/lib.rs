@@ -1,1 +1,3 @@
-//! Reaching agents.
+//! Reaching agents: [`directory`] hands work over through folders of JSON files.
+
+pub mod directory;

@@ -3,7 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, completions, convert, explain, schema};
+use crate::commands::{check, completions, convert, dir, explain, schema};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Explain(explain::Options),
     Convert(convert::Options),
     Schema(schema::Options),
+    Dir(dir::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod dir;
 pub(crate) mod explain;
 mod help_markdown;
 pub(crate) mod schema;
@@ -18,6 +19,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),
         Command::Schema(options) => schema::run(&options, output),
+        Command::Dir(options) => dir::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
         Command::HelpMarkdown => help_markdown::run(output),
     }

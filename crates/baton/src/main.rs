@@ -1,6 +1,7 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
 mod cli;
+mod clock;
 mod command_error;
 mod commands;
 mod config;

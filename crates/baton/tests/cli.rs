@@ -16,6 +16,16 @@ mod check_surroundings;
 mod configuration;
 #[path = "cli/convert.rs"]
 mod convert;
+#[path = "cli/dir_bad_input.rs"]
+mod dir_bad_input;
+#[path = "cli/dir_concurrency.rs"]
+mod dir_concurrency;
+#[path = "cli/dir_python.rs"]
+mod dir_python;
+#[path = "cli/dir_schemas.rs"]
+mod dir_schemas;
+#[path = "cli/dir_verbs.rs"]
+mod dir_verbs;
 #[path = "cli/documents.rs"]
 mod documents;
 #[path = "cli/examples.rs"]

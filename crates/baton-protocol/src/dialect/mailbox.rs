@@ -53,6 +53,9 @@ const REPORT_POINTERS: &[(&str, &str)] = &[
     ("/retry/max", "/max_retries"),
 ];
 
+/// What `baton dir` notes in the file while a handoff is on its way.
+const RUNNING: &[&str] = &["attempt", "claimed_by", "not_before", "last_error"];
+
 vocabulary! {
     /// Where a handoff is.
     pub enum MailboxStatus, "status", unknown_status {
@@ -222,14 +225,26 @@ pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
         None => Some(true),
     };
     match answer {
-        None => MailboxRequest::read(Node::Object(members), reader)
-            .map(|request| Document::Request(Box::new(request.into_request()))),
+        None => read_request(members, reader),
         Some(true) => read_response(members, reader),
         Some(false) => read_failure(members, reader),
     }
 }
 
 type Members<'t> = Vec<(std::borrow::Cow<'t, str>, Node<'t>)>;
+
+fn read_request(members: Members<'_>, reader: &mut Reader) -> Option<Document> {
+    reader.require(MailboxRequest::required(), &members);
+    let mut request = MailboxRequest::default();
+    for (name, node) in members {
+        match request.fill_member(&name, node, reader) {
+            Some(node) if RUNNING.contains(&&*name) => reader.keep_member(&name, node),
+            Some(node) => reader.unknown_member(&name, node, MailboxRequest::MEMBERS),
+            None => {}
+        }
+    }
+    Some(Document::Request(Box::new(request.into_request())))
+}
 
 fn read_response(members: Members<'_>, reader: &mut Reader) -> Option<Document> {
     reader.require(MailboxResponse::required(), &members);
@@ -279,7 +294,7 @@ fn one_time(first: Option<String>, second: Option<String>, second_name: &str, re
 /// Members of the request, and of the answers before it, may still be there; others are unknown.
 fn keep_or_report(name: &str, node: Node<'_>, known: &[&str], reader: &mut Reader) {
     let of_mailbox = [MailboxRequest::MEMBERS, MailboxResponse::MEMBERS, MailboxFailure::MEMBERS];
-    match of_mailbox.iter().any(|members| members.contains(&name)) {
+    match of_mailbox.iter().any(|members| members.contains(&name)) || RUNNING.contains(&name) {
         true => reader.keep_member(name, node),
         false => reader.unknown_member(name, node, known),
     }

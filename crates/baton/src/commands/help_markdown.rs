@@ -10,14 +10,19 @@ pub(super) fn run(output: &Output) -> Result<Exit, CommandError> {
     let mut command = Cli::command().term_width(100);
     command.build();
     let mut text = "# Command line\n\nGenerated from `baton --help` and the help of each command.\n".to_owned();
-    section(&mut text, &mut command.clone());
-    for subcommand in command.get_subcommands_mut() {
-        if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
-            section(&mut text, subcommand);
-        }
-    }
+    sections(&mut text, &mut command);
     output.data(&text)?;
     Ok(Exit::Done)
+}
+
+/// Writes a command, and then the commands below it.
+fn sections(text: &mut String, command: &mut Command) {
+    section(text, &mut command.clone());
+    for subcommand in command.get_subcommands_mut() {
+        if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
+            sections(text, subcommand);
+        }
+    }
 }
 
 fn section(text: &mut String, command: &mut Command) {

@@ -1,0 +1,164 @@
+//! Takes on work: moves a request from `pending` to `in-progress`, for exactly one claimant.
+
+use std::collections::HashSet;
+use std::fs::TryLockError;
+use std::io;
+
+use baton_engine::HandoffId;
+use baton_engine::failure::{Code, Failure};
+use baton_protocol::schema::Violation;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::handoff::{same_agent, written};
+use super::{Directory, Error, Folder, Handoff, Noted, files};
+
+/// A handoff that was claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// Which.
+    pub id: HandoffId,
+    /// The number of the attempt; whoever finishes it says it again, so that a late one is refused.
+    pub attempt: u32,
+    /// Its document.
+    pub handoff: Handoff,
+}
+
+/// What became of one candidate.
+enum Tried {
+    /// It is ours.
+    Won(Box<Claim>),
+    /// Somebody else has it, or it is not ready.
+    Passed,
+}
+
+impl Directory {
+    /// Claims the most urgent handoff that waits for an agent; `None` if there is none.
+    ///
+    /// A request whose input breaks its schema is not handed out: it fails, with a warning here.
+    pub fn claim(&self, agent: &str, now: Timestamp) -> Result<Noted<Option<Claim>>, Error> {
+        let (mut warnings, mut tried, mut thorough) = (Vec::new(), HashSet::new(), false);
+        loop {
+            let candidates = self.waiting_for(agent, now, &tried, thorough)?;
+            if candidates.is_empty() {
+                if thorough {
+                    return Ok(Noted { result: None, warnings });
+                }
+                thorough = true;
+            }
+            for id in candidates {
+                let outcome = self.try_claim(&id, agent, now, &mut warnings)?;
+                self.forget(&id);
+                if let Tried::Won(claim) = outcome {
+                    return Ok(Noted { result: Some(*claim), warnings });
+                }
+                tried.insert(id);
+            }
+        }
+    }
+
+    fn try_claim(
+        &self,
+        id: &HandoffId,
+        agent: &str,
+        now: Timestamp,
+        warnings: &mut Vec<String>,
+    ) -> Result<Tried, Error> {
+        let from = self.path(Folder::Pending, id);
+        let Ok(Some(file)) = files::open(&from) else { return Ok(Tried::Passed) };
+        // The lock tells a sweep that the claimant lives. Whoever does not get it leaves the handoff to the other.
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Tried::Passed),
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &from, error)),
+        }
+        if !files::leads_to(&from, &file) {
+            return Ok(Tried::Passed);
+        }
+        let Ok(mut handoff) = Handoff::parse(&files::read(&file, &from)?) else { return Ok(Tried::Passed) };
+        if !is_ready(&handoff, id, agent, now, warnings) {
+            return Ok(Tried::Passed);
+        }
+        let finished = [Folder::Completed, Folder::Failed].into_iter().find(|folder| self.path(*folder, id).exists());
+        if let Some(folder) = finished {
+            warnings.push(format!("`{id}` waits, but another handoff of this id is {} already", folder.as_str()));
+            return Ok(Tried::Passed);
+        }
+        let broken = self.broken_input(&handoff, warnings)?;
+        let attempt = handoff.attempt();
+        handoff.set("status", Folder::InProgress.status());
+        handoff.set("started_at", written(now));
+        handoff.set("attempt", attempt);
+        handoff.set("claimed_by", agent);
+        handoff.clear(&["not_before"]);
+
+        // Everything that can fail for want of room comes before the rename, which decides who won.
+        let place = self.path(Folder::InProgress, id);
+        let rewritten = self.files.write_beside(&place, &handoff.to_bytes())?;
+        match self.files.rename_new(&from, &place) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tried::Passed),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                warnings.push(format!("`{id}` waits, but another handoff of this id is in progress"));
+                return Ok(Tried::Passed);
+            }
+            Err(error) => return Err(Error::io("claim", &from, error)),
+        }
+        if let Err(error) = rewritten.place_over(&place) {
+            // Nobody knows that we had it.
+            let _ = self.files.rename_new(&place, &from);
+            return Err(Error::io("claim", &place, error));
+        }
+        self.files.sync_folder(&self.folder(Folder::InProgress))?;
+        match broken {
+            Some((schema, violations)) => {
+                warnings.push(format!("`{id}` failed: its input breaks `{schema}`"));
+                self.fail_input(id, attempt, &schema, &violations, now)?;
+                Ok(Tried::Passed)
+            }
+            None => Ok(Tried::Won(Box::new(Claim { id: id.clone(), attempt, handoff }))),
+        }
+    }
+
+    fn broken_input(
+        &self,
+        handoff: &Handoff,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<(String, Vec<Violation>)>, Error> {
+        let Some(schema) = handoff.text(&["input", "schema"]) else { return Ok(None) };
+        let input = handoff.members.get("input").and_then(|input| input.get("data")).unwrap_or(&Value::Null);
+        let violations = self.check_schema(schema, input, warnings)?.unwrap_or_default();
+        Ok((!violations.is_empty()).then(|| (schema.to_owned(), violations)))
+    }
+
+    fn fail_input(
+        &self,
+        id: &HandoffId,
+        attempt: u32,
+        schema: &str,
+        violations: &[Violation],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let first = violations.first().map_or(String::new(), |violation| {
+            let place = if violation.pointer.is_empty() { "/" } else { &violation.pointer };
+            format!(": at {place}: {}", violation.message)
+        });
+        let failure = Failure::new(Code::schema_validation_failed(), format!("the input breaks `{schema}`{first}"));
+        let mut held = self.hold(id, Some(attempt))?;
+        let errors: Vec<Value> = violations
+            .iter()
+            .map(|found| json!({ "field": found.pointer, "error": found.message, "schema_path": schema }))
+            .collect();
+        held.handoff.set("validation", json!({ "status": "failed", "errors": errors }));
+        self.fail_held(held, &failure, now)?;
+        Ok(())
+    }
+}
+
+fn is_ready(handoff: &Handoff, id: &HandoffId, agent: &str, now: Timestamp, warnings: &mut Vec<String>) -> bool {
+    if handoff.id().is_some_and(|said| said != id.as_str()) {
+        warnings.push(format!("`{id}.json` calls itself `{}`: left alone", handoff.id().unwrap_or_default()));
+        return false;
+    }
+    handoff.to().is_some_and(|to| same_agent(to, agent)) && handoff.time("not_before").is_none_or(|time| time <= now)
+}

@@ -1,0 +1,120 @@
+//! Answers: puts the artifact in its place, lists it, and moves the handoff to `completed`.
+
+use baton_engine::HandoffId;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::artifact::Copied;
+use super::handoff::written;
+use super::registry::Entry;
+use super::{Artifact, Directory, Error, Folder, Handoff, Noted};
+
+/// How a handoff was done.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Completion {
+    /// The attempt that did it; whichever is current if it does not say.
+    pub attempt: Option<u32>,
+    /// What was made.
+    pub artifact: Option<Artifact>,
+}
+
+impl Directory {
+    /// Moves a handoff to `completed`. Output that breaks its schema is refused, and the handoff stays in progress.
+    pub fn complete(&self, id: &HandoffId, completion: &Completion, now: Timestamp) -> Result<Noted<Handoff>, Error> {
+        let held = self.hold(id, completion.attempt)?;
+        let mut warnings = Vec::new();
+        let mut copied = match &completion.artifact {
+            Some(artifact) => Some(self.copy_artifact(&held.handoff, id.as_str(), artifact, now)?),
+            None => None,
+        };
+        let checked = self.check_output(&held.handoff, copied.as_ref(), &mut warnings)?;
+        let kind = completion.artifact.as_ref().and_then(|artifact| artifact.kind.clone());
+        let kind = kind.or_else(|| held.handoff.text(&["expected_output", "artifact_type"]).map(str::to_owned));
+
+        let mut done = held.handoff.clone();
+        done.set("status", Folder::Completed.status());
+        done.set("timestamp_completed", written(now));
+        done.set("completed_at", written(now));
+        done.set_execution_time(now);
+        done.set("output", output(copied.as_ref(), kind.as_deref(), checked));
+        if let Some(copied) = &copied {
+            done.set("metadata", json!({ "artifact_sha256": copied.sha256, "artifact_bytes": copied.bytes }));
+        }
+        if checked {
+            done.set("validation", json!({ "status": "passed" }));
+        }
+        if !warnings.is_empty() {
+            done.set("warnings", warnings.clone());
+        }
+        done.clear(&["last_error"]);
+
+        let place = self.path(Folder::Completed, id);
+        let next = self.files.write_beside(&place, &done.to_bytes())?;
+        let Some(copied) = &mut copied else {
+            self.take(held)?.publish(Folder::Completed, next)?;
+            return Ok(Noted { result: done, warnings });
+        };
+        let registry = self.registry()?;
+        if registry.is_of_another(&copied.path, id.as_str()) {
+            let fault = "the artifact of another handoff is there".to_owned();
+            return Err(Error::Destination { destination: copied.path.clone(), fault });
+        }
+        // Only the winner touches the artifact, and whoever sees the answer finds the artifact listed.
+        let taken = self.take(held)?;
+        let put = copied.put(self).and_then(|()| registry.add(&entry(copied, kind, id, now)));
+        if let Err(error) = put {
+            taken.give_back();
+            return Err(error);
+        }
+        taken.publish(Folder::Completed, next)?;
+        Ok(Noted { result: done, warnings })
+    }
+
+    /// Compares the artifact with the schema that the request names; says whether it could.
+    fn check_output(
+        &self,
+        handoff: &Handoff,
+        copied: Option<&Copied<'_>>,
+        warnings: &mut Vec<String>,
+    ) -> Result<bool, Error> {
+        let Some(schema) = handoff.text(&["expected_output", "schema"]) else { return Ok(false) };
+        let no_output = |fault: String| Error::NoOutput { schema: schema.to_owned(), fault };
+        let copied = copied.ok_or_else(|| no_output("there is no artifact".to_owned()))?;
+        if !self.schemas.has(schema) && !self.strict {
+            // An artifact that is no JSON is fine as long as nobody can tell.
+            self.check_schema(schema, &Value::Null, warnings)?;
+            return Ok(false);
+        }
+        let value = copied.to_json().map_err(no_output)?;
+        match self.check_schema(schema, &value, warnings)? {
+            Some(violations) if violations.is_empty() => Ok(true),
+            Some(violations) => Err(Error::Violations { what: "the output", schema: schema.to_owned(), violations }),
+            None => Ok(false),
+        }
+    }
+}
+
+fn output(copied: Option<&Copied<'_>>, kind: Option<&str>, checked: bool) -> Map<String, Value> {
+    let mut output = Map::new();
+    if let Some(copied) = copied {
+        output.insert("artifact_id".to_owned(), copied.id.clone().into());
+        output.insert("artifact_path".to_owned(), copied.path.clone().into());
+        output.extend(kind.map(|kind| ("artifact_type".to_owned(), kind.into())));
+    }
+    if checked {
+        output.insert("schema_compliance".to_owned(), "valid".into());
+    }
+    output
+}
+
+fn entry(copied: &Copied<'_>, kind: Option<String>, id: &HandoffId, now: Timestamp) -> Entry {
+    Entry {
+        artifact_id: copied.id.clone(),
+        path: copied.path.clone(),
+        kind,
+        handoff_id: id.to_string(),
+        sha256: copied.sha256.clone(),
+        bytes: copied.bytes,
+        created_at: written(now),
+    }
+}

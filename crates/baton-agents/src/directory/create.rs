@@ -1,0 +1,160 @@
+//! Asks: writes a request into `pending`.
+
+use std::io;
+use std::time::Duration;
+
+use baton_engine::HandoffId;
+use baton_engine::retry::Policy;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use uuid::{NoContext, Uuid};
+
+use super::handoff::{self, Handoff, Priority, TIMEOUT_DEFAULT};
+use super::{Directory, Error, Folder, Noted};
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewHandoff {
+    /// The identifier; one is made if there is none.
+    pub id: Option<HandoffId>,
+    /// Who asks.
+    pub from: String,
+    /// Who is asked.
+    pub to: String,
+    /// What to work on.
+    pub input: Value,
+    /// The schema of the input; `AGENT.input.schema.json` if there is one.
+    pub input_schema: Option<String>,
+    /// What is known about the project.
+    pub context: Map<String, Value>,
+    /// What kind of artifact is wanted.
+    pub output_type: Option<String>,
+    /// The schema of the artifact; `AGENT.output.schema.json` if there is one.
+    pub output_schema: Option<String>,
+    /// Where the artifact belongs; `{timestamp}` stands for the time.
+    pub destination: Option<String>,
+    /// How long an attempt may take.
+    pub timeout: Duration,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How often and when to try again.
+    pub policy: Policy,
+}
+
+impl NewHandoff {
+    /// Asks for something with the usual terms.
+    pub fn new(from: impl Into<String>, to: impl Into<String>, input: Value) -> NewHandoff {
+        NewHandoff {
+            id: None,
+            from: from.into(),
+            to: to.into(),
+            input,
+            input_schema: None,
+            context: Map::new(),
+            output_type: None,
+            output_schema: None,
+            destination: None,
+            timeout: TIMEOUT_DEFAULT,
+            priority: Priority::Normal,
+            policy: Policy::default(),
+        }
+    }
+
+    /// Writes the document. What a claimant sorts by comes first, what can be long comes last.
+    fn write(&self, id: &HandoffId, now: Timestamp) -> Handoff {
+        let mut handoff = Handoff { members: Map::new() };
+        handoff.set("handoff_id", id.as_str());
+        handoff.set("timestamp", handoff::written(now));
+        handoff.set("status", Folder::Pending.status());
+        handoff.set("priority", self.priority.as_str());
+        handoff.set("source", json!({ "agent_id": self.from, "agent_type": "orchestrator" }));
+        handoff.set("target", json!({ "agent_id": self.to, "agent_type": "specialist" }));
+        handoff.set("timeout_seconds", number(self.timeout.as_secs_f64()));
+        let policy = json!({
+            "max_retries": self.policy.max_retries,
+            "retry_delay_seconds": number(self.policy.delay_ms as f64 / 1000.0),
+            "backoff_multiplier": self.policy.multiplier,
+        });
+        handoff.set("retry_policy", policy);
+        let wanted =
+            [("artifact_type", &self.output_type), ("schema", &self.output_schema), ("destination", &self.destination)];
+        let wanted: Map<String, Value> =
+            wanted.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?.into()))).collect();
+        if !wanted.is_empty() {
+            handoff.set("expected_output", wanted);
+        }
+        if !self.context.is_empty() {
+            handoff.set("context", self.context.clone());
+        }
+        let mut input = Map::new();
+        input.extend(self.input_schema.iter().map(|name| ("schema".to_owned(), name.clone().into())));
+        input.insert("data".to_owned(), self.input.clone());
+        handoff.set("input", input);
+        handoff
+    }
+}
+
+/// Writes whole numbers without a fraction, as the other side does.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value < 1e15 { json!(value as u64) } else { json!(value) }
+}
+
+impl Directory {
+    /// Writes a request into `pending`. Nothing is written if its input breaks its schema or its id is in use.
+    pub fn create(&self, new: &NewHandoff, now: Timestamp) -> Result<Noted<Handoff>, Error> {
+        let mut new = new.clone();
+        let agent = new.to.trim_start_matches('@').to_owned();
+        let usual = |kind: &str| Some(format!("{agent}.{kind}.schema.json")).filter(|name| self.schemas.has(name));
+        new.input_schema = new.input_schema.or_else(|| usual("input"));
+        new.output_schema = new.output_schema.or_else(|| usual("output"));
+        let mut warnings = Vec::new();
+        if let Some(schema) = &new.input_schema {
+            let violations = self.check_schema(schema, &new.input, &mut warnings)?.unwrap_or_default();
+            if !violations.is_empty() {
+                return Err(Error::Violations { what: "the input", schema: schema.clone(), violations });
+            }
+        }
+        let id = match &new.id {
+            Some(id) => {
+                self.refuse_known(id, &Folder::ALL)?;
+                id.clone()
+            }
+            None => made_id(now),
+        };
+        let handoff = new.write(&id, now);
+        let place = self.path(Folder::Pending, &id);
+        let written = self.files.write_beside(&place, &handoff.to_bytes())?;
+        written.place_new(&place).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { id: id.clone(), folder: Folder::Pending },
+            _ => Error::io("write", &place, error),
+        })?;
+        self.note_waiting(&id, &handoff);
+        if new.id.is_some() {
+            // Somebody may have claimed another handoff of this name since we looked. Nobody can claim ours meanwhile.
+            if let Err(known) = self.refuse_known(&id, &Folder::ALL[1..]) {
+                self.files.remove(&place)?;
+                return Err(known);
+            }
+        }
+        self.files.sync_folder(&self.folder(Folder::Pending))?;
+        Ok(Noted { result: handoff, warnings })
+    }
+
+    fn refuse_known(&self, id: &HandoffId, folders: &[Folder]) -> Result<(), Error> {
+        let known = |folder: &&Folder| self.path(**folder, id).symlink_metadata().is_ok();
+        match folders.iter().find(known) {
+            Some(folder) => Err(Error::Exists { id: id.clone(), folder: *folder }),
+            None if self.private_files(Folder::InProgress)?.iter().any(|private| private.id == *id) => {
+                Err(Error::Exists { id: id.clone(), folder: Folder::InProgress })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes an identifier; those of later milliseconds sort after earlier ones.
+fn made_id(now: Timestamp) -> HandoffId {
+    let seconds = u64::try_from(now.as_second()).unwrap_or(0);
+    let nanoseconds = u32::try_from(now.subsec_nanosecond()).unwrap_or(0);
+    HandoffId::from_unique(Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, seconds, nanoseconds)))
+}

@@ -1,0 +1,240 @@
+//! Every change on the disk: each is one step, so that tests can stop after any of them.
+//!
+//! A file is written beside its place, synced, and renamed into it; then the folder is synced. Reading opens plain files
+//! only: a link or a pipe under the name of a handoff is not followed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use baton_protocol::read::BYTES_MAX;
+use rustix::fs::OFlags;
+
+use super::Error;
+
+/// How the name of a file ends that is not finished yet.
+pub(super) const TEMPORARY: &str = ".tmp";
+
+/// Carries out the changes.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    #[cfg(test)]
+    pub(super) steps: Steps,
+}
+
+/// Counts the changes, and fails one of them, or all after so many, as if the process had died.
+#[cfg(test)]
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    done: AtomicU64,
+    /// From which step on, and up to which, everything fails.
+    refused: std::ops::Range<u64>,
+}
+
+#[cfg(test)]
+impl Steps {
+    pub(super) fn stopping_after(allowed: u64) -> Steps {
+        Steps { done: AtomicU64::new(0), refused: allowed..u64::MAX }
+    }
+
+    pub(super) fn refusing(step: u64) -> Steps {
+        Steps { done: AtomicU64::new(0), refused: step..step + 1 }
+    }
+
+    pub(super) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+/// A file that was written beside its place and is on the disk. Dropping it removes it, unless it was put in place.
+#[derive(Debug)]
+pub(super) struct Written<'f> {
+    files: &'f Files,
+    path: Option<PathBuf>,
+}
+
+impl Files {
+    #[cfg(test)]
+    fn step(&self) -> io::Result<()> {
+        let done = self.steps.done.fetch_add(1, Ordering::Relaxed);
+        match self.steps.refused.contains(&done) {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => Ok(()),
+        }
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "tests stop here")]
+    fn step(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes a file beside its later place and syncs it.
+    pub(super) fn write_beside(&self, place: &Path, content: &[u8]) -> Result<Written<'_>, Error> {
+        let (mut file, written) = self.create_beside(place)?;
+        let path = written.path();
+        self.step().and_then(|()| file.write_all(content)).map_err(|error| Error::io("write", path, error))?;
+        self.sync(&file, path)?;
+        Ok(written)
+    }
+
+    /// Makes an empty file beside its later place, with a name that nobody takes for a handoff.
+    pub(super) fn create_beside(&self, place: &Path) -> Result<(File, Written<'_>), Error> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let folder = place.parent().unwrap_or(Path::new("."));
+        let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!(".{name}.{}-{count}{TEMPORARY}", std::process::id()));
+            let made =
+                self.step().and_then(|()| OpenOptions::new().read(true).write(true).create_new(true).open(&path));
+            match made {
+                Ok(file) => return Ok((file, Written { files: self, path: Some(path) })),
+                // Left by a process of the same number, perhaps on another machine.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io("write in", folder, error)),
+            }
+        }
+    }
+
+    /// Brings the content of a file to the disk.
+    pub(super) fn sync(&self, file: &File, path: &Path) -> Result<(), Error> {
+        self.step().and_then(|()| file.sync_all()).map_err(|error| Error::io("sync", path, error))
+    }
+
+    /// Brings the names in a folder to the disk.
+    pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
+        let sync = || File::open(folder)?.sync_all();
+        self.step().and_then(|()| sync()).map_err(|error| Error::io("sync", folder, error))
+    }
+
+    /// Renames a file, replacing what is there.
+    pub(super) fn replace(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step().and_then(|()| fs::rename(from, to))
+    }
+
+    /// Renames a file; what is there stays, and is an error of the kind `AlreadyExists`.
+    pub(super) fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            use rustix::io::Errno;
+            match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+                // Some file systems cannot; a second name for the file does the same in two steps.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+                other => return other.map_err(io::Error::from),
+            }
+        }
+        fs::hard_link(from, to)?;
+        fs::remove_file(from)
+    }
+
+    /// Removes a file; one that is gone already is as good.
+    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+        match self.step().and_then(|()| fs::remove_file(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a folder and those above it.
+    pub(super) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        self.step()
+            .and_then(|()| fs::create_dir_all(folder))
+            .map_err(|error| Error::io("make the folder", folder, error))?;
+        // The names of the new folders must be on the disk before anything refers to what is in them.
+        match folder.parent() {
+            Some(parent) => self.sync_folder(parent),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Written<'_> {
+    /// Returns where it lies for now.
+    pub(super) fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Puts it in its place, where nothing may be.
+    pub(super) fn place_new(mut self, place: &Path) -> io::Result<()> {
+        self.files.rename_new(self.path(), place)?;
+        self.path = None;
+        Ok(())
+    }
+
+    /// Puts it in its place, instead of what is there.
+    pub(super) fn place_over(mut self, place: &Path) -> io::Result<()> {
+        self.files.replace(self.path(), place)?;
+        self.path = None;
+        Ok(())
+    }
+}
+
+impl Drop for Written<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            // A sweep removes what stays behind.
+            let _ = self.files.remove(&path);
+        }
+    }
+}
+
+/// Opens a plain file for reading; `None` if there is none of this name.
+pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
+    // Without NONBLOCK a pipe would wait for a writer; on plain files it means nothing.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let found = opened.and_then(|file| match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no plain file")),
+    });
+    match found {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            Err(Error::io("read", path, io::Error::other("it is a link, and links are not followed")))
+        }
+        Err(error) => Err(Error::io("read", path, error)),
+    }
+}
+
+/// Reads a file to its end, if it is not larger than a handoff may be.
+pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(4096);
+    let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::io("read", path, error))?;
+    match bytes.len() > BYTES_MAX {
+        true => Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB"))),
+        false => Ok(bytes),
+    }
+}
+
+/// Says whether a path still leads to an open file.
+pub(super) fn leads_to(path: &Path, file: &File) -> bool {
+    let same = |left: &fs::Metadata, right: &fs::Metadata| (left.dev(), left.ino()) == (right.dev(), right.ino());
+    matches!((fs::symlink_metadata(path), file.metadata()), (Ok(left), Ok(right)) if same(&left, &right))
+}
+
+/// Lists the names in a folder; one that is not there has none.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", folder, error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| Error::io("list", folder, error))?;
+        // What is not UTF-8 is no handoff.
+        names.extend(entry.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,208 @@
+//! The order in which handoffs are claimed: by priority, then by age, then by name.
+//!
+//! Each file is read once; after that its name and number stand for what it said. That is a hint, never the truth: a
+//! claim reads the file again, and before anybody hears that nothing waits, every file is compared with its time.
+//! Where many wait, the listing is used for a while: what another process created within the last milliseconds may then
+//! be claimed after something less urgent. What this process created is known at once.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use baton_engine::HandoffId;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::handoff::{self, Priority};
+use super::{Directory, Error, Folder, Handoff, files, id_of, index};
+
+/// A listing that took less is made anew for every claim; a longer one is used for a multiple of its time.
+const CHEAP: Duration = Duration::from_micros(200);
+
+/// How many times longer than it took to make it a listing is used.
+const USED: u32 = 4;
+
+/// How many candidates are offered at once. Usually the first is free; the others serve when somebody is faster.
+const CANDIDATES: usize = 64;
+
+/// What was seen in `pending`.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    seen: HashMap<String, Seen>,
+    order: BTreeSet<Key>,
+    listed: Option<(Instant, Duration)>,
+    round: u64,
+}
+
+pub(super) type Key = (Priority, Timestamp, String);
+
+/// When a file was written, and how large it is: what changes when it is written again.
+pub(super) type Modified = (i64, i64, u64);
+
+/// What a file said when it was read.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) number: u64,
+    pub(super) modified: Modified,
+    pub(super) key: Key,
+    pub(super) agent: Option<String>,
+    pub(super) not_before: Option<Timestamp>,
+    pub(super) round: u64,
+}
+
+/// The members that decide about the order; the others are skipped while reading.
+#[derive(Deserialize)]
+struct Glance {
+    timestamp: Option<Value>,
+    priority: Option<Value>,
+    target: Option<Value>,
+    not_before: Option<Value>,
+}
+
+impl Directory {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what this process put into `pending`.
+    pub(super) fn note_waiting(&self, id: &HandoffId, handoff: &Handoff) {
+        let name = format!("{id}.json");
+        let Ok(found) = fs::symlink_metadata(self.path(Folder::Pending, id)) else { return };
+        let mut queue = self.queue();
+        // Before the first look there is nothing to add to.
+        if queue.listed.is_some() {
+            let time = |member| handoff.time(member);
+            let seen = Seen {
+                number: found.ino(),
+                modified: modified(&found),
+                key: (
+                    Priority::of_member(handoff.members.get("priority")),
+                    time("timestamp").unwrap_or(Timestamp::UNIX_EPOCH),
+                    name.clone(),
+                ),
+                agent: handoff.to().map(str::to_owned),
+                not_before: time("not_before"),
+                round: queue.round,
+            };
+            queue.insert(name, seen);
+        }
+    }
+
+    /// Returns what an agent could claim now and has not tried, in order; `thorough` looks at every file again.
+    pub(super) fn waiting_for(
+        &self,
+        agent: &str,
+        now: Timestamp,
+        tried: &HashSet<HandoffId>,
+        thorough: bool,
+    ) -> Result<Vec<HandoffId>, Error> {
+        let folder = self.folder(Folder::Pending);
+        let mut queue = self.queue();
+        queue.refresh(&folder, thorough)?;
+        let ready = |seen: &&Seen| {
+            seen.not_before.is_none_or(|time| time <= now)
+                && seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent))
+        };
+        let in_order = queue.order.iter().filter_map(|key| queue.seen.get(&key.2)).filter(ready);
+        let ids = in_order.filter_map(|seen| id_of(&seen.key.2)).filter(|id| !tried.contains(id));
+        Ok(ids.take(CANDIDATES).collect())
+    }
+
+    /// Forgets a file that turned out to be gone or different.
+    pub(super) fn forget(&self, id: &HandoffId) {
+        self.queue().forget(&format!("{id}.json"));
+    }
+
+    /// Returns when the next handoff of an agent that waits for its time may be claimed.
+    pub(super) fn next_due(&self, agent: &str) -> Option<Timestamp> {
+        let of_agent = |seen: &&Seen| seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent));
+        self.queue().seen.values().filter(of_agent).filter_map(|seen| seen.not_before).min()
+    }
+}
+
+impl Queue {
+    fn refresh(&mut self, folder: &Path, thorough: bool) -> Result<(), Error> {
+        let current = |(at, took): (Instant, Duration)| took >= CHEAP && at.elapsed() < took * USED;
+        if !thorough && !self.order.is_empty() && self.listed.is_some_and(current) {
+            return Ok(());
+        }
+        if self.listed.is_none() {
+            index::read(folder).into_iter().for_each(|(name, seen)| self.insert(name, seen));
+        }
+        let began = Instant::now();
+        self.list(folder, thorough).map_err(|error| Error::io("list", folder, error))?;
+        self.listed = Some((Instant::now(), began.elapsed()));
+        Ok(())
+    }
+
+    fn list(&mut self, folder: &Path, thorough: bool) -> io::Result<()> {
+        self.round += 1;
+        let mut read = 0;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with('.') || !name.ends_with(".json") {
+                continue;
+            }
+            let number = entry.ino();
+            if let Some(seen) = self.seen.get_mut(&name).filter(|seen| seen.number == number)
+                && (!thorough || entry.metadata().is_ok_and(|found| modified(&found) == seen.modified))
+            {
+                seen.round = self.round;
+                continue;
+            }
+            self.forget(&name);
+            if let Some(seen) = glance(&entry.path(), &name, self.round) {
+                self.insert(name, seen);
+                read += 1;
+            }
+        }
+        let round = self.round;
+        let order = &mut self.order;
+        self.seen.retain(|_, seen| seen.round == round || !order.remove(&seen.key));
+        if read > index::WORTHWHILE {
+            index::write(folder, &self.seen);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, name: String, seen: Seen) {
+        self.forget(&name);
+        self.order.insert(seen.key.clone());
+        self.seen.insert(name, seen);
+    }
+
+    fn forget(&mut self, name: &str) {
+        if let Some(seen) = self.seen.remove(name) {
+            self.order.remove(&seen.key);
+        }
+    }
+}
+
+fn modified(found: &fs::Metadata) -> Modified {
+    (found.mtime(), found.mtime_nsec(), found.size())
+}
+
+/// Reads what decides about the order; `None` if that is not possible (yet), or the name is no id.
+fn glance(path: &Path, name: &str, round: u64) -> Option<Seen> {
+    id_of(name)?;
+    let file = files::open(path).ok()??;
+    let found = file.metadata().ok()?;
+    let glance: Glance = serde_json::from_slice(&files::read(&file, path).ok()?).ok()?;
+    let time = |member: &Option<Value>| member.as_ref().and_then(Value::as_str).and_then(handoff::parse_time);
+    let written = Timestamp::new(found.mtime(), i32::try_from(found.mtime_nsec()).unwrap_or(0)).ok();
+    let created = time(&glance.timestamp).or(written).unwrap_or(Timestamp::UNIX_EPOCH);
+    Some(Seen {
+        number: found.ino(),
+        modified: modified(&found),
+        key: (Priority::of_member(glance.priority.as_ref()), created, name.to_owned()),
+        agent: glance.target.as_ref().and_then(|to| to.get("agent_id")?.as_str()).map(str::to_owned),
+        not_before: time(&glance.not_before),
+        round,
+    })
+}

@@ -1,0 +1,262 @@
+//! Puts right what time and crashes left behind. Safe to run at any moment, from any number of processes.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton_engine::HandoffId;
+use baton_engine::failure::{Code, Failure};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::files::{self, TEMPORARY};
+use super::handoff::later;
+use super::{Directory, Error, Folder, Handoff, id_of};
+
+/// How long a script may take between moving a file and rewriting it. It takes milliseconds.
+const REWRITE_MAX: Duration = Duration::from_secs(10);
+
+/// How long a temporary file may lie untouched.
+const TEMPORARY_MAX: Duration = Duration::from_secs(300);
+
+/// How long ago an answer may have been moved to be looked into; older ones have been seen by many sweeps.
+const ANSWER_AGE_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// What a sweep did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Swept {
+    /// Attempts whose time was up and that will be tried again.
+    pub expired: Vec<HandoffId>,
+    /// Handoffs whose time was up and that have failed for good.
+    pub failed: Vec<HandoffId>,
+    /// Failures of scripts that wait for their next attempt now.
+    pub requeued: Vec<HandoffId>,
+    /// What a process that died left half done.
+    pub repaired: Vec<HandoffId>,
+    /// How many temporary files were removed.
+    pub removed: usize,
+    /// What a person should look at.
+    pub problems: Vec<Problem>,
+}
+
+/// What a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub fault: String,
+}
+
+impl Directory {
+    /// Looks at all folders.
+    pub fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
+        let mut swept = Swept::default();
+        for folder in [Folder::InProgress, Folder::Failed] {
+            for private in self.private_files(folder)? {
+                if self.put_back(folder, &private)? {
+                    swept.repaired.push(private.id);
+                }
+            }
+        }
+        for folder in Folder::ALL {
+            for name in files::names(&self.folder(folder))? {
+                let path = self.folder(folder).join(&name);
+                match id_of(&name) {
+                    Some(id) => {
+                        let looked = self.sweep_file(folder, &id, now, &mut swept);
+                        // What cannot be read is a problem of this file, not of the others.
+                        if let Err(error) = looked {
+                            swept.problems.push(Problem { path, fault: error.to_string() });
+                        }
+                    }
+                    None if name.ends_with(".json") && !name.starts_with('.') => {
+                        let fault = "its name cannot be the id of a handoff".to_owned();
+                        swept.problems.push(Problem { path, fault });
+                    }
+                    None => swept.removed += usize::from(self.remove_old(&path, &name, now)?),
+                }
+            }
+        }
+        self.sweep_artifacts(&self.root.join("artifacts"), now, &mut swept)?;
+        Ok(swept)
+    }
+
+    /// Looks at one handoff.
+    pub(super) fn sweep_one(&self, id: &HandoffId, now: Timestamp) -> Result<Swept, Error> {
+        let mut swept = Swept::default();
+        for folder in [Folder::InProgress, Folder::Failed] {
+            for private in self.private_files(folder)?.into_iter().filter(|private| private.id == *id) {
+                if self.put_back(folder, &private)? {
+                    swept.repaired.push(private.id);
+                }
+            }
+        }
+        if let Some(folder) = self.folder_of(id)? {
+            self.sweep_file(folder, id, now, &mut swept)?;
+        }
+        Ok(swept)
+    }
+
+    fn sweep_file(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+        match folder {
+            Folder::Pending => self.sweep_pending(id, swept),
+            Folder::InProgress => self.sweep_claimed(id, now, swept),
+            Folder::Completed => self.sweep_answer(folder, id, now, swept).map(drop),
+            Folder::Failed => match self.sweep_answer(folder, id, now, swept)? {
+                Some(failed) if failed.next_attempt_at().is_some_and(|due| due <= now) => self.requeue(id, now, swept),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    fn sweep_pending(&self, id: &HandoffId, swept: &mut Swept) -> Result<(), Error> {
+        // Never removed: a script that makes one id per second may have asked twice.
+        for folder in &Folder::ALL[1..] {
+            if self.path(*folder, id).symlink_metadata().is_ok() && self.path(Folder::Pending, id).exists() {
+                let fault = format!("another handoff of this id is {}: give it a new id", folder.as_str());
+                swept.problems.push(Problem { path: self.path(Folder::Pending, id), fault });
+            }
+        }
+        Ok(())
+    }
+
+    fn sweep_claimed(&self, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+        let path = self.path(Folder::InProgress, id);
+        let Some(untouched) = untouched_since(&path)? else { return Ok(()) };
+        let held = match self.try_hold_in(Folder::InProgress, id) {
+            // A script rewrites a file in place, so for a moment it may be empty.
+            Err(Error::Unreadable { .. }) if later(untouched, REWRITE_MAX) > now => return Ok(()),
+            other => other?,
+        };
+        let Some(held) = held else { return Ok(()) };
+        if self.is_left_over(id, &held.handoff)? {
+            self.files.remove(&path)?;
+            swept.repaired.push(id.clone());
+            return Ok(());
+        }
+        if held.handoff.is_half_claimed() {
+            if later(untouched, REWRITE_MAX) <= now {
+                self.move_back(&path, Folder::Pending, id)?;
+                swept.repaired.push(id.clone());
+            }
+            return Ok(());
+        }
+        let started = held.handoff.time("started_at").unwrap_or(untouched);
+        let timeout = held.handoff.timeout();
+        if later(started, timeout) > now {
+            return Ok(());
+        }
+        let message = format!("attempt {} was not finished within {} s", held.handoff.attempt(), timeout.as_secs_f64());
+        match self.fail_held(held, &Failure::new(Code::timeout(), message), now) {
+            Ok(failed) if failed.again_at.is_some() => swept.expired.push(id.clone()),
+            Ok(_) => swept.failed.push(id.clone()),
+            // A script finished it at this moment.
+            Err(Error::Busy { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Says whether the attempt in progress has ended: its answer is there, or its retry.
+    fn is_left_over(&self, id: &HandoffId, claimed: &Handoff) -> Result<bool, Error> {
+        let same = |other: &Handoff, name: &str| other.members.get(name) == claimed.members.get(name);
+        for folder in [Folder::Pending, Folder::Completed, Folder::Failed] {
+            let Some((_, other)) = self.read(folder, id)? else { continue };
+            let ended = match folder {
+                Folder::Pending => other.retry_count() >= claimed.attempt(),
+                _ => {
+                    other.belongs_to(folder) && claimed.members.contains_key("started_at") && same(&other, "started_at")
+                }
+            };
+            if ended && same(&other, "timestamp") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns an answer that is one; what was moved but never rewritten goes back to where it came from.
+    fn sweep_answer(
+        &self,
+        folder: Folder,
+        id: &HandoffId,
+        now: Timestamp,
+        swept: &mut Swept,
+    ) -> Result<Option<Handoff>, Error> {
+        let path = self.path(folder, id);
+        let Some(moved) = untouched_since(&path)? else { return Ok(None) };
+        if folder == Folder::Completed && later(moved, ANSWER_AGE_MAX) < now {
+            return Ok(None);
+        }
+        let Some(held) = self.try_hold_in(folder, id).or_else(|error| match error {
+            Error::Unreadable { .. } if later(moved, REWRITE_MAX) > now => Ok(None),
+            other => Err(other),
+        })?
+        else {
+            return Ok(None);
+        };
+        let unfinished = held.handoff.belongs_to(Folder::InProgress) || held.handoff.belongs_to(Folder::Pending);
+        if unfinished && later(moved, REWRITE_MAX) <= now {
+            self.move_back(&path, Folder::InProgress, id)?;
+            swept.repaired.push(id.clone());
+            return Ok(None);
+        }
+        Ok(Some(held.handoff).filter(|handoff| handoff.belongs_to(folder)))
+    }
+
+    /// Lets a failure of a script wait for its next attempt.
+    fn requeue(&self, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+        let Some(held) = self.try_hold_in(Folder::Failed, id)? else { return Ok(()) };
+        let Some(due) = held.handoff.next_attempt_at().filter(|due| *due <= now) else { return Ok(()) };
+        let error = held.handoff.members.get("error").cloned().unwrap_or(Value::Null);
+        let next = held.handoff.retried(error, due);
+        self.finish(held, Folder::Pending, &next)?;
+        swept.requeued.push(id.clone());
+        Ok(())
+    }
+
+    fn move_back(&self, path: &Path, folder: Folder, id: &HandoffId) -> Result<(), Error> {
+        let place = self.path(folder, id);
+        match self.files.rename_new(path, &place) {
+            Ok(()) => self.files.sync_folder(&self.folder(folder)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists { id: id.clone(), folder }),
+            Err(error) => Err(Error::io("move", path, error)),
+        }
+    }
+
+    fn sweep_artifacts(&self, folder: &Path, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+        for name in files::names(folder)? {
+            let path = folder.join(&name);
+            match path.symlink_metadata() {
+                Ok(found) if found.is_dir() => self.sweep_artifacts(&path, now, swept)?,
+                Ok(_) => swept.removed += usize::from(self.remove_old(&path, &name, now)?),
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a temporary file that nobody has touched for long.
+    fn remove_old(&self, path: &Path, name: &str, now: Timestamp) -> Result<bool, Error> {
+        if !name.starts_with('.') || !name.ends_with(TEMPORARY) {
+            return Ok(false);
+        }
+        match untouched_since(path)? {
+            Some(since) if later(since, TEMPORARY_MAX) <= now => self.files.remove(path).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Returns when a file was last moved or written; `None` if it is gone.
+fn untouched_since(path: &Path) -> Result<Option<Timestamp>, Error> {
+    let time = |found: Metadata| Timestamp::new(found.ctime(), i32::try_from(found.ctime_nsec()).unwrap_or(0)).ok();
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(time(found).unwrap_or(Timestamp::UNIX_EPOCH))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("look at", path, error)),
+    }
+}

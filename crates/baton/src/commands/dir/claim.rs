@@ -1,0 +1,54 @@
+//! `baton dir claim`: takes on work.
+
+use std::time::Duration;
+
+use baton_agents::directory::Folder;
+use clap::Args;
+
+use super::{Folders, parse_seconds, refusal, show, warn};
+use crate::clock;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+
+/// Take on the most urgent work of an agent
+///
+/// Moves a request to `in-progress` and prints its id. Exactly one claimant gets it. Ends with 1 if nothing waits.
+/// Work is ordered by priority, then by age.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  baton dir claim work --agent @writer --wait 60 --json > request.json")]
+pub(super) struct Options {
+    #[command(flatten)]
+    folders: Folders,
+    /// Whose work, with or without the `@`
+    #[arg(long, value_name = "AGENT")]
+    agent: String,
+    /// Wait for work, at most so many seconds [default: for ever]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = parse_seconds)]
+    wait: Option<Option<Duration>>,
+}
+
+pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let directory = options.folders.open()?;
+    let noted = match options.wait {
+        Some(longest) => directory.claim_within(&options.agent, longest, &clock::now),
+        None => directory.claim(&options.agent, clock::now()),
+    };
+    let noted = noted.map_err(refusal)?;
+    warn(output, &noted.warnings);
+    let Some(claim) = noted.result else {
+        output.note(&format!("nothing waits for {}", crate::output::printable(&options.agent)));
+        return Ok(Exit::No);
+    };
+    if !options.folders.json {
+        let (most, path) =
+            (claim.handoff.policy().max_retries.saturating_add(1), directory.path(Folder::InProgress, &claim.id));
+        let seconds = claim.handoff.timeout().as_secs_f64();
+        output.note(&format!(
+            "attempt {} of {most}, {seconds} s; the request is {}",
+            claim.attempt,
+            crate::output::printable(&path.display().to_string())
+        ));
+    }
+    show(output, &options.folders, &claim.handoff, claim.id.as_str())?;
+    Ok(Exit::Done)
+}

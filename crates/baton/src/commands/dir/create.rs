@@ -1,0 +1,112 @@
+//! `baton dir create`: asks an agent for something.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_agents::directory::{Error, NewHandoff, Priority};
+use baton_engine::HandoffId;
+use baton_engine::retry::{Policy, RETRIES_MAX};
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::{Folders, parse_seconds, read_json, refusal, show, warn};
+use crate::clock;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+
+/// Ask an agent for something
+///
+/// Writes a request into `pending` and prints its id. Input that breaks its schema is refused, and nothing is written.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  baton dir create work --from @lead --to @writer --input task.json --priority high")]
+pub(super) struct Options {
+    #[command(flatten)]
+    folders: Folders,
+    /// Who asks
+    #[arg(long, value_name = "AGENT")]
+    from: String,
+    /// Who is asked
+    #[arg(long, value_name = "AGENT")]
+    to: String,
+    /// What to work on: a JSON file, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// The id, which is also the name of the file [default: a new one]
+    #[arg(long)]
+    id: Option<String>,
+    /// The schema of the input, a file in `schemas` [default: AGENT.input.schema.json if there is one]
+    #[arg(long, value_name = "NAME")]
+    schema: Option<String>,
+    /// The schema of the artifact, a file in `schemas` [default: AGENT.output.schema.json if there is one]
+    #[arg(long, value_name = "NAME")]
+    output_schema: Option<String>,
+    /// What kind of artifact is wanted
+    #[arg(long, value_name = "TYPE")]
+    output_type: Option<String>,
+    /// Where the artifact belongs, relative to DIR; `{timestamp}` stands for the time
+    #[arg(long, value_name = "PATH")]
+    destination: Option<String>,
+    /// What is known about the project: a JSON file with an object
+    #[arg(long, value_name = "FILE")]
+    context: Option<PathBuf>,
+    /// How many seconds an attempt may take
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = parse_seconds)]
+    timeout: Duration,
+    /// How many attempts may follow the first
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(RETRIES_MAX)))]
+    max_retries: u32,
+    /// How many seconds to wait before the second attempt; every further wait is twice as long
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    retry_delay: Duration,
+    /// How urgent it is: low, normal, high or critical
+    #[arg(long, value_name = "PRIORITY", default_value = "normal", value_parser = parse_priority)]
+    priority: Priority,
+}
+
+pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let directory = options.folders.open()?;
+    let id = options
+        .id
+        .as_ref()
+        .map(|id| HandoffId::parse(id.as_str()).map_err(|fault| refusal(Error::UnsafeId { id: id.clone(), fault })));
+    for (name, agent) in [("--from", &options.from), ("--to", &options.to)] {
+        if agent.trim_start_matches('@').trim().is_empty() {
+            return Err(CommandError::usage(format!("{name} names no agent")));
+        }
+    }
+    if options.timeout.is_zero() {
+        return Err(CommandError::usage("--timeout must be more than 0"));
+    }
+    let new = NewHandoff {
+        id: id.transpose()?,
+        input_schema: options.schema.clone(),
+        context: options.context.as_ref().map(|path| read_object(path)).transpose()?.unwrap_or_default(),
+        output_type: options.output_type.clone(),
+        output_schema: options.output_schema.clone(),
+        destination: options.destination.clone(),
+        timeout: options.timeout,
+        priority: options.priority,
+        policy: Policy {
+            max_retries: options.max_retries,
+            delay_ms: u64::try_from(options.retry_delay.as_millis()).unwrap_or(u64::MAX),
+            ..Policy::default()
+        },
+        ..NewHandoff::new(&options.from, &options.to, read_json(&options.input)?)
+    };
+    let noted = directory.create(&new, clock::now()).map_err(refusal)?;
+    warn(output, &noted.warnings);
+    show(output, &options.folders, &noted.result, noted.result.id().unwrap_or_default())?;
+    Ok(Exit::Done)
+}
+
+fn read_object(path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
+    match read_json(path)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(CommandError::usage(format!("{} holds no JSON object", path.display()))),
+    }
+}
+
+fn parse_priority(word: &str) -> Result<Priority, String> {
+    let known = Priority::ALL.map(Priority::as_str);
+    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
+}
