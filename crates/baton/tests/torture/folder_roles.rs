@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_agents::directory::{Artifact, Claim, Completion, Directory, Error, Folder, NewHandoff};
 use baton_engine::HandoffId;
@@ -39,18 +39,16 @@ pub(crate) fn create(root: &Path, name: &str, numbers: Range<u64>) {
 
 /// Works until it is killed, or calmly until nothing is left.
 pub(crate) fn work(root: &Path, name: &str, seed: u64, calm: bool) {
-    let mut doer = Doer { directory: open(root), name: name.to_owned(), dice: Dice::new(seed), calm };
+    let dice = Dice::new(seed);
+    let mut doer = Doer { directory: open(root), name: name.to_owned(), dice, calm, sweeps_at: Instant::now() };
     let watch = doer.directory.watch(&[Folder::Pending]);
     loop {
-        if doer.dice.chance(0.1) {
-            doer.sweep();
-        }
+        doer.sweep();
         let agent = *doer.dice.pick(&AGENTS);
         match doer.directory.claim(agent, now()) {
             Ok(noted) => match noted.result {
                 Some(claim) => doer.attempt(&claim),
                 None => {
-                    doer.sweep();
                     if calm && doer.nothing_is_open() {
                         return say("drained");
                     }
@@ -71,10 +69,16 @@ struct Doer {
     name: String,
     dice: Dice,
     calm: bool,
+    sweeps_at: Instant,
 }
 
 impl Doer {
-    fn sweep(&self) {
+    /// Sweeps now and then. It looks at everything that was ever done, so it may not take most of the time.
+    fn sweep(&mut self) {
+        let start = Instant::now();
+        if start < self.sweeps_at {
+            return;
+        }
         match self.directory.sweep(now()) {
             Ok(swept) => {
                 let rescued = swept.expired.len() + swept.repaired.len();
@@ -88,6 +92,7 @@ impl Doer {
             }
             Err(error) => give_up(&format!("doer {} cannot sweep: {error}", self.name)),
         }
+        self.sweeps_at = Instant::now() + Duration::from_millis(100) + 5 * start.elapsed();
     }
 
     fn nothing_is_open(&self) -> bool {

@@ -10,7 +10,7 @@ use baton_testbed::Dice;
 use crate::crowd::{Casting, Crowd};
 use crate::folder_verdict;
 use crate::ledger::Ledger;
-use crate::role::Role;
+use crate::role::{Role, now};
 use crate::settings::Settings;
 
 /// Tortures folders.
@@ -38,10 +38,12 @@ pub(crate) fn torture(settings: &Settings, root: &Path) {
     crowd.drain(&mut ledger, &mut dice);
     let drained = start.elapsed() - chaos;
     let found = folder_verdict::look(&directory, &ledger);
+    let sweep = Instant::now();
+    directory.sweep(now()).expect("a last sweep");
     println!(
         "{}: {} handoffs created ({} were there after a kill), {} completed, {} with an artifact; {} creators and {} \
          doers killed, {} doers stopped; {} late answers refused, {} attempts retried, {} rescued or repaired; {} files \
-         seen in between, all of them whole; {:.1} s of torture, {:.1} s to drain",
+         seen in between, all of them whole; {:.1} s of torture, {:.1} s to drain, {:.2} s for the last sweep",
         settings.what,
         ledger.accepted.len(),
         ledger.resent,
@@ -56,6 +58,7 @@ pub(crate) fn torture(settings: &Settings, root: &Path) {
         seen,
         chaos.as_secs_f64(),
         drained.as_secs_f64(),
+        sweep.elapsed().as_secs_f64(),
     );
     assert!(found.completed > 100, "too little happened to mean anything");
     assert!(ledger.killed("worker") > 5 && ledger.killed("sender") > 0, "too little was killed to mean anything");
