@@ -2,6 +2,8 @@
 //!
 //! Either it simply works, or the error says what happened and names the file. Nothing that was accepted is lost, and
 //! damage is never a wrong answer. Where a process of its own is needed, this program is started again with a role.
+#![expect(clippy::print_stdout, reason = "a crowd prints how long it took")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 #[path = "hostile/bed.rs"]
 mod bed;

@@ -3,6 +3,7 @@
 //! Whatever was acknowledged before a kill must be there after it, and must have had its effect exactly once. Each test
 //! runs for a moment with a fixed seed; `cargo xtask torture --minutes N [--seed S]` runs all of them for longer. The
 //! processes are this program again, started with a role.
+#![expect(clippy::print_stdout, reason = "the torture prints its seed and what it has counted")]
 
 #[path = "torture/crowd.rs"]
 mod crowd;
