@@ -20,7 +20,11 @@ use program::Program;
 pub(crate) use program::Build;
 
 /// Each generated document, and the arguments that make the program print it.
-const DOCUMENTS: &[(&str, &[&str])] = &[("docs/rules.md", &["explain", "--all"]), ("docs/cli.md", &["help-markdown"])];
+const DOCUMENTS: &[(&str, &[&str])] = &[
+    ("docs/rules.md", &["explain", "--all"]),
+    ("docs/cli.md", &["help-markdown"]),
+    ("docs/lifecycle.md", &["lifecycle-markdown"]),
+];
 
 /// The folder with one generated file per schema; a `.json` file without a schema is superfluous.
 const SCHEMA_FOLDER: &str = "schemas";

@@ -21,14 +21,14 @@ mod verify;
 
 pub use accept::Accept;
 pub use acknowledge::Acknowledge;
-pub use action::Action;
+pub use action::{ACTIONS, Action};
 pub use cancel::Cancel;
 pub use claim::Claim;
 pub use decide::{Decide, Decision};
 pub use expire::Expire;
 pub use fail::Fail;
 pub use heartbeat::Heartbeat;
-pub use refusal::{Refusal, Refused};
+pub use refusal::{REFUSALS, Refusal, Refused};
 pub use report::{Ending, Report};
 pub use requeue::Requeue;
 pub use resume::Resume;

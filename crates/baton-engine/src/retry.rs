@@ -36,6 +36,26 @@ impl Policy {
     /// Never tries again.
     pub const NEVER: Policy = Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
 
+    /// Looks whether the policy keeps within the limits; the error says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        if self.max_retries > RETRIES_MAX {
+            return Err(format!("{} retries are too many: at most {RETRIES_MAX}", self.max_retries));
+        }
+        if u128::from(self.delay_ms) > DELAY_MAX.as_millis() {
+            return Err(format!(
+                "the delay between attempts is too long: at most {} days",
+                DELAY_MAX.as_secs() / 86_400
+            ));
+        }
+        if !(self.multiplier.is_finite() && self.multiplier >= 0.0) {
+            return Err(format!("the backoff multiplier is {}, but must be a number from 0 on", self.multiplier));
+        }
+        if !(0.0..=1.0).contains(&self.jitter) {
+            return Err(format!("the jitter is {}, but must be between 0 and 1", self.jitter));
+        }
+        Ok(())
+    }
+
     /// Says whether another attempt may follow after so many.
     pub fn allows_another(&self, attempts: u32) -> bool {
         attempts <= self.max_retries
@@ -73,6 +93,22 @@ mod tests {
         let policy = Policy { jitter: 0.5, ..Policy::default() };
         assert_eq!(policy.delay_before(1, 1.0), Duration::from_secs(30));
         assert_eq!(policy.delay_before(1, 0.0), Duration::from_secs(15));
+    }
+
+    #[test]
+    fn policy_beyond_the_limits_is_told() {
+        let usual = Policy::default();
+        assert_eq!((usual.check(), Policy::NEVER.check()), (Ok(()), Ok(())));
+        let wrong = [
+            Policy { max_retries: RETRIES_MAX + 1, ..usual },
+            Policy { delay_ms: u64::MAX, ..usual },
+            Policy { multiplier: f64::NAN, ..usual },
+            Policy { multiplier: -1.0, ..usual },
+            Policy { jitter: 1.1, ..usual },
+        ];
+        for policy in wrong {
+            assert!(policy.check().is_err(), "{policy:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,10 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{check, completions, convert, dir, explain, schema};
+use crate::commands::{
+    ack, answer, approve, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, heartbeat,
+    list, prune, queue, reject, report, requeue, schema, send, show, wait, worker,
+};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -13,8 +16,8 @@ const STYLES: Styles = Styles::styled()
 
 /// The handoff runtime for teams of agents
 ///
-/// Reads what one agent hands to the next, in any of five dialects, says precisely what is wrong with it, and
-/// converts it.
+/// Reads what one agent hands to the next, in any of five dialects, says precisely what is wrong with it, converts it,
+/// and carries it: queues with leases, retries and a journal, by hand or from scripts.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, styles = STYLES, max_term_width = 100, after_help = EXITS)]
 pub(crate) struct Cli {
@@ -46,9 +49,31 @@ pub(crate) enum Command {
     Explain(explain::Options),
     Convert(convert::Options),
     Schema(schema::Options),
+    Send(send::Options),
+    Claim(claim::Options),
+    Ack(ack::Options),
+    Heartbeat(heartbeat::Options),
+    Report(report::Options),
+    Fail(fail::Options),
+    Wait(wait::Options),
+    Cancel(cancel::Options),
+    Requeue(requeue::Options),
+    List(list::Options),
+    Show(show::Options),
+    Queue(queue::Options),
+    Approve(approve::Options),
+    Reject(reject::Options),
+    Answer(answer::Options),
+    Worker(worker::Options),
+    Audit(audit::Options),
+    Prune(prune::Options),
+    Doctor(doctor::Options),
     Dir(dir::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]
     HelpMarkdown,
+    /// Print the lifecycle of a handoff as Markdown
+    #[command(hide = true)]
+    LifecycleMarkdown,
 }

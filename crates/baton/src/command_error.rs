@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     No,
     /// Wrong usage, configuration or unreadable path.
     Usage,
+    /// A person must decide or answer first.
+    Waiting,
     /// Our mistake.
     Internal,
 }
@@ -21,6 +23,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::No => 1,
             Exit::Usage => 2,
+            Exit::Waiting => 3,
             Exit::Internal => 70,
         })
     }

@@ -1,12 +1,32 @@
 //! One file per command.
 
+pub(crate) mod ack;
+pub(crate) mod answer;
+pub(crate) mod approve;
+pub(crate) mod audit;
+pub(crate) mod cancel;
 pub(crate) mod check;
+pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod dir;
+pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fail;
+pub(crate) mod heartbeat;
 mod help_markdown;
+mod lifecycle_markdown;
+pub(crate) mod list;
+pub(crate) mod prune;
+pub(crate) mod queue;
+pub(crate) mod reject;
+pub(crate) mod report;
+pub(crate) mod requeue;
 pub(crate) mod schema;
+pub(crate) mod send;
+pub(crate) mod show;
+pub(crate) mod wait;
+pub(crate) mod worker;
 
 use crate::cli::Command;
 use crate::command_error::{CommandError, Exit};
@@ -19,8 +39,28 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),
         Command::Schema(options) => schema::run(&options, output),
+        Command::Worker(options) => worker::run(&options, output),
+        Command::Audit(options) => audit::run(&options, output),
+        Command::Prune(options) => prune::run(&options, output),
+        Command::Doctor(options) => doctor::run(&options, output),
         Command::Dir(options) => dir::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
+        Command::Send(options) => send::run(&options, output),
+        Command::Claim(options) => claim::run(&options, output),
+        Command::Ack(options) => ack::run(&options, output),
+        Command::Heartbeat(options) => heartbeat::run(&options, output),
+        Command::Report(options) => report::run(&options, output),
+        Command::Fail(options) => fail::run(&options, output),
+        Command::Wait(options) => wait::run(&options, output),
+        Command::Cancel(options) => cancel::run(&options, output),
+        Command::Requeue(options) => requeue::run(&options, output),
+        Command::List(options) => list::run(&options, output),
+        Command::Show(options) => show::run(&options, output),
+        Command::Queue(options) => queue::run(&options, output),
+        Command::Approve(options) => approve::run(&options, output),
+        Command::Reject(options) => reject::run(&options, output),
+        Command::Answer(options) => answer::run(&options, output),
         Command::HelpMarkdown => help_markdown::run(output),
+        Command::LifecycleMarkdown => lifecycle_markdown::run(output),
     }
 }

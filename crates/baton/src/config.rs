@@ -24,6 +24,8 @@ struct File {
     check: Check,
     #[serde(default)]
     vocabulary: Vocabulary,
+    #[serde(default)]
+    store: Store,
 }
 
 /// Either a severity, or permission with a reason.
@@ -56,12 +58,35 @@ struct Vocabulary {
     phases: Vec<String>,
 }
 
-/// Reads the settings from a given file, or from the nearest one, or takes the defaults.
-pub(crate) fn load(given: Option<&Path>) -> Result<Settings, CommandError> {
-    let Some(path) = given.map(Path::to_owned).or_else(nearest) else { return Ok(Settings::default()) };
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Store {
+    url: Option<String>,
+}
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    /// How documents are judged.
+    pub settings: Settings,
+    /// Where the store is.
+    pub store_url: Option<String>,
+    /// The folder of the file: paths in it start there.
+    pub folder: PathBuf,
+}
+
+/// Reads a given file, or the nearest one, or takes the defaults.
+pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
+    let Some(path) = given.map(Path::to_owned).or_else(nearest) else { return Ok(Config::default()) };
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
-    parse(&text, &path.display().to_string())
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    Ok(Config { folder, ..parse(&text, &path.display().to_string())? })
+}
+
+/// Reads how documents are judged.
+pub(crate) fn load(given: Option<&Path>) -> Result<Settings, CommandError> {
+    Ok(read(given)?.settings)
 }
 
 fn nearest() -> Option<PathBuf> {
@@ -69,7 +94,7 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
-fn parse(text: &str, name: &str) -> Result<Settings, CommandError> {
+fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         located(text, name, at, error.message())
@@ -116,7 +141,7 @@ fn parse(text: &str, name: &str) -> Result<Settings, CommandError> {
             }
         }
     }
-    Ok(settings)
+    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
@@ -138,10 +163,18 @@ mod tests {
             "[rules]\nvague-summary = \"error\"\nabsolute-path = { allow = \"containers\" }\n[vocabulary]\nreasons = [\"legal\"]\n[check]\nsummary_tokens = 200\n",
             "baton.toml",
         )
-        .expect("valid");
+        .expect("valid")
+        .settings;
         assert_eq!(settings.levels.len(), 1);
         assert_eq!(settings.permissions[0].reason, "containers");
         assert_eq!((settings.reasons.len(), settings.summary_tokens), (1, 200));
+    }
+
+    #[test]
+    fn store_has_an_address() {
+        let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml").expect("valid");
+        assert_eq!(config.store_url.as_deref(), Some("sqlite:queue.db"));
+        assert!(error("[store]\nlru = \"x\"\n").starts_with("baton.toml:2:1"));
     }
 
     #[test]

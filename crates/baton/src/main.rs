@@ -1,15 +1,26 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
+mod archive;
+mod atomic_file;
 mod cli;
 mod clock;
 mod command_error;
 mod commands;
 mod config;
+mod deciding;
 mod discover;
+mod intake;
+mod moment;
+mod outcome;
 mod output;
 mod render;
 mod report;
 mod schema_folder;
+mod sending;
+mod store;
+mod user;
+mod waiting;
+mod worker;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! The only place that prints. Data goes to stdout, the rest to stderr; colour only where it is wanted.
 #![expect(clippy::print_stderr, reason = "this is the module that prints")]
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,6 +41,15 @@ impl Output {
         }
     }
 
+    /// Writes a document to stdout, letter by letter; on a terminal without what would do something to it.
+    pub(crate) fn document(&self, text: &str) -> Result<(), CommandError> {
+        let text = text.trim_end_matches('\n');
+        match io::stdout().is_terminal() {
+            true => self.data(&format!("{}\n", printable(text))),
+            false => self.data(&format!("{text}\n")),
+        }
+    }
+
     /// Writes a JSON result to stdout.
     pub(crate) fn json(&self, value: &serde_json::Value) -> Result<(), CommandError> {
         self.data(&format!("{value:#}\n"))
@@ -49,6 +58,19 @@ impl Output {
     /// Tells something beside the result.
     pub(crate) fn note(&self, text: &str) {
         eprintln!("{text}");
+    }
+
+    /// Says whether a person can be asked: somebody sees what is shown, and can answer.
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Asks a person a question that only a clear yes answers.
+    pub(crate) fn confirm(&self, question: &str) -> bool {
+        eprint!("{} [y/N] ", printable(question));
+        let mut answer = String::new();
+        let read = io::stdin().lock().take(100).read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
     }
 
     /// Tells that a command could not do what was asked.
@@ -61,6 +83,29 @@ impl Output {
         for hint in &error.hints {
             eprintln!("{cyan}hint:{off} {}", printable(hint));
         }
+    }
+
+    /// Says whether stderr gets colour.
+    pub(crate) fn has_color_beside(&self) -> bool {
+        self.stderr_color
+    }
+
+    /// Passes on what somebody else writes beside the result, as it is.
+    pub(crate) fn pass_on(&self, bytes: &[u8]) {
+        // Whoever does not want to read it any more has closed it.
+        let _ = io::stderr().lock().write_all(bytes);
+    }
+
+    /// Counts how far long work of unknown length is, on a terminal only.
+    pub(crate) fn tally(&self, what: &'static str) -> ProgressBar {
+        if !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let style = ProgressStyle::with_template("{spinner} {msg} {pos} ({per_sec})");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.set_message(what);
+        bar
     }
 
     /// Shows the progress of long work, on a terminal only.

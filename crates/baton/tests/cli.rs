@@ -2,6 +2,10 @@
 //!
 //! One test program, so that it is linked once. Every test has a folder of its own and runs the real executable.
 
+#[path = "cli/audit_export.rs"]
+mod audit_export;
+#[path = "cli/audit_verify.rs"]
+mod audit_verify;
 #[path = "cli/bad_documents.rs"]
 mod bad_documents;
 #[path = "cli/bad_usage.rs"]
@@ -26,6 +30,8 @@ mod dir_python;
 mod dir_schemas;
 #[path = "cli/dir_verbs.rs"]
 mod dir_verbs;
+#[path = "cli/doctor_signs.rs"]
+mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
 #[path = "cli/examples.rs"]
@@ -36,6 +42,22 @@ mod explain;
 mod limits;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/prune_runs.rs"]
+mod prune_runs;
+#[path = "cli/queue_answers.rs"]
+mod queue_answers;
+#[path = "cli/queue_bad_usage.rs"]
+mod queue_bad_usage;
+#[path = "cli/queue_json.rs"]
+mod queue_json;
+#[path = "cli/queue_life.rs"]
+mod queue_life;
+#[path = "cli/queue_people.rs"]
+mod queue_people;
+#[path = "cli/queue_processes.rs"]
+mod queue_processes;
+#[path = "cli/queue_store.rs"]
+mod queue_store;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/regressions.rs"]
@@ -48,5 +70,11 @@ mod sarif;
 mod schema;
 #[path = "cli/shell.rs"]
 mod shell;
+#[path = "cli/stocked.rs"]
+mod stocked;
+#[path = "cli/worker_reports.rs"]
+mod worker_reports;
+#[path = "cli/worker_stops.rs"]
+mod worker_stops;
 #[path = "cli/workspace.rs"]
 mod workspace;

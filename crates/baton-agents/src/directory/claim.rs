@@ -84,7 +84,14 @@ impl Directory {
             warnings.push(format!("`{id}` waits, but another handoff of this id is {} already", folder.as_str()));
             return Ok(Tried::Passed);
         }
-        let broken = self.broken_input(&handoff, warnings)?;
+        let broken = match self.broken_input(&handoff, warnings) {
+            // One request with a schema that cannot be used must not keep the agent from all others.
+            Err(error @ (Error::MissingSchema { .. } | Error::BrokenSchema { .. })) => {
+                warnings.push(format!("`{id}` is left alone: {error}"));
+                return Ok(Tried::Passed);
+            }
+            other => other?,
+        };
         let attempt = handoff.attempt();
         handoff.set("status", Folder::InProgress.status());
         handoff.set("started_at", written(now));

@@ -171,7 +171,7 @@ fn hint_of(error: &io::Error) -> Option<String> {
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             "the folder must be writable for you; nothing was changed"
         }
-        io::ErrorKind::Unsupported => "this file system has no file locks; use a local one, or NFS 4",
+        io::ErrorKind::Unsupported => "this file system has no file locks; use a local one",
         _ => return None,
     };
     Some(hint.to_owned())

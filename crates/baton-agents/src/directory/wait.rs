@@ -40,10 +40,8 @@ impl Directory {
                 Some(handoff) if located.folder == Folder::Completed && handoff.belongs_to(Folder::Completed) => {
                     return Ok(Waited::Completed(handoff));
                 }
-                Some(handoff) if located.folder == Folder::Failed && handoff.belongs_to(Folder::Failed) => {
-                    if handoff.next_attempt_at().is_none() {
-                        return Ok(Waited::Failed(handoff));
-                    }
+                Some(handoff) if located.folder == Folder::Failed && is_final(&handoff) => {
+                    return Ok(Waited::Failed(handoff));
                 }
                 _ => {}
             }
@@ -84,6 +82,11 @@ impl Directory {
             watch.wait(until(deadline.min(due), now));
         }
     }
+}
+
+/// Says whether a failure is the end: no attempt will follow.
+fn is_final(handoff: &Handoff) -> bool {
+    handoff.belongs_to(Folder::Failed) && handoff.next_attempt_at().is_none()
 }
 
 fn until(time: Timestamp, now: Timestamp) -> Duration {

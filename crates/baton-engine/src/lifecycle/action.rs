@@ -45,6 +45,17 @@ pub enum Action {
     },
 }
 
+/// What each action means, by the word used in the documentation.
+pub const ACTIONS: [(&str, &str); 7] = [
+    ("announce", "the agent's queue has something to claim, now or from a time on"),
+    ("verify", "the claims of the report must be compared with the evidence"),
+    ("ask person", "a person must approve, reject or answer"),
+    ("unblock", "somebody else must do what the blocked agent needs"),
+    ("stop attempt", "whoever runs the attempt should stop it: its fencing token has no effect any more"),
+    ("tell finished", "whoever waits for the handoff can go on"),
+    ("return", "the blocked handoff that waits for this one goes on with its result, in the same transaction"),
+];
+
 impl Action {
     /// Announces that a handoff can be claimed.
     pub(super) fn announce(handoff: &Handoff, at: Timestamp) -> Action {

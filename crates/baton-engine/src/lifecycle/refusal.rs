@@ -71,6 +71,18 @@ pub struct Refused {
     pub document: Option<Written>,
 }
 
+/// What each refusal means, by the word used in the documentation.
+pub const REFUSALS: [(&str, &str); 8] = [
+    ("stale claim", "somebody else has claimed it since: a later fencing token exists"),
+    ("claim is over", "the token is the latest, but its claim has ended: reported, failed, expired or cancelled"),
+    ("already recorded", "the same was said before and has had its effect; asking again is harmless"),
+    ("not ready", "it cannot be claimed before its time"),
+    ("not expired", "no lease, time-out or deadline has ended"),
+    ("changed since", "the person decided about something that is not what is there now"),
+    ("other question", "the person was asked for something else: approval, or answers"),
+    ("wrong state", "the command makes no sense in this state"),
+];
+
 impl Refusal {
     /// Returns the word used in the documentation.
     pub fn name(&self) -> &'static str {

@@ -225,6 +225,20 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+    use crate::lifecycle::{ACTIONS, REFUSALS};
+
+    #[test]
+    fn every_word_of_the_table_is_explained() {
+        for cell in rows().into_iter().flat_map(|row| row.cells) {
+            match cell {
+                Cell::Goes { actions, .. } => {
+                    let explained = |word: &&str| ACTIONS.iter().any(|(name, _)| name == word);
+                    assert!(actions.iter().all(explained), "{actions:?}");
+                }
+                Cell::Refused { why, .. } => assert!(REFUSALS.iter().any(|(name, _)| *name == why), "{why}"),
+            }
+        }
+    }
 
     #[test]
     fn whole_table() {

@@ -49,10 +49,3 @@ CREATE TABLE queues (
     paused      INTEGER NOT NULL CHECK (paused IN (0, 1)),
     concurrency INTEGER CHECK (concurrency >= 0)
 ) STRICT;
-
--- The time of the last change: the clock of the machine may go back, the time of the store does not.
-CREATE TABLE latest (
-    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
-    at  INTEGER NOT NULL
-) STRICT;
-INSERT INTO latest (one, at) VALUES (1, 0);

@@ -19,11 +19,29 @@ pub(super) async fn find(store: &Postgres, id: &HandoffId) -> Result<Option<Hand
 
 /// Returns the ids that begin like this.
 pub(super) async fn ids_beginning_with(store: &Postgres, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Fault> {
+    if table::is_unknowable(prefix) {
+        return Ok(Vec::new());
+    }
     // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other.
-    let sql = "SELECT id FROM handoffs WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3";
-    let end = format!("{prefix}\u{10ffff}");
-    let found = store.session().await?.query(sql, &[&prefix, &end, &i64::from(limit)]).await?;
+    let (session, limit) = (store.session().await?, i64::from(limit));
+    let found = match first_after(prefix) {
+        Some(end) => {
+            let sql = "SELECT id FROM handoffs WHERE id >= $1 AND id < $3 ORDER BY id LIMIT $2";
+            session.query(sql, &[&prefix, &limit, &end]).await?
+        }
+        None => {
+            session.query("SELECT id FROM handoffs WHERE id >= $1 ORDER BY id LIMIT $2", &[&prefix, &limit]).await?
+        }
+    };
     found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?)).collect()
+}
+
+/// Returns the first text after all that begin like this, or nothing if there is none.
+fn first_after(prefix: &str) -> Option<String> {
+    let kept = prefix.trim_end_matches(char::MAX);
+    let last = kept.chars().next_back()?;
+    let next = (last..=char::MAX).nth(1)?;
+    Some(format!("{}{next}", &kept[..kept.len() - last.len_utf8()]))
 }
 
 /// Lists handoffs, the newest first.
@@ -34,6 +52,9 @@ pub(super) async fn list(store: &Postgres, filter: &Filter) -> Result<Vec<Handof
         " FROM handoffs AS h WHERE ($1::text IS NULL OR h.agent = $1) AND ($2::text[] IS NULL OR h.state = ANY ($2))
           ORDER BY h.position DESC LIMIT $3"
     );
+    if filter.agent.as_deref().is_some_and(table::is_unknowable) {
+        return Ok(Vec::new());
+    }
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let states = (!states.is_empty()).then_some(states);
     let found = store.session().await?.query(sql, &[&filter.agent, &states, &i64::from(filter.limit)]).await?;
@@ -119,6 +140,7 @@ pub(super) async fn next_due(store: &Postgres, agent: Option<&str>) -> Result<Op
                 SELECT ready_at FROM handoffs WHERE agent = $1 AND state = 'pending' AND priority = urgency.priority
                 ORDER BY ready_at LIMIT 1
              ) AS first))";
+    let agent = agent.filter(|agent| !table::is_unknowable(agent));
     let found = store.session().await?.query(sql, &[&agent]).await?;
     let due: Option<i64> = found.first().map_or(Ok(None), |row| row.try_get(0))?;
     Ok(due.map(rows::time).transpose()?)
@@ -131,4 +153,17 @@ pub(super) async fn time(store: &Postgres) -> Result<Option<Timestamp>, Fault> {
     let found = store.session().await?.query(sql, &[]).await?;
     let now: Option<i64> = found.first().map(|row| row.try_get(0)).transpose()?;
     Ok(now.map(rows::time).transpose()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_a_prefix_is_after_everything_with_it() {
+        assert_eq!(first_after("ab").as_deref(), Some("ac"));
+        assert_eq!(first_after("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(first_after("\u{d7ff}").as_deref(), Some("\u{e000}"));
+        assert_eq!((first_after(""), first_after("\u{10ffff}")), (None, None));
+    }
 }

@@ -7,6 +7,7 @@ use tokio_postgres::Row as SqlRow;
 use super::Postgres;
 use super::fault::Fault;
 use super::session::{Parameters, sent_behind};
+use super::table;
 
 /// Reads settings: whether it is paused, and its limit.
 pub(super) fn read(agent: &str, row: &SqlRow) -> Result<Queue, Fault> {
@@ -17,6 +18,9 @@ pub(super) fn read(agent: &str, row: &SqlRow) -> Result<Queue, Fault> {
 
 /// Returns the settings of an agent's queue.
 pub(super) async fn queue(store: &Postgres, agent: &str) -> Result<Queue, Fault> {
+    if table::is_unknowable(agent) {
+        return Ok(Queue::open(agent));
+    }
     let session = store.session().await?;
     let found = session.query("SELECT paused, concurrency FROM queues WHERE agent = $1", &[&agent]).await?;
     found.first().map_or_else(|| Ok(Queue::open(agent)), |row| read(agent, row))

@@ -1,12 +1,13 @@
 //! The rows of the tables: how they are read, and the two statements that write them.
 
+use std::collections::HashMap;
+
 use baton_engine::handoff::Handoff;
-use baton_engine::journal::{Event, Head};
-use baton_engine::lifecycle::Transition;
+use baton_engine::journal::{Event, Fact, Head};
+use baton_engine::lifecycle::{Accept, Transition};
 use baton_engine::store::Error;
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
-use std::collections::HashMap;
 use tokio_postgres::Row as SqlRow;
 
 use super::fault::Fault;
@@ -207,7 +208,7 @@ impl<'c> Arrays<'c> {
         self.key.push(columns.key);
     }
 
-    /// Calls with the parameters of [`INSERT`]; the first 13 of them are those of [`UPDATE`].
+    /// Returns the parameters of [`INSERT`]; the first 13 of them are those of [`UPDATE`].
     pub(super) fn parameters(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 17] {
         [
             &self.id,
@@ -251,6 +252,25 @@ impl Sent {
         let sql = "SELECT 1 FROM events WHERE run = $1 AND seq = $2 AND hash = $3";
         Ok(!session.query(sql, parameters).await?.is_empty())
     }
+}
+
+/// Reads the request of a handoff, from the event with which it was accepted.
+pub(super) fn accepted(row: &SqlRow, column: usize, run: &RunId) -> Result<Accept, Fault> {
+    let damaged = |why: String| Fault::Final(Error::Damaged(format!("run `{run}`: {why}")));
+    let (kind, detail): (Option<&str>, Option<&str>) = (row.try_get(column)?, row.try_get(column + 1)?);
+    let (Some(kind), Some(detail)) = (kind, detail) else {
+        return Err(damaged("the event with the request is missing".to_owned()));
+    };
+    match Fact::read(kind, detail) {
+        Ok(Fact::Accepted(accept)) => Ok(*accept),
+        Ok(fact) => Err(damaged(format!("a handoff begins with `{}`", fact.kind()))),
+        Err(why) => Err(damaged(why)),
+    }
+}
+
+/// Says whether the database cannot know this name: its texts have no NUL.
+pub(super) fn is_unknowable(name: &str) -> bool {
+    name.contains('\0')
 }
 
 /// Finds a handoff.

@@ -25,7 +25,6 @@ fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<Acce
         return existing(connection, request, &handoff);
     }
     table::record(connection, &event)?;
-    batch.changed_at(handoff.changed_at);
     batch.announce();
     Ok(Accepted { handoff, existing: false })
 }

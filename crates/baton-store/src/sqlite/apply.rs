@@ -28,7 +28,6 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
         Err(refusal) => {
             if let Some(refused) = lifecycle::to_journal(&order.command, &refusal) {
                 table::advance(connection, head, &lifecycle::refuse(&handoff, refused, at))?;
-                batch.changed_at(at);
             }
             Ok(Err(refusal.into()))
         }
@@ -37,7 +36,6 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
 
 /// Does what follows from a transition inside the same transaction.
 pub(super) fn follow(batch: &Batch<'_>, transition: &Transition, at: Timestamp) -> Result<(), Error> {
-    batch.changed_at(transition.handoff.changed_at);
     for action in &transition.actions {
         match action {
             Action::Return { to, result } => return_to(batch, &transition.handoff, to, result.as_ref(), at)?,

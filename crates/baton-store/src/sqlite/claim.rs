@@ -26,7 +26,6 @@ fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result
     let claim = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
     let transition = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at)))?;
     table::advance(batch.connection, head, &transition)?;
-    batch.changed_at(transition.handoff.changed_at);
     Ok(Claimed { request: request(batch.connection, row)?, handoff: transition.handoff })
 }
 

@@ -125,13 +125,14 @@ pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<O
 
 /// Returns the time of the last change.
 pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> {
-    let times: Vec<i64> = all(connection, "SELECT at FROM latest WHERE at > 0", [], |row| row.get(0))?;
+    let last = "SELECT at FROM events ORDER BY position DESC LIMIT 1";
+    let times: Vec<i64> = all(connection, last, [], |row| row.get(0))?;
     times.into_iter().next().map(rows::time).transpose()
 }
 
 /// Looks whether the file is sound, page by page.
 pub(super) fn checkup(connection: &Connection, place: String) -> Result<Checkup, Error> {
-    let now: i64 = connection.query_row("SELECT at FROM latest", [], |row| row.get(0)).map_err(translate)?;
+    let now = time(connection)?.map_or(0, Timestamp::as_microsecond);
     let expired = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND wake_at <= ?1";
     let expired_leases: i64 = connection.query_row(expired, [now], |row| row.get(0)).map_err(translate)?;
     let said: Vec<String> = all(connection, "PRAGMA integrity_check(20)", [], |row| row.get(0))?;

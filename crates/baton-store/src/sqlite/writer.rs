@@ -1,16 +1,17 @@
-//! The only thread that writes: it commits what many callers want in one transaction, with one fsync for all of them.
+//! All writing of a process: what many callers want at the same time is one transaction, with one fsync for all of them.
 //!
-//! A caller is answered after the commit, never before. Work that fails in the middle takes nobody with it: the batch is
+//! A caller is answered after the commit, never before. While nobody else writes, a caller does its work itself;
+//! otherwise it queues up for the writer's thread. Work that fails in the middle takes nobody with it: the batch is
 //! undone and each piece is done again in a transaction of its own.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use baton_engine::store::Error;
-use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -20,27 +21,30 @@ use super::{connect, migrate, translate};
 /// How many callers share a commit at most.
 const BATCH_MAX: usize = 256;
 
-/// The sending end of the writer's thread.
+/// Writes for everybody in this process.
 pub(super) struct Writer {
-    work: mpsc::Sender<Box<dyn Work>>,
+    desk: Arc<Mutex<Desk>>,
+    queue: mpsc::Sender<Box<dyn Work>>,
+    /// How many pieces are in the queue.
+    waiting: Arc<AtomicUsize>,
+}
+
+/// What writing needs; only one can have it.
+struct Desk {
+    connection: Connection,
+    lock: File,
+    wake: Arc<Wake>,
 }
 
 /// The transaction that is being written.
 pub(super) struct Batch<'c> {
     /// The connection, inside the transaction.
     pub(super) connection: &'c Connection,
-    /// The latest time of a change.
-    latest: Cell<Option<Timestamp>>,
     /// Whether somebody who waits should look.
     news: Cell<bool>,
 }
 
 impl Batch<'_> {
-    /// Takes note of the time of a change.
-    pub(super) fn changed_at(&self, at: Timestamp) {
-        self.latest.set(self.latest.get().max(Some(at)));
-    }
-
     /// Takes note that somebody who waits should look.
     pub(super) fn announce(&self) {
         self.news.set(true);
@@ -79,111 +83,111 @@ impl Writer {
         let lock_path = path.with_extension("lock");
         let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
         let lock = lock.map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
-        let mut connection = locked(&lock, || {
-            let mut connection = connect(path)?;
-            migrate::migrate(&mut connection)?;
-            Ok(connection)
-        })?;
-        let (work, queue) = mpsc::channel();
-        let name = "baton-sqlite-writer".to_owned();
-        let thread = thread::Builder::new().name(name).spawn(move || {
-            while let Some(batch) = next_batch(&queue) {
-                write(&mut connection, &lock, &wake, batch);
+        lock.lock().map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
+        let mut connection = connect(path)?;
+        migrate::migrate(&mut connection)?;
+        unlock(&lock)?;
+        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake }));
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (queue, received) = mpsc::channel();
+        let (shared_desk, count) = (Arc::clone(&desk), Arc::clone(&waiting));
+        let thread = thread::Builder::new().name("baton-sqlite-writer".to_owned()).spawn(move || {
+            while let Ok(first) = received.recv() {
+                let desk = shared_desk.lock().unwrap_or_else(PoisonError::into_inner);
+                let batch: Vec<_> = std::iter::once(first).chain(received.try_iter().take(BATCH_MAX - 1)).collect();
+                count.fetch_sub(batch.len(), Ordering::Relaxed);
+                desk.write(batch);
             }
         });
         thread.map_err(|error| Error::Failed(format!("the writer cannot be started: {error}")))?;
-        Ok(Writer { work })
+        Ok(Writer { desk, queue, waiting })
     }
 
     /// Does a piece of work in a transaction and returns when it is on the disk. It may be run more than once.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        what: impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send + 'static,
+        mut what: impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        if let Some(done) = self.run_alone(&mut what) {
+            return done;
+        }
         let (answer, answered) = oneshot::channel();
         let gone = || Error::Failed("the writer has stopped".to_owned());
-        self.work.send(Box::new(Piece { what, result: None, answer })).map_err(|_| gone())?;
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.queue.send(Box::new(Piece { what, result: None, answer })).map_err(|_| gone())?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
-}
 
-/// Waits for work, and takes whatever else is waiting by then.
-fn next_batch(queue: &mpsc::Receiver<Box<dyn Work>>) -> Option<Vec<Box<dyn Work>>> {
-    let first = queue.recv().ok()?;
-    Some(std::iter::once(first).chain(queue.try_iter().take(BATCH_MAX - 1)).collect())
-}
-
-fn write(connection: &mut Connection, lock: &File, wake: &Wake, batch: Vec<Box<dyn Work>>) {
-    match together(connection, lock, wake, batch) {
-        Ok(()) => {}
-        Err(batch) => batch.into_iter().for_each(|work| alone(connection, lock, wake, work)),
-    }
-}
-
-/// Does all the work in one transaction, or gives it back undone.
-fn together(
-    connection: &Connection,
-    lock: &File,
-    wake: &Wake,
-    mut batch: Vec<Box<dyn Work>>,
-) -> Result<(), Vec<Box<dyn Work>>> {
-    let written =
-        transaction(connection, lock, wake, |context| batch.iter_mut().try_for_each(|work| work.run(context)));
-    match written {
-        Ok(()) => batch.into_iter().for_each(|work| work.answer(Ok(()))),
-        Err(error) if batch.len() == 1 => batch.into_iter().for_each(|work| work.answer(Err(error.clone()))),
-        Err(_) => return Err(batch),
-    }
-    Ok(())
-}
-
-fn alone(connection: &Connection, lock: &File, wake: &Wake, mut work: Box<dyn Work>) {
-    let written = transaction(connection, lock, wake, |context| work.run(context));
-    work.answer(written);
-}
-
-/// Runs a transaction: all of it is on the disk afterwards, or nothing.
-fn transaction(
-    connection: &Connection,
-    lock: &File,
-    wake: &Wake,
-    run: impl FnOnce(&Batch<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let batch = Batch { connection, latest: Cell::new(None), news: Cell::new(false) };
-    locked(lock, || {
-        execute(connection, "BEGIN IMMEDIATE")?;
-        let written = run(&batch).and_then(|()| keep_time(&batch)).and_then(|()| execute(connection, "COMMIT"));
-        // After some errors SQLite has rolled back by itself.
-        if written.is_err() && !connection.is_autocommit() {
-            execute(connection, "ROLLBACK")?;
+    /// Does the work at once if nobody else wants to write. Waking another thread and being woken by it takes nearly as
+    /// long as the commit itself.
+    fn run_alone<T>(
+        &self,
+        what: &mut impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error>,
+    ) -> Option<Result<T, Error>> {
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            return None;
         }
-        written
-    })?;
-    if batch.news.get() {
-        wake.ring();
+        let desk = self.desk.try_lock().ok()?;
+        desk.lock.try_lock().ok()?;
+        let mut result = None;
+        let written = desk.transaction(|batch| {
+            result = Some(what(batch)?);
+            Ok(())
+        });
+        let lost = || Err(Error::Failed("the work was never done".to_owned()));
+        Some(written.and_then(|()| result.unwrap_or_else(lost)))
     }
-    Ok(())
 }
 
-fn keep_time(batch: &Batch<'_>) -> Result<(), Error> {
-    let Some(latest) = batch.latest.get() else { return Ok(()) };
-    let mut statement =
-        batch.connection.prepare_cached("UPDATE latest SET at = ?1 WHERE at < ?1").map_err(translate)?;
-    statement.execute([latest.as_microsecond()]).map_err(translate)?;
-    Ok(())
+impl Desk {
+    /// Does all the work in one transaction, or else each piece in its own.
+    fn write(&self, mut batch: Vec<Box<dyn Work>>) {
+        let together = self.locked(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
+        match together {
+            Ok(()) => batch.into_iter().for_each(|work| work.answer(Ok(()))),
+            Err(error) if batch.len() == 1 => batch.into_iter().for_each(|work| work.answer(Err(error.clone()))),
+            Err(_) => batch.into_iter().for_each(|mut work| {
+                let alone = self.locked(|context| work.run(context));
+                work.answer(alone);
+            }),
+        }
+    }
+
+    /// Runs a transaction when the processes before us are done.
+    ///
+    /// Ours queue up at this lock, where the system wakes the next one at once; for SQLite's own one can only ask again
+    /// and again.
+    fn locked(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        self.lock.lock().map_err(|error| Error::Unwritable(format!("the lock of the database: {error}")))?;
+        self.transaction(run)
+    }
+
+    /// Runs a transaction under the lock, and releases it: all of it is on the disk afterwards, or nothing.
+    fn transaction(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let batch = Batch { connection: &self.connection, news: Cell::new(false) };
+        let written = self.execute("BEGIN IMMEDIATE").and_then(|()| {
+            let written = run(&batch).and_then(|()| self.execute("COMMIT"));
+            // After some errors SQLite has rolled back by itself.
+            if written.is_err() && !self.connection.is_autocommit() {
+                self.execute("ROLLBACK")?;
+            }
+            written
+        });
+        let unlocked = unlock(&self.lock);
+        written?;
+        if batch.news.get() {
+            self.wake.ring();
+        }
+        unlocked
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), Error> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(translate)?;
+        statement.execute([]).map_err(translate)?;
+        Ok(())
+    }
 }
 
-fn execute(connection: &Connection, sql: &str) -> Result<(), Error> {
-    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
-    statement.execute([]).map_err(translate)?;
-    Ok(())
-}
-
-/// Holds the lock between processes. Ours queue up here, where the system wakes the next one at once; SQLite's own
-/// lock can only be asked for again and again.
-fn locked<T>(lock: &File, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    lock.lock().map_err(|error| Error::Unwritable(format!("the lock of the database: {error}")))?;
-    let result = run();
-    let unlocked = lock.unlock().map_err(|error| Error::Failed(format!("the lock of the database: {error}")));
-    result.and_then(|value| unlocked.map(|()| value))
+fn unlock(lock: &File) -> Result<(), Error> {
+    lock.unlock().map_err(|error| Error::Failed(format!("the lock of the database: {error}")))
 }

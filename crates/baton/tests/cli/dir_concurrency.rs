@@ -1,7 +1,7 @@
 //! `baton dir`: many processes at once.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::process::{Command, Stdio};
 
 use crate::dir_verbs::{claim, create, folders};
@@ -76,7 +76,6 @@ fn waiting_claimant_gets_what_is_created() {
         .spawn()
         .expect("the program starts");
     create(&sandbox, "late", &[]);
-    let mut line = String::new();
-    BufReader::new(waiting.stdout.expect("a pipe")).read_line(&mut line).expect("a line");
-    assert_eq!(line, "late\n");
+    let output = waiting.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "late\n");
 }

@@ -114,3 +114,15 @@ fn schema_that_is_none_is_an_error() {
     let run = create(&sandbox, "a", &["--schema", "bad.json"]);
     assert!(run.code == Some(2) && run.stderr.contains("schemas/bad.json is no JSON Schema"), "{run}");
 }
+
+#[test]
+fn request_with_an_unusable_schema_does_not_block_the_others() {
+    let sandbox = folders();
+    create(&sandbox, "a", &["--schema", "later.json", "--priority", "high"]);
+    create(&sandbox, "b", &[]);
+    sandbox.write("schemas/later.json", "{");
+    let run = claim(&sandbox);
+    assert_eq!(run.json()["handoff_id"], "b", "{run}");
+    assert!(run.stderr.starts_with("warning: `a` is left alone: ./schemas/later.json is no JSON Schema"), "{run}");
+    assert_eq!(document(&sandbox, "pending", "a")["status"], "pending");
+}

@@ -1,4 +1,4 @@
-//! The tour in the README: every command that it shows is run, and prints what the README says.
+//! The tours in the README and in docs/queue.md: every command that they show is run, and prints what they say.
 
 use std::fs;
 use std::path::Path;
@@ -54,8 +54,19 @@ fn copy(from: &Path, to: &Path) {
 #[cfg(unix)]
 #[test]
 fn every_command_of_the_tour_prints_what_the_readme_says() {
+    take_the_tour("README.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_guide_of_the_queue_says() {
+    take_the_tour("docs/queue.md");
+}
+
+#[cfg(unix)]
+fn take_the_tour(document: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md")).expect("the README");
+    let readme = fs::read_to_string(root.join(document)).expect("the document");
     let sandbox = Sandbox::new();
     copy(&root.join("examples"), &sandbox.path("examples"));
     let folder = Path::new(BATON).parent().expect("the program lies in a folder");
@@ -74,6 +85,7 @@ fn every_command_of_the_tour_prints_what_the_readme_says() {
                 .current_dir(sandbox.path("."))
                 .env("PATH", &path)
                 .env_remove("NO_COLOR")
+                .env_remove("BATON_STORE")
                 .output()
                 .expect("a shell");
             assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "$ {command}");

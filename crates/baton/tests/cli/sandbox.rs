@@ -63,6 +63,28 @@ impl Sandbox {
         run(command, &self.root, input)
     }
 
+    /// Runs the program in a folder below.
+    pub(crate) fn baton_in(&self, folder: &str, arguments: &[&str]) -> Run {
+        let mut command = Command::new(BATON);
+        command.args(arguments);
+        run(command, &self.path(folder), b"")
+    }
+
+    /// Runs the program with one more variable in its environment.
+    pub(crate) fn baton_with_variable(&self, name: &str, value: &str, arguments: &[&str]) -> Run {
+        let mut command = Command::new("env");
+        command.arg(format!("{name}={value}")).arg(BATON).args(arguments);
+        run(command, &self.root, b"")
+    }
+
+    /// Runs another program, if there is one of that name.
+    pub(crate) fn program_with_input(&self, program: &str, arguments: &[&str], input: &[u8]) -> Option<Run> {
+        Command::new(program).arg("--version").output().ok()?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Some(run(command, &self.root, input))
+    }
+
     /// Runs the program with so much address space and no more.
     #[cfg(target_os = "linux")]
     pub(crate) fn baton_within(&self, kilobytes: u32, arguments: &[&str]) -> Run {
@@ -92,6 +114,8 @@ fn run(mut command: Command, folder: &Path, input: &[u8]) -> Run {
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env_remove("RUST_BACKTRACE")
+        .env_remove("BATON_STORE")
+        .env("USER", "tester")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

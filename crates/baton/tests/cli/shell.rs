@@ -39,6 +39,15 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton explain
     ## baton convert
     ## baton schema
+    ## baton dir
+    ## baton dir init
+    ## baton dir create
+    ## baton dir claim
+    ## baton dir complete
+    ## baton dir fail
+    ## baton dir wait
+    ## baton dir sweep
+    ## baton dir status
     ## baton completions
     ");
 }

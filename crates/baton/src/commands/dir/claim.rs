@@ -30,8 +30,8 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let directory = options.folders.open()?;
     let noted = match options.wait {
-        Some(longest) => directory.claim_within(&options.agent, longest, &clock::now),
-        None => directory.claim(&options.agent, clock::now()),
+        Some(longest) => directory.claim_within(&options.agent, longest, &clock::machine_time),
+        None => directory.claim(&options.agent, clock::machine_time()),
     };
     let noted = noted.map_err(refusal)?;
     warn(output, &noted.warnings);

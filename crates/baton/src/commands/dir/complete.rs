@@ -38,7 +38,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let id = find(&directory, &options.id)?;
     let artifact = options.artifact.as_ref().map(|file| Artifact { file: file.clone(), kind: options.kind.clone() });
     let completion = Completion { attempt: options.attempt, artifact };
-    let noted = directory.complete(&id, &completion, clock::now()).map_err(refusal)?;
+    let noted = directory.complete(&id, &completion, clock::machine_time()).map_err(refusal)?;
     warn(output, &noted.warnings);
     let line = match noted.result.text(&["output", "artifact_path"]) {
         Some(path) => format!("completed {id}: {path}"),

@@ -93,7 +93,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         },
         ..NewHandoff::new(&options.from, &options.to, read_json(&options.input)?)
     };
-    let noted = directory.create(&new, clock::now()).map_err(refusal)?;
+    let noted = directory.create(&new, clock::machine_time()).map_err(refusal)?;
     warn(output, &noted.warnings);
     show(output, &options.folders, &noted.result, noted.result.id().unwrap_or_default())?;
     Ok(Exit::Done)

@@ -42,7 +42,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.permanent {
         failure.chance = Chance::Permanent;
     }
-    let failed = directory.fail(&id, options.attempt, &failure, clock::now()).map_err(refusal)?;
+    let failed = directory.fail(&id, options.attempt, &failure, clock::machine_time()).map_err(refusal)?;
     let line = match failed.again_at {
         Some(time) => format!("{id} waits for attempt {}, not before {time:.0}", failed.handoff.attempt()),
         None => format!("failed {id}"),

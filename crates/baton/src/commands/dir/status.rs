@@ -27,7 +27,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let open = [Folder::Pending, Folder::InProgress, Folder::Failed];
     let folders: &[Folder] = if options.all { &Folder::ALL } else { &open };
     let status = options.folders.open()?.status(folders).map_err(refusal)?;
-    let now = clock::now();
+    let now = clock::machine_time();
     if options.folders.json {
         output.json(&to_json(&status, now))?;
     } else {

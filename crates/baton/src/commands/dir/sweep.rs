@@ -21,7 +21,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let swept = options.folders.open()?.sweep(clock::now()).map_err(refusal)?;
+    let swept = options.folders.open()?.sweep(clock::machine_time()).map_err(refusal)?;
     let groups = [
         ("expired", &swept.expired),
         ("failed", &swept.failed),

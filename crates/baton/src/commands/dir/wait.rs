@@ -30,7 +30,7 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let directory = options.folders.open()?;
     let id = find(&directory, &options.id)?;
-    match directory.wait(&id, options.timeout, &clock::now).map_err(refusal)? {
+    match directory.wait(&id, options.timeout, &clock::machine_time).map_err(refusal)? {
         Waited::Completed(handoff) => {
             let line = match handoff.text(&["output", "artifact_path"]) {
                 Some(path) => format!("completed {id}: {path}"),

@@ -1,0 +1,132 @@
+//! What an answer means for its handoff: how a report ends an attempt, and whether an acknowledgment lets work begin.
+//!
+//! Every door asks here, so that the same document has the same effect wherever it comes in. Nothing is guessed in the
+//! agent's favour: what is not clearly complete goes to a person.
+
+use baton_protocol::model::acknowledgment::Understanding;
+use baton_protocol::model::report::Report;
+use baton_protocol::model::terms::{Decision, Outcome};
+use baton_protocol::model::{Acknowledgment, report};
+use baton_protocol::wire::same_word;
+
+use crate::failure::{Chance, Code, Failure};
+use crate::lifecycle::Ending;
+
+/// What a report means for its handoff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The attempt ended like this.
+    Ended(Ending),
+    /// The attempt failed.
+    Failed(Failure),
+}
+
+/// Says what a report means; `None` if it does not say how the work ended.
+pub fn of_report(report: &Report) -> Option<Answer> {
+    let ending = match (report.outcome?, report.decision) {
+        (Outcome::Failed, _) => return Some(Answer::Failed(failure(report))),
+        (Outcome::NeedsClarification, _) => Ending::NeedsClarification,
+        (_, Some(Decision::Clarify)) => Ending::NeedsClarification,
+        // Approving would complete work that cannot go on, so the person is asked what to do instead.
+        (Outcome::Blocked, Some(Decision::Stop)) => Ending::NeedsClarification,
+        (Outcome::Complete | Outcome::Partial | Outcome::NeedsReview, Some(Decision::Stop)) => Ending::NeedsReview,
+        (Outcome::Blocked, Some(Decision::Proceed) | None) => Ending::Blocked { reason: reason(report) },
+        // A part is not the whole, but it may be enough: a person approves it or sends it back.
+        (Outcome::Partial | Outcome::NeedsReview, Some(Decision::Proceed) | None) => Ending::NeedsReview,
+        (Outcome::Complete, Some(Decision::Proceed) | None) => Ending::Complete,
+    };
+    Some(Answer::Ended(ending))
+}
+
+fn reason(report: &Report) -> String {
+    let told = report.blocked_reason.clone();
+    let first = || report.blockers.first().and_then(|blocker| blocker.r#type.clone());
+    told.or_else(first).unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn failure(report: &Report) -> Failure {
+    let error = report.error.as_ref();
+    let code = error.and_then(|error| error.code.as_deref()).and_then(|code| Code::parse(code).ok());
+    let message = error.and_then(|error: &report::Failure| error.message.clone()).or_else(|| report.summary.clone());
+    let mut failure = Failure::new(
+        code.unwrap_or_else(Code::processing_error),
+        message.unwrap_or_else(|| "the agent reported that it failed, but not why".to_owned()),
+    );
+    if report.retry.as_ref().and_then(|retry| retry.available) == Some(false) {
+        failure.chance = Chance::Permanent;
+    }
+    failure
+}
+
+/// Says whether an acknowledgment lets the work begin; otherwise a person must clarify first.
+pub fn is_understood(acknowledgment: &Acknowledgment) -> bool {
+    let asks = acknowledgment.action.as_deref().is_some_and(|action| same_word(action, "request_clarification"));
+    let understood = matches!(acknowledgment.understanding, None | Some(Understanding::Full));
+    // Whoever begins in spite of a blocker says so.
+    let hindered = !acknowledgment.blockers.is_empty() && acknowledgment.starting != Some(true);
+    acknowledgment.received != Some(false) && acknowledgment.starting != Some(false) && understood && !asks && !hindered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(outcome: Outcome, decision: Option<Decision>) -> Option<Ending> {
+        let report = Report { outcome: Some(outcome), decision, ..Report::default() };
+        match of_report(&report)? {
+            Answer::Ended(ending) => Some(ending),
+            Answer::Failed(_) => None,
+        }
+    }
+
+    #[test]
+    fn only_complete_without_objection_completes() {
+        assert_eq!(ending(Outcome::Complete, None), Some(Ending::Complete));
+        assert_eq!(ending(Outcome::Complete, Some(Decision::Proceed)), Some(Ending::Complete));
+        assert_eq!(ending(Outcome::Complete, Some(Decision::Stop)), Some(Ending::NeedsReview));
+        assert_eq!(ending(Outcome::Complete, Some(Decision::Clarify)), Some(Ending::NeedsClarification));
+        assert_eq!(ending(Outcome::Partial, Some(Decision::Proceed)), Some(Ending::NeedsReview));
+    }
+
+    #[test]
+    fn blocked_work_is_never_put_up_for_approval() {
+        assert_eq!(ending(Outcome::Blocked, None), Some(Ending::Blocked { reason: "unknown".to_owned() }));
+        assert_eq!(ending(Outcome::Blocked, Some(Decision::Stop)), Some(Ending::NeedsClarification));
+    }
+
+    #[test]
+    fn failure_keeps_code_message_and_chance() {
+        let error = report::Failure {
+            code: Some("TIMEOUT".to_owned()),
+            message: Some("the index did not load".to_owned()),
+            ..report::Failure::default()
+        };
+        let retry = report::Retry { available: Some(false), ..report::Retry::default() };
+        let report =
+            Report { outcome: Some(Outcome::Failed), error: Some(error), retry: Some(retry), ..Report::default() };
+        let Some(Answer::Failed(failure)) = of_report(&report) else { panic!("it failed") };
+        assert_eq!((failure.code, failure.chance), (Code::timeout(), Chance::Permanent));
+        assert_eq!(failure.message, "the index did not load");
+    }
+
+    #[test]
+    fn without_an_outcome_there_is_no_answer() {
+        assert_eq!(of_report(&Report::default()), None);
+    }
+
+    #[test]
+    fn doubt_asks_a_person() {
+        let sound = Acknowledgment { received: Some(true), starting: Some(true), ..Acknowledgment::default() };
+        assert!(is_understood(&sound));
+        let doubts = [
+            Acknowledgment { understanding: Some(Understanding::Partial), ..sound.clone() },
+            Acknowledgment { action: Some("request_clarification".to_owned()), ..sound.clone() },
+            Acknowledgment { starting: Some(false), ..sound.clone() },
+            Acknowledgment { received: Some(false), ..sound.clone() },
+            Acknowledgment { starting: None, blockers: vec!["no access".to_owned()], ..sound.clone() },
+        ];
+        for doubt in doubts {
+            assert!(!is_understood(&doubt), "{doubt:?}");
+        }
+    }
+}

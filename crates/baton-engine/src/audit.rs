@@ -1,0 +1,395 @@
+//! The audit: proves that a run's journal is what was written, and that its rows follow from it.
+//!
+//! Pure: events come in the order of the store, rows at the end; every fault comes out as data that names its place.
+//! What it cannot see is a journal that was rewritten from some event to its end together with the rows; only a head
+//! that was kept elsewhere shows that.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::handoff::Handoff;
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Hash, Head};
+use crate::lifecycle;
+
+/// What the audit of a run showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// The run.
+    pub run: RunId,
+    /// How many events there are.
+    pub events: u64,
+    /// How many handoffs there are.
+    pub handoffs: u64,
+    /// The last event; whoever keeps it elsewhere can prove later that nothing before it was changed.
+    pub head: Head,
+    /// Everything that is wrong, in the order of the journal, the rows last.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The event, by its number.
+    pub seq: Option<u64>,
+    /// The handoff.
+    pub handoff: Option<HandoffId>,
+    /// What the event says that happened.
+    pub kind: Option<String>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// The event or its hash is not what was written.
+    #[error("it was changed: its hash is {found}, but what it says gives {expected}")]
+    Changed {
+        /// The stored hash.
+        found: Hash,
+        /// The hash of what it says.
+        expected: Hash,
+    },
+    /// Events before this one are not there.
+    #[error("{}", removed(*.first, *.last))]
+    Removed {
+        /// The first that is missing.
+        first: u64,
+        /// The last that is missing.
+        last: u64,
+    },
+    /// The last events of the journal are not there.
+    #[error("the journal was cut off: the handoff knows of event {known}, but the last one is {last}")]
+    CutOff {
+        /// The last event that the row knows of.
+        known: u64,
+        /// The last event that is there.
+        last: u64,
+    },
+    /// An event stands where another one belongs.
+    #[error("it does not belong here: event {expected} comes next")]
+    OutOfOrder {
+        /// The number that comes next.
+        expected: u64,
+    },
+    /// An event of another run stands in this journal.
+    #[error("it belongs to the run {0}")]
+    OtherRun(RunId),
+    /// The particulars cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The lifecycle says that this cannot have happened.
+    #[error("it cannot have happened: {0}")]
+    Impossible(String),
+    /// The events about a handoff are not numbered without gaps.
+    #[error("it is event number {found} about its handoff, but number {expected} comes next")]
+    Version {
+        /// The stored number.
+        found: u64,
+        /// The number that comes next.
+        expected: u64,
+    },
+    /// The event is older than the one before it.
+    #[error("time runs backwards: the event before it happened at {before}, this one at {at}")]
+    Backwards {
+        /// The time of the event before it.
+        before: Timestamp,
+        /// Its own time.
+        at: Timestamp,
+    },
+    /// The row is bound to another event than the last one about its handoff.
+    #[error("the row ends with event {row}, but the last event about it is {journal}")]
+    OtherHead {
+        /// What the row says.
+        row: u64,
+        /// What the journal says.
+        journal: u64,
+    },
+    /// The hash in the row is not that of its event.
+    #[error("the row is bound to event {seq} with another hash: {row}, but the event has {journal}")]
+    OtherHash {
+        /// The event.
+        seq: u64,
+        /// The hash in the row.
+        row: Hash,
+        /// The hash of the event.
+        journal: Hash,
+    },
+    /// The row says something else than its events.
+    #[error("the row disagrees with the journal about {}", .0.join(", "))]
+    OtherRow(Vec<&'static str>),
+    /// There are events, but no row.
+    #[error("the journal tells of it, but it has no row")]
+    NoRow,
+    /// There is a row, but no events.
+    #[error("it has a row, but the journal does not tell of it")]
+    NoEvents,
+    /// The journal does not end, or never stood, where somebody remembers it.
+    #[error("no event has the hash {0}, which was kept elsewhere")]
+    HeadUnknown(Hash),
+    /// The store could not give what it has.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+impl Fault {
+    /// Returns a word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Fault::Changed { .. } => "changed",
+            Fault::Removed { .. } => "removed",
+            Fault::CutOff { .. } => "cut-off",
+            Fault::OutOfOrder { .. } => "out-of-order",
+            Fault::OtherRun(_) => "other-run",
+            Fault::Unreadable(_) => "unreadable",
+            Fault::Impossible(_) => "impossible",
+            Fault::Version { .. } => "version",
+            Fault::Backwards { .. } => "backwards",
+            Fault::OtherHead { .. } => "other-head",
+            Fault::OtherHash { .. } => "other-hash",
+            Fault::OtherRow(_) => "other-row",
+            Fault::NoRow => "no-row",
+            Fault::NoEvents => "no-events",
+            Fault::HeadUnknown(_) => "head-unknown",
+            Fault::Damaged(_) => "damaged",
+        }
+    }
+}
+
+fn removed(first: u64, last: u64) -> String {
+    match first == last {
+        true => format!("event {first} before it was removed"),
+        false => format!("events {first} to {last} before it were removed"),
+    }
+}
+
+/// Audits a run that is in memory: its events in the order of the store, and its rows.
+pub fn verify(run: &RunId, events: &[Event], rows: &[(Handoff, Head)]) -> Audit {
+    let mut auditor = Auditor::new(run.clone());
+    events.iter().for_each(|event| auditor.event(event));
+    auditor.finish(rows)
+}
+
+/// Takes the events of a run one after the other; what it keeps grows with the handoffs, not with the events.
+#[derive(Debug)]
+pub struct Auditor {
+    audit: Audit,
+    /// The hashes that the next event may follow from: more than one where the last event is in doubt.
+    before: Vec<Hash>,
+    tracks: BTreeMap<HandoffId, Track>,
+    /// A hash that somebody kept elsewhere, until an event has it.
+    kept: Option<Hash>,
+}
+
+/// How many hashes are remembered for one place.
+const DOUBTS_MAX: usize = 8;
+
+/// What the events about one handoff have given so far.
+#[derive(Debug)]
+struct Track {
+    /// `None` after an event that could not be replayed.
+    handoff: Option<Handoff>,
+    head: Head,
+    at: Timestamp,
+    version: u64,
+}
+
+impl Auditor {
+    /// Begins with an empty journal.
+    pub fn new(run: RunId) -> Auditor {
+        let audit = Audit { run, events: 0, handoffs: 0, head: Head::START, findings: Vec::new() };
+        Auditor { audit, before: vec![Head::START.hash], tracks: BTreeMap::new(), kept: None }
+    }
+
+    /// Demands that some event has this hash, because somebody kept it elsewhere.
+    #[must_use]
+    pub fn expecting(mut self, kept: Hash) -> Auditor {
+        self.kept = Some(kept);
+        self
+    }
+
+    /// Takes the next event.
+    pub fn event(&mut self, event: &Event) {
+        self.audit.events += 1;
+        if event.run != self.audit.run {
+            self.find(event, Fault::OtherRun(event.run.clone()));
+        }
+        if self.kept == Some(event.hash) {
+            self.kept = None;
+        }
+        let expected = self.audit.head.seq + 1;
+        if event.seq < expected {
+            self.find(event, Fault::OutOfOrder { expected });
+            self.doubt(event);
+            return;
+        }
+        let torn = event.seq > expected;
+        if torn {
+            self.find(event, Fault::Removed { first: expected, last: event.seq - 1 });
+        }
+        self.bind(event, torn);
+        self.replay(event);
+        self.audit.head = event.head();
+    }
+
+    /// Takes a fault that the store told of.
+    pub fn damage(&mut self, message: String) {
+        self.audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault: Fault::Damaged(message) });
+    }
+
+    /// Compares the rows with what the events have given, and returns what was found.
+    pub fn finish(self, rows: &[(Handoff, Head)]) -> Audit {
+        let Auditor { mut audit, mut tracks, kept, .. } = self;
+        audit.handoffs = tracks.len() as u64;
+        for (row, head) in rows {
+            let track = tracks.remove(&row.id);
+            let faults = compare(row, *head, track.as_ref(), audit.head.seq);
+            let finding = |fault| Finding { seq: None, handoff: Some(row.id.clone()), kind: None, fault };
+            audit.findings.extend(faults.into_iter().map(finding));
+        }
+        for (id, track) in tracks {
+            let seq = Some(track.head.seq);
+            audit.findings.push(Finding { seq, handoff: Some(id), kind: None, fault: Fault::NoRow });
+        }
+        if let Some(hash) = kept {
+            let fault = Fault::HeadUnknown(hash);
+            audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault });
+        }
+        audit
+    }
+
+    fn find(&mut self, event: &Event, fault: Fault) {
+        let finding = Finding {
+            seq: Some(event.seq),
+            handoff: Some(event.handoff.clone()),
+            kind: Some(event.kind.clone()),
+            fault,
+        };
+        self.audit.findings.push(finding);
+    }
+
+    /// Looks whether the event is bound to the one before it; behind a gap that one is not known.
+    fn bind(&mut self, event: &Event, torn: bool) {
+        let expected = event.hash_after(&self.audit.head.hash);
+        let follows = torn || self.before.iter().any(|hash| event.hash_after(hash) == event.hash);
+        self.before = vec![event.hash];
+        if !follows {
+            // Where only the hash was changed, the next event still follows from what this one says.
+            self.before.push(expected);
+            self.find(event, Fault::Changed { found: event.hash, expected });
+        }
+    }
+
+    /// Remembers that the event at the end may be this one instead.
+    fn doubt(&mut self, event: &Event) {
+        if event.seq == self.audit.head.seq && self.before.len() < DOUBTS_MAX {
+            self.before.push(event.hash);
+        }
+    }
+
+    /// Looks whether what the event tells was possible, and what it gives.
+    fn replay(&mut self, event: &Event) {
+        let track = self.tracks.remove(&event.handoff);
+        let (before, version) = match &track {
+            Some(track) => (Some(track.at), track.version + 1),
+            None => (None, 1),
+        };
+        if let Some(before) = before.filter(|before| *before > event.at) {
+            self.find(event, Fault::Backwards { before, at: event.at });
+        }
+        let broken = track.as_ref().is_some_and(|track| track.handoff.is_none());
+        let known = track.and_then(|track| track.handoff);
+        let handoff = if event.version != version {
+            self.find(event, Fault::Version { found: event.version, expected: version });
+            None
+        } else {
+            self.apply(known, broken, event)
+        };
+        let track = Track { handoff, head: event.head(), at: event.at, version: event.version };
+        self.tracks.insert(event.handoff.clone(), track);
+    }
+
+    fn apply(&mut self, known: Option<Handoff>, broken: bool, event: &Event) -> Option<Handoff> {
+        let fact = match event.fact() {
+            Ok(fact) => fact,
+            Err(why) => {
+                self.find(event, Fault::Unreadable(why));
+                return None;
+            }
+        };
+        if broken {
+            // What follows from an event that could not be replayed is not known; it is named already.
+            return None;
+        }
+        match lifecycle::replay(known, fact, event.at) {
+            Ok(handoff) if handoff.id != event.handoff || handoff.run != event.run => {
+                self.find(event, Fault::Impossible(format!("it accepts {} in {}", handoff.id, handoff.run)));
+                None
+            }
+            Ok(handoff) => Some(handoff),
+            Err(why) => {
+                self.find(event, Fault::Impossible(why));
+                None
+            }
+        }
+    }
+}
+
+/// Compares a row with what the events about its handoff have given.
+fn compare(row: &Handoff, head: Head, track: Option<&Track>, last: u64) -> Vec<Fault> {
+    let Some(track) = track else {
+        return match head.seq > last {
+            true => vec![Fault::CutOff { known: head.seq, last }],
+            false => vec![Fault::NoEvents],
+        };
+    };
+    let mut faults = Vec::new();
+    if head.seq > last {
+        return vec![Fault::CutOff { known: head.seq, last }];
+    } else if head.seq != track.head.seq {
+        faults.push(Fault::OtherHead { row: head.seq, journal: track.head.seq });
+    } else if head.hash != track.head.hash {
+        faults.push(Fault::OtherHash { seq: head.seq, row: head.hash, journal: track.head.hash });
+    }
+    let differences = track.handoff.as_ref().map(|replayed| differences(row, replayed)).unwrap_or_default();
+    if !differences.is_empty() {
+        faults.push(Fault::OtherRow(differences));
+    }
+    faults
+}
+
+fn differences(row: &Handoff, replayed: &Handoff) -> Vec<&'static str> {
+    let same = [
+        ("run", row.run == replayed.run),
+        ("terms", row.terms == replayed.terms),
+        ("request", row.request == replayed.request),
+        ("accepted_at", row.accepted_at == replayed.accepted_at),
+        ("changed_at", row.changed_at == replayed.changed_at),
+        ("version", row.version == replayed.version),
+        ("fence", row.fence == replayed.fence),
+        ("attempts", row.attempts == replayed.attempts),
+        ("state", row.state == replayed.state),
+        ("notes", row.notes == replayed.notes),
+        ("last_report", row.last_report == replayed.last_report),
+        ("last_failure", row.last_failure == replayed.last_failure),
+    ];
+    same.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.seq, &self.kind, &self.handoff) {
+            (Some(seq), Some(kind), Some(handoff)) => write!(formatter, "event {seq} ({kind}, {handoff}): ")?,
+            (_, _, Some(handoff)) => write!(formatter, "handoff {handoff}: ")?,
+            (Some(seq), _, None) => write!(formatter, "event {seq}: ")?,
+            (None, _, None) => write!(formatter, "journal: ")?,
+        }
+        write!(formatter, "{}", self.fault)
+    }
+}
+
+#[cfg(test)]
+mod tests;

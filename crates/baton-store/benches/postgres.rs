@@ -1,0 +1,95 @@
+//! The store on PostgreSQL beside `pgbench`, which runs the same statements with the same round trips and commits on
+//! the same kind of server: what is left between the two is what Baton itself costs.
+//!
+//! Then whether finished handoffs slow it down, how long it takes until a waiting worker has what was sent, and what
+//! waiting costs. `-- QUICK` as an argument leaves out the million finished handoffs.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "postgres/cycle.rs"]
+mod cycle;
+#[path = "postgres/rival.rs"]
+mod rival;
+#[path = "postgres/waiting.rs"]
+mod waiting;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use baton_testbed::gauge::{Figure, Limit, median};
+use baton_testbed::{Postgres, query};
+
+/// How long one round takes. Ours and the rival's take turns, so that whatever else the machine does hits both.
+const ROUND: Duration = Duration::from_secs(4);
+const ROUNDS: usize = 3;
+
+/// What share of the rival's rate ours must have.
+const SHARE_MIN: f64 = 0.7;
+
+/// How much slower a cycle may be beside a million finished handoffs.
+const SLOWDOWN_MAX: f64 = 1.5;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let quick = std::env::args().any(|argument| argument == "QUICK");
+    let figures = runtime.block_on(measure(quick));
+    println!("{}", Figure::heading());
+    figures.iter().for_each(|figure| println!("{figure}"));
+    if figures.iter().all(Figure::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn measure(quick: bool) -> Vec<Figure> {
+    let server = Postgres::start();
+    let mut figures = Vec::new();
+    for clients in [1, 16] {
+        figures.push(beside_rival(&server, clients).await);
+    }
+    figures.push(batches(&server).await);
+    figures.extend(backlog(&server, if quick { 100_000 } else { 1_000_000 }).await);
+    figures.extend(waiting::measure(&server).await);
+    figures
+}
+
+async fn beside_rival(server: &Postgres, clients: usize) -> Figure {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(cycle::rate(&server.new_database(), clients, ROUND).await);
+        theirs.push(rival::rate(&server.new_database(), clients, ROUND).await);
+    }
+    println!("cycles/s, {clients} clients: ours {ours:.0?}, pgbench {theirs:.0?}");
+    let name = format!("cycles/s, {clients} clients, of pgbench's {:.0}", median(&theirs));
+    Figure { name, ours: median(&ours), limit: Limit::AtLeast(SHARE_MIN * median(&theirs)), unit: "/s" }
+}
+
+async fn batches(server: &Postgres) -> Figure {
+    let (rate, milliseconds) = cycle::claim_batches(&server.new_database()).await;
+    println!("claims of 100: {rate:.0} handoffs/s, median {milliseconds:.1} ms");
+    Figure { name: "a claim of 100".to_owned(), ours: milliseconds, limit: Limit::AtMost(30.0), unit: "ms" }
+}
+
+/// Measures cycles beside more and more finished handoffs.
+async fn backlog(server: &Postgres, most: usize) -> Vec<Figure> {
+    let url = server.new_database();
+    cycle::rate(&url, 1, Duration::from_millis(100)).await;
+    let mut rates = Vec::new();
+    let mut filled = 0;
+    for finished in [1_000, 100_000, 1_000_000].into_iter().filter(|finished| *finished <= most) {
+        query(&url, &rival::finished(filled + 1, finished));
+        query(&url, "VACUUM ANALYZE");
+        query(&url, "CHECKPOINT");
+        filled = finished;
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            rounds.push(cycle::rate(&url, 1, ROUND / 2).await);
+        }
+        println!("cycles/s, 1 client, {finished} finished: {rounds:.0?}");
+        rates.push((finished, median(&rounds)));
+    }
+    let (_, first) = rates[0];
+    let figure = |(finished, rate): &(usize, f64)| Figure {
+        name: format!("cycles/s beside {finished} finished"),
+        ours: *rate,
+        limit: Limit::AtLeast(first / SLOWDOWN_MAX),
+        unit: "/s",
+    };
+    rates.iter().skip(1).map(figure).collect()
+}

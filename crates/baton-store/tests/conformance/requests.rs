@@ -1,0 +1,101 @@
+//! Requests and commands for tests: the usual ones, to be varied where a test is about the difference.
+
+use baton_engine::failure::{Code, Failure};
+use baton_engine::handoff::{Digest, Written};
+use baton_engine::lifecycle::{
+    Accept, Acknowledge, Cancel, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume, Verdict,
+    Verify,
+};
+use baton_engine::{HandoffId, Priority, RunId, Terms};
+use jiff::Timestamp;
+
+/// Whom the usual request is for.
+pub(crate) const AGENT: &str = "builder";
+
+/// So many seconds after the beginning.
+pub(crate) fn time(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_767_225_600 + seconds).unwrap()
+}
+
+pub(crate) fn id(name: &str) -> HandoffId {
+    HandoffId::parse(name).unwrap()
+}
+
+pub(crate) fn run(name: &str) -> RunId {
+    RunId::parse(name).unwrap()
+}
+
+pub(crate) fn written(text: &str) -> Written {
+    Written { dialect: "native".to_owned(), text: text.to_owned() }
+}
+
+/// A request that is a run of its own.
+pub(crate) fn request(name: &str) -> Accept {
+    let id = id(name);
+    let terms = Terms::between("lead", AGENT);
+    Accept { run: RunId::alone(&id), id, terms, request: written("build it") }
+}
+
+pub(crate) fn request_in(run_name: &str, name: &str) -> Accept {
+    Accept { run: run(run_name), ..request(name) }
+}
+
+pub(crate) fn request_for(agent: &str, name: &str) -> Accept {
+    with(request(name), |terms| terms.to = agent.to_owned())
+}
+
+pub(crate) fn urgent(name: &str, priority: Priority) -> Accept {
+    with(request(name), |terms| terms.priority = priority)
+}
+
+/// Varies the terms of a request.
+pub(crate) fn with(mut accept: Accept, vary: impl FnOnce(&mut Terms)) -> Accept {
+    vary(&mut accept.terms);
+    accept
+}
+
+pub(crate) fn report(fence: u64, text: &str) -> Command {
+    ended(fence, Ending::Complete, text)
+}
+
+pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
+    Command::Report(Report { fence, ending, document: written(text) })
+}
+
+pub(crate) fn blocked(fence: u64) -> Command {
+    ended(fence, Ending::Blocked { reason: "missing_requirements".to_owned() }, "which database?")
+}
+
+pub(crate) fn fail(fence: u64, message: &str) -> Command {
+    let failure = Failure::new(Code::processing_error(), message);
+    Command::Fail(Fail { fence, failure, document: None, dice: 0.0 })
+}
+
+pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+    Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
+}
+
+pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
+    Command::Heartbeat(Heartbeat { fence, lease_ms })
+}
+
+pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
+    Command::Verify(Verify { fence, verdict, dice: 0.0 })
+}
+
+pub(crate) fn resume(resolution: &str) -> Command {
+    Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned() })
+}
+
+pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
+    let shown = Digest::of(shown.as_bytes());
+    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision })
+}
+
+pub(crate) fn cancel() -> Command {
+    Command::Cancel(Cancel { by: "ana".to_owned(), reason: Some("not needed".to_owned()) })
+}
+
+pub(crate) fn requeue(note: &str) -> Command {
+    Command::Requeue(Requeue { by: "ana".to_owned(), note: Some(note.to_owned()) })
+}

@@ -1,0 +1,137 @@
+//! The record of a handoff: what was answered and decided, when, and every event with its hash.
+//!
+//! The form is a promise: members are added, never changed. `history` has the events letter by letter, so that the
+//! chain of hashes can be computed again from the records of a run, ordered by `seq`.
+
+use baton_engine::handoff::{Handoff, Written};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
+use baton_protocol::{Dialect, Hints};
+use serde_json::{Map, Value, json};
+
+use crate::render;
+
+/// The version of the form.
+const VERSION: u32 = 1;
+
+/// Writes the record of a handoff.
+pub(super) fn of(handoff: &Handoff, events: &[Event], request: &Written, losses: &[String]) -> Value {
+    let told: Vec<(&Event, Fact)> = events.iter().filter_map(|event| Some((event, event.fact().ok()?))).collect();
+    let collect = |tell: fn(&Fact) -> Option<Map<String, Value>>| -> Vec<Value> {
+        told.iter().filter_map(|(event, fact)| Some(stamped(event, tell(fact)?))).collect()
+    };
+    let mut record = json!({
+        "version": VERSION,
+        "handoff": render::handoff::json(handoff),
+        "acknowledgments": collect(acknowledgment),
+        "reports": collect(report),
+        "decisions": collect(decision),
+        "history": events.iter().map(history).collect::<Vec<_>>(),
+        "head": events.last().map(|event| event.hash.to_string()),
+    });
+    if !losses.is_empty() {
+        record["original"] = json!({ "dialect": request.dialect, "lost": losses, "document": native(request) });
+    }
+    json!({ "record": record })
+}
+
+fn stamped(event: &Event, mut told: Map<String, Value>) -> Value {
+    told.insert("seq".to_owned(), event.seq.into());
+    told.insert("at".to_owned(), json!(event.at));
+    Value::Object(told)
+}
+
+fn acknowledgment(fact: &Fact) -> Option<Map<String, Value>> {
+    match fact {
+        Fact::Happened(Command::Acknowledge(acknowledge)) => Some(object([
+            ("understood", acknowledge.understood.into()),
+            ("acknowledgment", document(&acknowledge.document)),
+        ])),
+        _ => None,
+    }
+}
+
+fn report(fact: &Fact) -> Option<Map<String, Value>> {
+    match fact {
+        Fact::Happened(Command::Report(report)) => {
+            Some(object([("ending", ending(&report.ending).into()), ("report", document(&report.document))]))
+        }
+        Fact::Happened(Command::Fail(fail)) => Some(object([
+            ("ending", "failed".into()),
+            ("failure", json!({ "code": fail.failure.code.as_str(), "message": fail.failure.message })),
+            ("report", fail.document.as_ref().map(document).into()),
+        ])),
+        Fact::Refused(refused) => Some(object([
+            ("ending", "refused".into()),
+            ("why", refused.why.clone().into()),
+            ("report", refused.document.as_ref().map(document).into()),
+        ])),
+        _ => None,
+    }
+}
+
+fn ending(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Complete => "complete",
+        Ending::Blocked { .. } => "blocked",
+        Ending::NeedsReview => "needs_review",
+        Ending::NeedsClarification => "needs_clarification",
+    }
+}
+
+fn decision(fact: &Fact) -> Option<Map<String, Value>> {
+    let (by, what, text) = match fact {
+        Fact::Happened(Command::Decide(decide)) => {
+            let (what, text) = match &decide.decision {
+                Decision::Approve => ("approve", None),
+                Decision::Reject { feedback } => ("reject", Some(feedback.clone())),
+                Decision::Answer { answers } => ("answer", Some(answers.clone())),
+            };
+            let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
+            told.insert("door".to_owned(), decide.door.clone().into());
+            told.insert("shown".to_owned(), decide.shown.0.clone().into());
+            told.extend(text.map(|text| ("text".to_owned(), text.into())));
+            return Some(told);
+        }
+        Fact::Happened(Command::Verify(verify)) => match &verify.verdict {
+            Verdict::Verified => ("evidence".to_owned(), "verified", None),
+            Verdict::Refuted { reasons } => ("evidence".to_owned(), "refuted", Some(reasons.clone())),
+        },
+        Fact::Happened(Command::Cancel(cancel)) => (cancel.by.clone(), "cancel", cancel.reason.clone()),
+        Fact::Happened(Command::Requeue(requeue)) => (requeue.by.clone(), "requeue", requeue.note.clone()),
+        Fact::Happened(Command::Resume(resume)) => (resume.by.clone(), "resume", Some(resume.resolution.clone())),
+        _ => return None,
+    };
+    let mut told = object([("by", by.into()), ("decision", what.into())]);
+    told.extend(text.map(|text| ("text".to_owned(), text.into())));
+    Some(told)
+}
+
+fn history(event: &Event) -> Value {
+    json!({
+        "seq": event.seq,
+        "version": event.version,
+        "at": event.at,
+        "event": event.kind,
+        "detail": event.detail,
+        "hash": event.hash.to_string(),
+    })
+}
+
+fn document(written: &Written) -> Value {
+    json!({ "dialect": written.dialect, "document": native(written) })
+}
+
+/// Returns a document in the native form, which loses nothing; what cannot be read stays text.
+fn native(written: &Written) -> Value {
+    let dialect = Dialect::parse(&written.dialect);
+    let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
+    match reading.document.as_ref().and_then(|document| Dialect::Native.write(document)) {
+        Some(value) => value,
+        None => Value::String(written.text.clone()),
+    }
+}
+
+fn object<const SIZE: usize>(members: [(&str, Value); SIZE]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

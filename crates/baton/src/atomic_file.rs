@@ -1,0 +1,62 @@
+//! Files that are there with all of their text or not at all: written beside their place, flushed, and put there.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file so that a crash leaves the old text or the new one, on the disk when this returns.
+pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make_folders(folder)?;
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a file has a name"))?;
+    // Two programs that write the same file do not share the file beside it.
+    let beside = folder.join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let written = put(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // What is half written is of no use to anybody; the first error is the one that counts.
+        let _ = fs::remove_file(&beside);
+    }
+    written.and_then(|()| flush_folder(folder))
+}
+
+fn put(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// Makes the folders that are missing; each is on the disk when this returns.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if above != folder {
+        make_folders(above)?;
+    }
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        other => other.and_then(|()| flush_folder(above)),
+    }
+}
+
+/// A new name is on the disk only when its folder is.
+fn flush_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_replaced_and_nothing_is_left_beside_it() {
+        let root = std::env::temp_dir().join(format!("baton-atomic-{}", std::process::id()));
+        let path = root.join("a/b/c.txt");
+        write(&path, b"one").expect("written");
+        write(&path, b"two").expect("written again");
+        assert_eq!(fs::read(&path).expect("there"), b"two");
+        assert_eq!(fs::read_dir(root.join("a/b")).expect("a folder").count(), 1);
+        fs::remove_dir_all(root).expect("removed");
+    }
+}

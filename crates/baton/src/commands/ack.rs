@@ -1,0 +1,94 @@
+//! `baton ack`: says whether the request was understood.
+
+use std::path::PathBuf;
+
+use baton_engine::answer;
+use baton_engine::handoff::{Handoff, StateName, Written};
+use baton_engine::lifecycle::{Acknowledge, Command};
+use baton_protocol::convert::{self, Form};
+use baton_protocol::model::acknowledgment::Understanding;
+use baton_protocol::model::{Acknowledgment, Document};
+use baton_protocol::{Dialect, Kind};
+use clap::Args;
+
+use super::check::parse_dialect;
+use crate::command_error::{CommandError, Exit};
+use crate::intake::Intake;
+use crate::output::Output;
+use crate::store::{Access, Session, StoreOptions};
+
+/// Acknowledge a claimed request: understood, starting, or not
+///
+/// Takes an acknowledgment document; without one, says plainly that the request was understood and the work begins. An
+/// acknowledgment that asks for clarification, names blockers or does not start gives the handoff to a person, and exits
+/// with 3.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  baton ack HO-2026-031 --fence 1\n  baton ack HO-2026-031 --fence 1 questions.yaml"
+)]
+pub(crate) struct Options {
+    /// The handoff: its id, or a unique beginning of it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The acknowledgment, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The token that the claim gave
+    #[arg(long, value_name = "N")]
+    fence: u64,
+    /// Read the document as this dialect instead of recognising it
+    #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
+    dialect: Option<Dialect>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&options.store, Access::Look)?;
+    let given = match &options.file {
+        Some(file) => {
+            let settings = &session.settings;
+            let intake = Intake { settings, dialect: options.dialect, request: None, workspace: None };
+            let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
+            let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };
+            Some(taken)
+        }
+        None => None,
+    };
+    session.run(async {
+        let handoff = session.resolve(&options.id).await?;
+        let (understood, document) = match given {
+            Some(taken) => match &taken.document {
+                Document::Acknowledgment(acknowledgment) => (answer::is_understood(acknowledgment), taken.written),
+                Document::Request(_) | Document::Report(_) => {
+                    return Err(CommandError::internal("this is no acknowledgment"));
+                }
+            },
+            None => (true, plain(&handoff)),
+        };
+        let command = Command::Acknowledge(Acknowledge { fence: options.fence, understood, document });
+        let applied = session.apply(&handoff, command, Vec::new()).await?;
+        session.tell(&applied, options.json, output)?;
+        match applied.handoff.state.name() {
+            StateName::AwaitingPerson => Ok(Exit::Waiting),
+            _ => Ok(Exit::Done),
+        }
+    })
+}
+
+/// Writes the plain "understood, starting".
+fn plain(handoff: &Handoff) -> Written {
+    let acknowledgment = Acknowledgment {
+        id: Some(handoff.id.to_string()),
+        received: Some(true),
+        from: Some(handoff.terms.from.clone()),
+        understanding: Some(Understanding::Full),
+        starting: Some(true),
+        ..Acknowledgment::default()
+    };
+    let value = Dialect::Native.write(&Document::Acknowledgment(Box::new(acknowledgment)));
+    Written::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
+}

@@ -1,0 +1,197 @@
+//! `baton doctor`: looks at the store and its surroundings, and says what to do about what is wrong.
+
+mod place;
+mod queues;
+
+use std::time::Duration;
+
+use baton_engine::Clock;
+use baton_engine::store::Checkup;
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::clock::SteadyClock;
+use crate::command_error::{CommandError, Exit};
+use crate::moment::briefly;
+use crate::output::{Output, printable};
+use crate::store::{Access, Session, StoreOptions};
+
+/// Look whether the store and its surroundings are sound
+///
+/// Ends with 0 if nothing is wrong (there may be warnings), with 1 if something is, and with 2 if the store cannot be
+/// reached.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Write the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// How far the clock of the store may be away from ours before somebody should know.
+const CLOCK_DIFFERENCE_MAX: Duration = Duration::from_secs(5);
+
+/// One thing that was looked at.
+struct Sign {
+    name: &'static str,
+    verdict: Verdict,
+    says: String,
+    hint: Option<String>,
+}
+
+/// How it looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Fine,
+    Warning,
+    Wrong,
+}
+
+impl Sign {
+    fn fine(name: &'static str, says: impl Into<String>) -> Sign {
+        Sign { name, verdict: Verdict::Fine, says: says.into(), hint: None }
+    }
+
+    fn warning(name: &'static str, says: impl Into<String>, hint: impl Into<String>) -> Sign {
+        Sign { name, verdict: Verdict::Warning, says: says.into(), hint: Some(hint.into()) }
+    }
+
+    fn wrong(name: &'static str, says: impl Into<String>, hint: impl Into<String>) -> Sign {
+        Sign { name, verdict: Verdict::Wrong, says: says.into(), hint: Some(hint.into()) }
+    }
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let (signs, exit) = match Session::open(&options.store, Access::Look) {
+        Ok(session) => {
+            let signs = session.run(look(&session));
+            let wrong = signs.iter().any(|sign| sign.verdict == Verdict::Wrong);
+            (signs, if wrong { Exit::No } else { Exit::Done })
+        }
+        Err(error) => {
+            let hint = error.hints.first().cloned().unwrap_or_else(|| "name the store with --store".to_owned());
+            (vec![Sign::wrong("store", error.message, hint)], Exit::Usage)
+        }
+    };
+    match options.json {
+        true => output.json(&as_json(&signs, exit))?,
+        false => output.data(&as_lines(&signs, output.has_color()))?,
+    }
+    Ok(exit)
+}
+
+async fn look(session: &Session) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    match session.store.checkup().await {
+        Ok(checkup) => signs.extend(store(&checkup)),
+        Err(error) => signs.push(Sign::wrong("store", error.to_string(), "restore a backup if this persists")),
+    }
+    signs.extend(place::look(&session.location));
+    match session.store.time().await {
+        Ok(time) => signs.push(clock(time, SteadyClock::start().now())),
+        Err(error) => signs.push(Sign::wrong("clock", error.to_string(), "see the store above")),
+    }
+    match queues::look(session).await {
+        Ok(found) => signs.extend(found),
+        Err(error) => signs.push(Sign::wrong("queues", error.to_string(), "see the store above")),
+    }
+    signs
+}
+
+fn store(checkup: &Checkup) -> Vec<Sign> {
+    let mut signs = vec![Sign::fine("store", format!("{} answers", checkup.place))];
+    let (found, known) = (checkup.migration, checkup.migration_known);
+    signs.push(match found == known {
+        true => Sign::fine("migrations", format!("current ({found})")),
+        false => Sign::wrong(
+            "migrations",
+            format!("the database is at {found}, this program knows {known}"),
+            "use the same version of baton everywhere; any command that writes brings an older database up to date",
+        ),
+    });
+    signs.push(match checkup.faults.is_empty() {
+        true => Sign::fine("integrity", "no faults found"),
+        false => Sign::wrong(
+            "integrity",
+            checkup.faults.join("; "),
+            "stop all workers, copy the files, and restore a backup; `baton audit verify --all` says what is affected",
+        ),
+    });
+    signs
+}
+
+/// Compares the time of the store with that of this machine.
+fn clock(store: Option<Timestamp>, machine: Timestamp) -> Sign {
+    let Some(store) = store else {
+        return Sign::fine("clock", "nothing was ever written, so there is no time to compare");
+    };
+    let ahead = Duration::try_from(store.duration_since(machine)).unwrap_or_default();
+    if ahead > CLOCK_DIFFERENCE_MAX {
+        let says = format!("the store has seen a time {} ahead of this machine's", briefly(ahead));
+        return Sign::warning(
+            "clock",
+            says,
+            "set the clocks of all machines (NTP); until this one catches up, time goes on from what the store has seen",
+        );
+    }
+    Sign::fine("clock", format!("not behind the store (last time there: {store})"))
+}
+
+fn as_lines(signs: &[Sign], color: bool) -> String {
+    let mut text = String::new();
+    for sign in signs {
+        let (mark, paint) = match sign.verdict {
+            Verdict::Fine => ("✓", "\x1b[1;32m"),
+            Verdict::Warning => ("!", "\x1b[1;33m"),
+            Verdict::Wrong => ("✗", "\x1b[1;31m"),
+        };
+        let (paint, off) = if color { (paint, "\x1b[0m") } else { ("", "") };
+        text.push_str(&format!("{paint}{mark}{off} {:<12} {}\n", sign.name, printable(&sign.says)));
+        if let Some(hint) = &sign.hint {
+            text.push_str(&format!("  {:<12} hint: {}\n", "", printable(hint)));
+        }
+    }
+    text
+}
+
+fn as_json(signs: &[Sign], exit: Exit) -> Value {
+    let word = |verdict: Verdict| match verdict {
+        Verdict::Fine => "fine",
+        Verdict::Warning => "warning",
+        Verdict::Wrong => "wrong",
+    };
+    let sign = |sign: &Sign| json!({ "name": sign.name, "verdict": word(sign.verdict), "message": sign.says, "hint": sign.hint });
+    json!({
+        "version": 1,
+        "reachable": exit != Exit::Usage,
+        "sound": exit == Exit::Done,
+        "checks": signs.iter().map(sign).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).expect("a time")
+    }
+
+    #[test]
+    fn store_that_is_ahead_is_a_warning_and_one_that_rests_is_not() {
+        assert!(clock(Some(time(60)), time(0)).verdict == Verdict::Warning);
+        assert!(clock(Some(time(-86_400)), time(0)).verdict == Verdict::Fine);
+        assert!(clock(None, time(0)).verdict == Verdict::Fine);
+    }
+
+    #[test]
+    fn old_migration_and_faults_are_wrong() {
+        let sound =
+            Checkup { place: "x".to_owned(), migration: 1, migration_known: 1, expired_leases: 0, faults: Vec::new() };
+        assert!(store(&sound).iter().all(|sign| sign.verdict == Verdict::Fine));
+        let broken = Checkup { migration: 2, faults: vec!["page 3".to_owned()], ..sound };
+        assert_eq!(store(&broken).iter().filter(|sign| sign.verdict == Verdict::Wrong).count(), 2);
+    }
+}

@@ -1,0 +1,45 @@
+//! `baton heartbeat`: says that the work goes on.
+
+use std::time::Duration;
+
+use baton_engine::lifecycle::{Command, Heartbeat};
+use clap::Args;
+
+use super::claim::parse_lease;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::sending::milliseconds;
+use crate::store::{Access, Session, StoreOptions};
+
+/// Extend the lease of a claimed handoff
+///
+/// Exits with 1 if the claim is over: then stop working on it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  baton heartbeat HO-2026-031 --fence 1 --lease 5m")]
+pub(crate) struct Options {
+    /// The handoff: its id, or a unique beginning of it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The token that the claim gave
+    #[arg(long, value_name = "N")]
+    fence: u64,
+    /// How long without another heartbeat [default: as before]
+    #[arg(long, value_name = "DURATION", value_parser = parse_lease)]
+    lease: Option<Duration>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&options.store, Access::Look)?;
+    session.run(async {
+        let handoff = session.resolve(&options.id).await?;
+        let command = Heartbeat { fence: options.fence, lease_ms: options.lease.map(milliseconds) };
+        let applied = session.apply(&handoff, Command::Heartbeat(command), Vec::new()).await?;
+        session.tell(&applied, options.json, output)?;
+        Ok(Exit::Done)
+    })
+}

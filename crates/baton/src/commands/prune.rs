@@ -1,0 +1,166 @@
+//! `baton prune`: removes what was finished long ago, after it was archived.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_engine::RunId;
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::archive::{Archive, TOGETHER};
+use crate::command_error::{CommandError, Exit};
+use crate::moment::parse_duration;
+use crate::output::Output;
+use crate::store::{Access, Session, StoreOptions};
+
+/// Remove runs that were finished long ago, after archiving them
+///
+/// A run is removed with its journal when all of its handoffs were finished before the given time, and only after its
+/// archive is on the disk (see `baton audit export`). A crash in between is harmless: the next call exports it again.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton prune --older-than 30d\n  baton prune --older-than 30d --dry-run --json")]
+pub(crate) struct Options {
+    /// How long ago everything in the run must have been finished
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    older_than: Duration,
+    /// The folder of the project that gets the archive
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    to: PathBuf,
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove without an archive: what is removed is gone
+    #[arg(long, requires = "yes", conflicts_with = "to")]
+    no_export: bool,
+    /// Do what cannot be undone
+    #[arg(long)]
+    yes: bool,
+    /// Write the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// How many runs are removed before the next are looked for.
+const BATCH: u32 = 500;
+
+/// How many runs a dry run counts.
+const COUNTED_MAX: u32 = 1_000_000;
+
+/// What was done.
+#[derive(Debug, Default)]
+struct Pruned {
+    runs: u64,
+    handoffs: u64,
+    exported: u64,
+    /// Runs that stay because they cannot be archived.
+    kept: u64,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&options.store, Access::Look)?;
+    if !options.no_export && !options.dry_run && !options.to.is_dir() {
+        return Err(CommandError::usage(format!("there is no folder {}", options.to.display())));
+    }
+    let before = session.now().checked_sub(options.older_than).unwrap_or(Timestamp::MIN);
+    let pruned = session.run(async {
+        match options.dry_run {
+            true => count(&session, before).await,
+            false => prune(options, &session, before, output).await,
+        }
+    })?;
+    tell(options, &pruned, output)?;
+    Ok(if pruned.kept == 0 { Exit::Done } else { Exit::No })
+}
+
+async fn count(session: &Session, before: Timestamp) -> Result<Pruned, CommandError> {
+    let runs = session.store.finished_runs(before, COUNTED_MAX).await?;
+    let mut counted = Pruned { runs: runs.len() as u64, ..Pruned::default() };
+    for run in &runs {
+        counted.handoffs += session.store.handoffs_of(run).await?.len() as u64;
+    }
+    Ok(counted)
+}
+
+async fn prune(
+    options: &Options,
+    session: &Session,
+    before: Timestamp,
+    output: &Output,
+) -> Result<Pruned, CommandError> {
+    let archive = (!options.no_export).then(|| Archive::at(&options.to));
+    let progress = output.tally("removed");
+    let mut pruned = Pruned::default();
+    loop {
+        let batch = session.store.finished_runs(before, BATCH).await?;
+        pruned.kept = 0;
+        let mut removed_some = false;
+        for runs in batch.chunks(TOGETHER) {
+            for run in archived(archive.as_ref(), session, runs, &mut pruned, output).await? {
+                removed_some |= remove(session, &run, before, &mut pruned).await?;
+                progress.inc(1);
+            }
+        }
+        // A run that somebody requeued meanwhile is not removed, and would be found for ever.
+        if batch.is_empty() || !removed_some {
+            break;
+        }
+    }
+    if let Some(archive) = &archive {
+        archive.write_current(session.store.as_ref()).await?;
+    }
+    progress.finish_and_clear();
+    Ok(pruned)
+}
+
+/// Archives runs, if that is wanted; returns those that may be removed.
+async fn archived(
+    archive: Option<&Archive>,
+    session: &Session,
+    runs: &[RunId],
+    pruned: &mut Pruned,
+    output: &Output,
+) -> Result<Vec<RunId>, CommandError> {
+    let Some(archive) = archive else { return Ok(runs.to_vec()) };
+    let mut safe = Vec::new();
+    for (run, outcome) in archive.write_runs(&session.store, runs.to_vec()).await {
+        match outcome {
+            Ok(archived) => {
+                pruned.exported += archived.handoffs;
+                safe.push(run);
+            }
+            // A run whose journal is broken is evidence: it stays, and the others go.
+            Err(error) if error.exit_code() == Exit::No => {
+                output.error(&error);
+                pruned.kept += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(safe)
+}
+
+async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut Pruned) -> Result<bool, CommandError> {
+    let handoffs = session.store.remove_run(run, before).await?;
+    pruned.handoffs += handoffs;
+    pruned.runs += u64::from(handoffs > 0);
+    Ok(handoffs > 0)
+}
+
+fn tell(options: &Options, pruned: &Pruned, output: &Output) -> Result<(), CommandError> {
+    let Pruned { runs, handoffs, exported, kept } = pruned;
+    if options.json {
+        return output.json(&json!({
+            "version": 1, "dry_run": options.dry_run, "runs": runs, "handoffs": handoffs, "exported": exported,
+            "kept": kept,
+        }));
+    }
+    let what = format!("{handoffs} handoffs of {runs} runs");
+    output.data(&match (options.dry_run, options.no_export) {
+        (true, _) => format!("would remove {what}\n"),
+        (false, true) => format!("removed {what} without an archive\n"),
+        (false, false) => format!("removed {what}, archived in {}\n", options.to.display()),
+    })
+}

@@ -1,0 +1,162 @@
+//! `baton queue`: the queues of the agents: how full they are, pausing them, limiting them.
+
+use std::collections::BTreeMap;
+
+use baton_engine::handoff::StateName;
+use baton_engine::queue::Queue;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::render::handoff::columns;
+use crate::sending::parse_agent;
+use crate::store::{Access, Session, StoreOptions};
+
+/// Show, pause, resume or limit the queues of agents
+///
+/// Without an action, lists the queues with how many handoffs are in each state.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Examples:\n  baton queue list\n  baton queue pause reviewer\n  baton queue resume reviewer\n  \
+baton queue limit reviewer 3\n  baton queue limit reviewer none"
+)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    list: Listing,
+}
+
+/// How to list.
+#[derive(Debug, Args)]
+struct Listing {
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// Which queue.
+#[derive(Debug, Args)]
+struct Which {
+    /// The agent
+    #[arg(value_name = "AGENT", value_parser = parse_agent)]
+    agent: String,
+    #[command(flatten)]
+    list: Listing,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the queues with how many handoffs are in each state
+    List(Listing),
+    /// Hand out nothing more to an agent; sending goes on
+    Pause(Which),
+    /// Hand out again
+    Resume(Which),
+    /// Hand out no more than so many at the same time
+    Limit {
+        #[command(flatten)]
+        which: Which,
+        /// How many, or `none`
+        #[arg(value_name = "N|none", value_parser = parse_limit)]
+        limit: Limit,
+    },
+}
+
+/// How many may be claimed at the same time.
+#[derive(Debug, Clone, Copy)]
+struct Limit(Option<u32>);
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    match text {
+        "none" => Ok(Limit(None)),
+        _ => match text.parse() {
+            Ok(0) => Err("nothing would be handed out: use `baton queue pause`".to_owned()),
+            Ok(limit) => Ok(Limit(Some(limit))),
+            Err(_) => Err("write a number, or `none`".to_owned()),
+        },
+    }
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    match &options.action {
+        None => list(&options.list, output),
+        Some(Action::List(listing)) => list(listing, output),
+        Some(Action::Pause(which)) => set(which, output, |queue| queue.paused = true),
+        Some(Action::Resume(which)) => set(which, output, |queue| queue.paused = false),
+        Some(Action::Limit { which, limit }) => set(which, output, |queue| queue.concurrency = limit.0),
+    }
+}
+
+fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Result<Exit, CommandError> {
+    let session = Session::open(&which.list.store, Access::Change)?;
+    let queue = session.run(async {
+        let mut queue = session.store.queue(&which.agent).await?;
+        change(&mut queue);
+        session.store.set_queue(&queue).await?;
+        Ok::<_, CommandError>(queue)
+    })?;
+    match which.list.json {
+        true => output.json(&json!({ "version": 1, "queue": settings(&queue) }))?,
+        false => output.data(&format!("{} {}\n", queue.agent, described(&queue)))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&listing.store, Access::Look)?;
+    let queues = session.run(async {
+        let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> = BTreeMap::new();
+        for count in session.store.census().await? {
+            counts.entry(count.agent).or_default().insert(count.state, count.handoffs);
+        }
+        let mut queues = Vec::new();
+        for (agent, counts) in counts {
+            queues.push((session.store.queue(&agent).await?, counts));
+        }
+        Ok::<_, CommandError>(queues)
+    })?;
+    if listing.json {
+        let queues: Vec<Value> = queues.iter().map(|(queue, counts)| as_json(queue, counts)).collect();
+        output.json(&json!({ "version": 1, "queues": queues }))?;
+    } else if queues.is_empty() {
+        output.note("nothing was sent yet");
+    } else {
+        output.data(&table(&queues))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn settings(queue: &Queue) -> Value {
+    json!({ "agent": queue.agent, "paused": queue.paused, "limit": queue.concurrency })
+}
+
+fn as_json(queue: &Queue, counts: &BTreeMap<StateName, u64>) -> Value {
+    let mut value = settings(queue);
+    let count = |state: StateName| (state.as_str().to_owned(), counts.get(&state).copied().unwrap_or(0).into());
+    value["handoffs"] = StateName::ALL.into_iter().map(count).collect::<serde_json::Map<_, _>>().into();
+    value
+}
+
+fn described(queue: &Queue) -> String {
+    let limit = queue.concurrency.map(|limit| format!("at most {limit} at a time"));
+    let parts: Vec<String> = queue.paused.then(|| "paused".to_owned()).into_iter().chain(limit).collect();
+    if parts.is_empty() { "open".to_owned() } else { parts.join(", ") }
+}
+
+fn table(queues: &[(Queue, BTreeMap<StateName, u64>)]) -> String {
+    let mut rows = vec![
+        ["AGENT", "PENDING", "CLAIMED", "VERIFYING", "BLOCKED", "PERSON", "COMPLETED", "FAILED", "CANCELLED", "QUEUE"]
+            .map(str::to_owned),
+    ];
+    rows.extend(queues.iter().map(|(queue, counts)| {
+        let count = |state: StateName| counts.get(&state).copied().unwrap_or(0).to_string();
+        let [a, b, c, d, e, f, g, h] = StateName::ALL.map(count);
+        [queue.agent.clone(), a, b, c, d, e, f, g, h, described(queue)]
+    }));
+    columns(&rows)
+}

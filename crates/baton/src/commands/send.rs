@@ -1,0 +1,136 @@
+//! `baton send`: makes handoffs of requests.
+
+use std::path::PathBuf;
+
+use baton_engine::lifecycle::Accept;
+use baton_engine::store::{Accepted, Error};
+use baton_engine::{HandoffId, RunId};
+use baton_protocol::{Dialect, Kind};
+use clap::Args;
+use serde_json::json;
+
+use super::check::parse_dialect;
+use crate::command_error::{CommandError, Exit};
+use crate::intake::{Intake, Taken};
+use crate::output::Output;
+use crate::sending::{self, Origin, TermOptions};
+use crate::store::{Access, Session, StoreOptions};
+use crate::{render, user};
+
+/// Send requests to agents
+///
+/// Reads request documents in any dialect, judges them as `baton check` does, and puts them into the queue of the agent
+/// that is to receive them: all of them or, if one is not valid, none. Prints the id of each handoff.
+///
+/// Receiver, priority, time-out and retries are taken from the document where the options do not say otherwise. Sending
+/// the same request with the same id or --key again gives the handoff that is there.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  baton send request.yaml\n  baton send --to reviewer --priority high task.json\n  \
+id=$(baton send --key nightly-2026-05-01 --deadline 2h request.json) && baton wait \"$id\""
+)]
+pub(crate) struct Options {
+    /// Request documents, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The id of the handoff [default: the document's, or a new one]
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
+    id: Option<HandoffId>,
+    /// The run whose journal it goes into [default: one of its own]
+    #[arg(long, value_name = "RUN", value_parser = parse_run)]
+    run: Option<RunId>,
+    /// The blocked handoff that goes on with the result
+    #[arg(long, value_name = "ID")]
+    returns_to: Option<String>,
+    /// Read every document as this dialect instead of recognising it
+    #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
+    dialect: Option<Dialect>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    terms: TermOptions,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+fn parse_id(text: &str) -> Result<HandoffId, String> {
+    HandoffId::parse(text)
+}
+
+fn parse_run(text: &str) -> Result<RunId, String> {
+    RunId::parse(text)
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    if options.files.len() > 1 && (options.id.is_some() || options.terms.key.is_some()) {
+        return Err(CommandError::usage("--id and --key are for one request, but several are given"));
+    }
+    let settings = options.store.settings()?;
+    let intake = Intake { settings: &settings, dialect: options.dialect, request: None, workspace: None };
+    let Some(taken) = intake.take(&options.files, Kind::Request, options.json, output)? else { return Ok(Exit::No) };
+    let session = Session::open(&options.store, Access::Change)?;
+    session.run(async {
+        let returns_to = match &options.returns_to {
+            Some(given) => Some(session.resolve(given).await?.id),
+            None => None,
+        };
+        let requests = taken.iter().map(|taken| accept(options, taken, returns_to.clone(), &session));
+        let accepted = deliver(&session, requests.collect::<Result<_, _>>()?, &options.terms).await?;
+        tell(&accepted, options.json, output)?;
+        Ok(Exit::Done)
+    })
+}
+
+fn accept(
+    options: &Options,
+    taken: &Taken,
+    returns_to: Option<HandoffId>,
+    session: &Session,
+) -> Result<Accept, CommandError> {
+    let origin = Origin { id: options.id.clone(), run: options.run.clone(), returns_to, from: user::name() };
+    sending::accept(taken, &options.terms, origin, || session.new_id(), session.now())
+}
+
+/// Delivers the requests. Times that were given as durations count from the first time that a request was sent, so that
+/// sending it again is still the same request.
+async fn deliver(
+    session: &Session,
+    mut requests: Vec<Accept>,
+    terms: &TermOptions,
+) -> Result<Vec<Accepted>, CommandError> {
+    for _ in 0..requests.len() {
+        let existing = match session.store.accept(requests.clone(), session.now()).await {
+            Err(Error::Taken { existing, .. }) if terms.is_relative() => existing,
+            answer => return Ok(answer?),
+        };
+        let Some(known) = session.store.find(&existing).await? else { continue };
+        let is_known = |request: &&mut Accept| {
+            request.id == known.id || (request.terms.key.is_some() && request.terms.key == known.terms.key)
+        };
+        for request in requests.iter_mut().filter(is_known) {
+            terms.count_from_the_first_time(&mut request.terms, &known);
+        }
+    }
+    Ok(session.store.accept(requests, session.now()).await?)
+}
+
+fn tell(accepted: &[Accepted], json: bool, output: &Output) -> Result<(), CommandError> {
+    if json {
+        let handoffs: Vec<_> = accepted
+            .iter()
+            .map(|accepted| {
+                json!({ "existing": accepted.existing, "handoff": render::handoff::json(&accepted.handoff) })
+            })
+            .collect();
+        return output.json(&json!({ "version": 1, "accepted": handoffs }));
+    }
+    for accepted in accepted {
+        let id = &accepted.handoff.id;
+        output.data(&format!("{id}\n"))?;
+        if accepted.existing {
+            output.note(&format!("{id}: sent before; it is {}", accepted.handoff.state.name()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `baton worker`: claims handoffs for an agent and runs a command for each.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_store::Location;
+use clap::Args;
+use rustix::fs::{Access as Right, access};
+
+use crate::command_error::{CommandError, Exit};
+use crate::moment::parse_duration;
+use crate::output::Output;
+use crate::sending::parse_agent;
+use crate::store::{Access, Session, StoreOptions};
+use crate::user;
+use crate::worker::{Assignment, Until, Worker};
+
+/// Claim handoffs for an agent and run a command for each
+///
+/// The command gets the request on standard input and BATON_HANDOFF_ID, BATON_FENCE, BATON_ATTEMPT, BATON_AGENT,
+/// BATON_STORE and BATON_NOTES (JSON: what earlier attempts and people had to say) in its environment. What it writes
+/// to standard output must be a report, in any dialect; it is judged against the request, and what is no valid
+/// report is a failure, never a completion. Any other exit than 0 is a failure, too.
+///
+/// SIGTERM or SIGINT stop claiming and wait for what runs; a second one kills what runs and reports nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton worker --agent reviewer -- ./review.sh\n  \
+baton worker --agent builder --concurrency 4 --timeout 30m --log-dir logs -- claude -p 'Do what stdin asks'\n  \
+baton worker --agent reviewer --drain -- ./review.sh")]
+pub(crate) struct Options {
+    /// The agent to work for
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    agent: String,
+    /// How many handoffs to work on at the same time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    concurrency: u32,
+    /// How long a handoff stays ours without a heartbeat; one is sent every third of it
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease)]
+    lease: Duration,
+    /// How long the command may take, if the handoff allows no less
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// End after one handoff; with 1 if it failed
+    #[arg(long, conflicts_with = "drain")]
+    once: bool,
+    /// End when nothing is left to claim
+    #[arg(long)]
+    drain: bool,
+    /// Who works, for the record [default: user@host:pid]
+    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    claimant: Option<String>,
+    /// Write what each command says on standard error to a file in this folder, instead of passing it on
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
+    /// Write one JSON object for each handoff that ends, on a line of its own
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+    /// The command, with its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// A shorter lease would be lost by every pause of the machine.
+const LEASE_MIN: Duration = Duration::from_millis(100);
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let (program, arguments) = options
+        .command
+        .split_first()
+        .ok_or_else(|| CommandError::usage("there is no command").hint("write it after `--`"))?;
+    let program = find(program)?;
+    if let Some(folder) = &options.log_dir {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| CommandError::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
+    }
+    let session = Session::open(&options.store, Access::Change)?;
+    let assignment = Assignment {
+        agent: options.agent.clone(),
+        claimant: options.claimant.clone().unwrap_or_else(user::claimant),
+        concurrency: options.concurrency,
+        lease: options.lease,
+        timeout: options.timeout,
+        until: match (options.once, options.drain) {
+            (true, _) => Until::Once,
+            (false, true) => Until::Drained,
+            (false, false) => Until::Stopped,
+        },
+        program,
+        arguments: arguments.to_vec(),
+        log_folder: options.log_dir.clone(),
+        store: address(&session.location),
+        json: options.json,
+    };
+    let worker = Arc::new(Worker::new(&session, assignment, *output));
+    session.run(worker.run())
+}
+
+fn parse_lease(text: &str) -> Result<Duration, String> {
+    let lease = parse_duration(text)?;
+    let most = Duration::from_millis(LEASE_MS_MAX);
+    match (LEASE_MIN..=most).contains(&lease) {
+        true => Ok(lease),
+        false => Err(format!("a lease is between 100ms and 24h, not {text}")),
+    }
+}
+
+/// Finds the program as a shell would, so that a wrong name is told before anything is claimed.
+fn find(name: &str) -> Result<PathBuf, CommandError> {
+    let runs = |path: &PathBuf| path.is_file() && access(path, Right::EXEC_OK).is_ok();
+    let found = match name.contains('/') {
+        true => Some(PathBuf::from(name)).filter(runs),
+        false => env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|folder| folder.join(name)).find(runs),
+    };
+    let missing = || {
+        let error = CommandError::usage(format!("the command `{name}` cannot be run"));
+        match Path::new(name).exists() {
+            true => error.hint(format!("make it executable: chmod +x {name}")),
+            false => error.hint("name a program in PATH, or its path"),
+        }
+    };
+    found.ok_or_else(missing)
+}
+
+/// Tells the command where the store is, from whatever folder it asks.
+fn address(location: &Location) -> String {
+    match location {
+        Location::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
+        Location::Postgres(url) => url.clone(),
+    }
+}

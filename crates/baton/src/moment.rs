@@ -1,0 +1,126 @@
+//! Times and durations as people write them: `30s`, `5m`, `1h30m`, `2d`, plain seconds, or RFC 3339.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// The longest duration that is taken: a hundred years.
+const SECONDS_MAX: f64 = 100.0 * 366.0 * 86_400.0;
+
+const UNITS: [(&str, f64); 6] =
+    [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0), ("w", 7.0 * 86_400.0)];
+
+/// A time, or a duration from now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Moment {
+    /// That time.
+    At(Timestamp),
+    /// So long from now.
+    In(Duration),
+}
+
+impl Moment {
+    /// Returns the time, in whole microseconds.
+    pub(crate) fn after(self, now: Timestamp) -> Timestamp {
+        let time = match self {
+            Moment::At(time) => time,
+            Moment::In(duration) => now.checked_add(duration).unwrap_or(Timestamp::MAX),
+        };
+        Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+    }
+}
+
+/// Reads a duration, for clap.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no duration: write 30s, 5m, 1h30m, 2d or plain seconds");
+    if let Some(seconds) = plain_number(text) {
+        return checked(seconds).ok_or_else(wrong);
+    }
+    let (mut rest, mut seconds) = (text, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let number = plain_number(&rest[..digits]).ok_or_else(wrong)?;
+        rest = &rest[digits..];
+        let length = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let (_, unit) = UNITS.iter().find(|(name, _)| *name == &rest[..length]).ok_or_else(wrong)?;
+        rest = &rest[length..];
+        seconds += number * unit;
+    }
+    if text.is_empty() {
+        return Err(wrong());
+    }
+    checked(seconds).ok_or_else(wrong)
+}
+
+/// Reads a time or a duration, for clap.
+pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(Moment::At(time));
+    }
+    parse_duration(text).map(Moment::In).map_err(|_| {
+        format!("`{text}` is no time: write 2026-05-01T12:00:00Z, or a duration from now such as 30s, 5m or 2h")
+    })
+}
+
+/// Writes a duration briefly, in its two largest units.
+pub(crate) fn briefly(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let shown: Vec<String> = parts
+        .into_iter()
+        .skip_while(|(count, _)| *count == 0)
+        .take(2)
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    if shown.is_empty() { format!("{}ms", duration.subsec_millis()) } else { shown.concat() }
+}
+
+fn plain_number(text: &str) -> Option<f64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| is_number)
+}
+
+fn checked(seconds: f64) -> Option<Duration> {
+    (seconds <= SECONDS_MAX).then(|| Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_with_their_units() {
+        let milliseconds = |text: &str| parse_duration(text).map(|duration| duration.as_millis());
+        assert_eq!(milliseconds("30s"), Ok(30_000));
+        assert_eq!(milliseconds("90"), Ok(90_000));
+        assert_eq!(milliseconds("1h30m"), Ok(5_400_000));
+        assert_eq!(milliseconds("1.5s"), Ok(1_500));
+        assert_eq!(milliseconds("250ms"), Ok(250));
+        assert_eq!(milliseconds("2d"), Ok(172_800_000));
+        assert_eq!(milliseconds("0"), Ok(0));
+    }
+
+    #[test]
+    fn what_is_no_duration_is_refused() {
+        for wrong in ["", "s", "5 m", "-5s", "5x", "1h30", "1e9", "5m-", "NaN", "inf", "1..5s", "999999999d", "٣s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moments_are_times_or_durations() {
+        let now: Timestamp = "2026-05-01T12:00:00Z".parse().expect("a time");
+        let after = |text: &str| parse_moment(text).map(|moment| moment.after(now).to_string());
+        assert_eq!(after("5m"), Ok("2026-05-01T12:05:00Z".to_owned()));
+        assert_eq!(after("2026-05-01T14:00:00+02:00"), Ok("2026-05-01T12:00:00Z".to_owned()));
+        assert!(after("tomorrow").is_err());
+    }
+
+    #[test]
+    fn durations_are_written_in_two_units() {
+        let written = |seconds: u64| briefly(Duration::from_secs(seconds));
+        assert_eq!([written(30), written(90), written(7_200), written(90_061)], ["30s", "1m30s", "2h", "1d1h"]);
+        assert_eq!(briefly(Duration::from_millis(5)), "5ms");
+    }
+}

@@ -1,0 +1,91 @@
+//! How the history of a handoff is written: a line per event for people, and the events as JSON.
+
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::handoff::{columns, one_line};
+
+/// The longest text of an event that is shown in its line.
+const CHARACTERS_MAX: usize = 100;
+
+/// Returns the JSON form of an event.
+pub(crate) fn json(event: &Event) -> Value {
+    json!({
+        "seq": event.seq,
+        "version": event.version,
+        "at": event.at,
+        "kind": event.kind,
+        "hash": event.hash.to_string(),
+        "detail": serde_json::from_str::<Value>(&event.detail).unwrap_or_else(|_| event.detail.as_str().into()),
+    })
+}
+
+/// Returns a line for each event: when, what, and who or why.
+pub(crate) fn lines(events: &[Event]) -> String {
+    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event))];
+    columns(&events.iter().map(row).collect::<Vec<_>>())
+}
+
+fn told(event: &Event) -> String {
+    match event.fact() {
+        Ok(Fact::Accepted(accept)) => {
+            format!("from {} to {} ({} request)", accept.terms.from, accept.terms.to, accept.request.dialect)
+        }
+        Ok(Fact::Refused(refused)) => {
+            format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
+        }
+        Ok(Fact::Happened(command)) => happened(&command),
+        Err(why) => why,
+    }
+}
+
+fn happened(command: &Command) -> String {
+    let noted = |by: &str, text: Option<&str>| match text {
+        Some(text) => format!("by {by}: {text}"),
+        None => format!("by {by}"),
+    };
+    match command {
+        Command::Claim(claim) => format!("by {} for {} s", claim.claimant, claim.lease_ms as f64 / 1000.0),
+        Command::Acknowledge(acknowledge) if acknowledge.understood => "understood".to_owned(),
+        Command::Acknowledge(_) => "not understood: a person must clarify".to_owned(),
+        Command::Heartbeat(heartbeat) => format!("fence {}", heartbeat.fence),
+        Command::Report(report) => match &report.ending {
+            Ending::Complete => "complete".to_owned(),
+            Ending::Blocked { reason } => format!("blocked: {reason}"),
+            Ending::NeedsReview => "needs review".to_owned(),
+            Ending::NeedsClarification => "needs clarification".to_owned(),
+        },
+        Command::Fail(fail) => fail.failure.to_string(),
+        Command::Verify(verify) => match &verify.verdict {
+            Verdict::Verified => "verified".to_owned(),
+            Verdict::Refuted { reasons } => format!("refuted: {reasons}"),
+        },
+        Command::Expire(_) => "a lease, a time-out or the deadline ended".to_owned(),
+        Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
+        Command::Decide(decide) => {
+            let (word, text) = match &decide.decision {
+                Decision::Approve => ("approved", None),
+                Decision::Reject { feedback } => ("rejected", Some(feedback.as_str())),
+                Decision::Answer { answers } => ("answered", Some(answers.as_str())),
+            };
+            format!("{word} {}", noted(&format!("{} ({})", decide.by, decide.door), text))
+        }
+        Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
+        Command::Requeue(requeue) => noted(&requeue.by, requeue.note.as_deref()),
+    }
+}
+
+fn cut(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Returns a time in whole seconds.
+fn clock_time(time: Timestamp) -> String {
+    Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
+}

@@ -1,0 +1,160 @@
+//! The store as commands use it: found by option, environment, configuration or place, opened, with a clock beside it.
+
+mod applying;
+mod history;
+mod place;
+mod trouble;
+
+pub(crate) use history::{accepted_request, shown_document};
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use baton_engine::store::{Filter, Store};
+use baton_engine::{Clock, Handoff, HandoffId};
+use baton_protocol::Settings;
+use baton_protocol::wire::closest;
+use baton_store::Location;
+use clap::Args;
+use uuid::{ContextV7, Uuid};
+
+use crate::clock::SteadyClock;
+use crate::command_error::CommandError;
+use crate::config;
+
+/// Which store a command works on.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Store")]
+pub(crate) struct StoreOptions {
+    /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the nearest
+    /// .baton/baton.db]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// The configuration file [default: the nearest baton.toml]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl StoreOptions {
+    /// Returns how documents are judged; for what must be known before a store is made.
+    pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
+        config::load(self.config.as_deref())
+    }
+}
+
+/// What a command will do with the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Look only: there must be a store.
+    Look,
+    /// Change something: a store is made if there is none.
+    Change,
+}
+
+/// An open store, with the clock and the settings that go with it.
+pub(crate) struct Session {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The time; not earlier than what the store has seen.
+    pub clock: Arc<SteadyClock>,
+    /// The settings for judging documents.
+    pub settings: Settings,
+    /// Where the store is.
+    pub location: Location,
+    runtime: tokio::runtime::Runtime,
+    order: Mutex<ContextV7>,
+}
+
+impl Session {
+    /// Finds and opens the store.
+    pub(crate) fn open(options: &StoreOptions, access: Access) -> Result<Session, CommandError> {
+        let config = config::read(options.config.as_deref())?;
+        let location = place::find(options.store.as_deref(), &config)?;
+        place::prepare(&location, access)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CommandError::internal(format!("cannot start the runtime: {error}")))?;
+        let clock = Arc::new(SteadyClock::start());
+        let store = runtime.block_on(async {
+            let store = baton_store::open(&location).await?;
+            if let Some(time) = store.time().await? {
+                clock.observe(time);
+            }
+            Ok(store)
+        });
+        let store = store.map_err(|error| trouble::opening(&location, error))?;
+        let order = Mutex::new(ContextV7::new());
+        Ok(Session { store, clock, settings: config.settings, location, runtime, order })
+    }
+
+    /// Carries out something that waits.
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    /// Makes an id that sorts after those made before.
+    pub(crate) fn new_id(&self) -> HandoffId {
+        let now = self.now();
+        let (seconds, nanoseconds) = (now.as_second().max(0) as u64, now.subsec_nanosecond().max(0) as u32);
+        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        HandoffId::from_unique(Uuid::new_v7(uuid::Timestamp::from_unix(&*order, seconds, nanoseconds)))
+    }
+
+    /// Finds the handoff that an id, or a unique beginning of one, means.
+    pub(crate) async fn resolve(&self, given: &str) -> Result<Handoff, CommandError> {
+        if let Ok(id) = HandoffId::parse(given)
+            && let Some(handoff) = self.store.find(&id).await?
+        {
+            return Ok(handoff);
+        }
+        let mut beginnings = vec![given.to_owned()];
+        // Nobody wants to type what all made ids have in common.
+        if !given.starts_with("hoff-") {
+            beginnings.push(format!("hoff-{given}"));
+        }
+        for beginning in beginnings.iter().filter(|_| !given.is_empty()) {
+            let ids = self.store.ids_beginning_with(beginning, 4).await?;
+            match &ids[..] {
+                [] => {}
+                [id] => {
+                    let found = self.store.find(id).await?;
+                    return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
+                }
+                several => return Err(ambiguous(given, several)),
+            }
+        }
+        Err(self.unknown(given).await)
+    }
+
+    async fn unknown(&self, given: &str) -> CommandError {
+        let error = CommandError::usage(format!("there is no handoff `{given}`"));
+        let filter = Filter { agent: None, states: Vec::new(), limit: 200 };
+        let recent = self.store.list(&filter).await.unwrap_or_default();
+        let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
+        match closest(given, &ids) {
+            Some(close) => error.hint(format!("did you mean `{close}`?")),
+            None => error.hint("`baton list` shows what is there"),
+        }
+    }
+}
+
+fn ambiguous(given: &str, ids: &[HandoffId]) -> CommandError {
+    let shown: Vec<&str> = ids.iter().take(3).map(HandoffId::as_str).collect();
+    let more = if ids.len() > 3 { ", …" } else { "" };
+    CommandError::usage(format!("several ids begin with `{given}`: {}{more}", shown.join(", ")))
+        .hint("write more of the id")
+}
+
+/// Returns a random number between 0 and 1, for the jitter of retries.
+pub(crate) fn dice() -> f64 {
+    const BITS: u32 = 53;
+    // The last bits of such an id are random; the time in its first bits does not matter here.
+    let random = Uuid::now_v7().as_u128() & ((1 << BITS) - 1);
+    random as f64 / (1_u64 << BITS) as f64
+}

@@ -1,0 +1,76 @@
+//! Applying a command to a handoff, as commands do it: saying it twice is no error, and being late is told with the state.
+
+use baton_engine::lifecycle::{Accept, Command};
+use baton_engine::store::{Error, Order};
+use baton_engine::{Handoff, Refusal};
+use serde_json::json;
+
+use super::{Session, dice};
+use crate::command_error::CommandError;
+use crate::output::Output;
+use crate::render;
+
+/// What is rescued at a time.
+const RESCUED_MAX: u32 = 100;
+
+/// A handoff after a command.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// The handoff.
+    pub handoff: Handoff,
+    /// Whether the same was said before.
+    pub repeated: bool,
+}
+
+impl Session {
+    /// Applies a command, and accepts what comes next in the same transaction.
+    pub(crate) async fn apply(
+        &self,
+        handoff: &Handoff,
+        command: Command,
+        next: Vec<Accept>,
+    ) -> Result<Applied, CommandError> {
+        let order = Order { id: handoff.id.clone(), command, next };
+        match self.store.apply(order, self.now()).await {
+            Ok(handoff) => Ok(Applied { handoff, repeated: false }),
+            Err(Error::Refused(Refusal::Repeated)) => {
+                Ok(Applied { handoff: self.again(handoff).await?, repeated: true })
+            }
+            Err(Error::Refused(refusal)) => {
+                let current = self.again(handoff).await?;
+                let state = current.state.name();
+                let mut error = CommandError::from(Error::Refused(refusal));
+                error.message = format!("{}: {}; it is {state}", handoff.id, error.message);
+                Err(error)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn again(&self, handoff: &Handoff) -> Result<Handoff, CommandError> {
+        let found = self.store.find(&handoff.id).await?;
+        found.ok_or_else(|| CommandError::no(format!("the handoff `{}` was removed just now", handoff.id)))
+    }
+
+    /// Expires everything that is due.
+    pub(crate) async fn rescue(&self) -> Result<(), CommandError> {
+        while self.store.rescue(RESCUED_MAX, dice(), self.now()).await?.len() == RESCUED_MAX as usize {}
+        Ok(())
+    }
+
+    /// Tells what became of a handoff: a line on stdout, or JSON.
+    pub(crate) fn tell(&self, applied: &Applied, json: bool, output: &Output) -> Result<(), CommandError> {
+        let handoff = &applied.handoff;
+        if json {
+            return output.json(&json!({
+                "version": 1,
+                "handoff": render::handoff::json(handoff),
+                "repeated": applied.repeated,
+            }));
+        }
+        if applied.repeated {
+            output.note(&format!("{}: already recorded", handoff.id));
+        }
+        output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))
+    }
+}

@@ -1,0 +1,55 @@
+//! The history of one handoff, and the documents in it.
+
+use baton_engine::Handoff;
+use baton_engine::handoff::{Digest, Written};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
+use baton_engine::store::Error;
+
+use super::Session;
+use crate::command_error::CommandError;
+
+/// How many events are read at a time.
+const EVENTS_MAX: u32 = 500;
+
+impl Session {
+    /// Returns the events about a handoff, in their order.
+    pub(crate) async fn events_of(&self, handoff: &Handoff) -> Result<Vec<Event>, CommandError> {
+        let (mut events, mut after) = (Vec::new(), 0);
+        loop {
+            let page = self.store.history(&handoff.run, after, EVENTS_MAX).await?;
+            let is_last = page.len() < EVENTS_MAX as usize;
+            after = page.last().map_or(after, |event| event.seq);
+            events.extend(page.into_iter().filter(|event| event.handoff == handoff.id));
+            if is_last || events.len() as u64 >= handoff.version {
+                return Ok(events);
+            }
+        }
+    }
+}
+
+/// Returns the request of a handoff.
+pub(crate) fn accepted_request(events: &[Event]) -> Result<Written, CommandError> {
+    let accepted = events.iter().find_map(|event| match event.fact() {
+        Ok(Fact::Accepted(accept)) => Some(accept.request),
+        _ => None,
+    });
+    accepted.ok_or_else(|| Error::Damaged("the request of this handoff is not in its journal".to_owned()).into())
+}
+
+/// Returns the document that identifies itself like this: a report, a failure or an acknowledgment.
+pub(crate) fn shown_document(events: &[Event], digest: Option<&Digest>) -> Option<Written> {
+    let digest = digest?;
+    events.iter().rev().filter_map(document).find(|document| document.digest() == *digest)
+}
+
+/// Returns the document of an event, if it had an effect.
+pub(crate) fn document(event: &Event) -> Option<Written> {
+    match event.fact().ok()? {
+        Fact::Accepted(accept) => Some(accept.request),
+        Fact::Happened(Command::Report(report)) => Some(report.document),
+        Fact::Happened(Command::Acknowledge(acknowledge)) => Some(acknowledge.document),
+        Fact::Happened(Command::Fail(fail)) => fail.document,
+        Fact::Happened(_) | Fact::Refused(_) => None,
+    }
+}

@@ -1,0 +1,55 @@
+//! What goes wrong with a store, as commands tell it: with an exit code and what to do.
+
+use baton_engine::Refusal;
+use baton_engine::store::Error;
+use baton_store::Location;
+
+use crate::command_error::CommandError;
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Refused(refusal) => refused(&refusal),
+            Error::NotFound(_) => CommandError::usage(message).hint("`baton list` shows what is there"),
+            Error::Taken { what: "key", .. } => {
+                CommandError::no(message).hint("a key stands for one request: use another key for another request")
+            }
+            Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
+            Error::TooNew { .. } => CommandError::usage(message).hint("update baton, or use another store"),
+            Error::Unreachable(_) => CommandError::usage(message).hint("try again; `baton doctor` looks at the store"),
+            Error::Unwritable(_) => {
+                CommandError::usage(message).hint("make room on the disk, or see who may write to the file")
+            }
+            Error::Damaged(_) => {
+                CommandError::usage(message).hint("`baton doctor` says more; nothing was changed by this command")
+            }
+            Error::Failed(_) => CommandError::internal(message).hint("this is a mistake in baton: please report it"),
+        }
+    }
+}
+
+/// Tells that a command has no effect.
+fn refused(refusal: &Refusal) -> CommandError {
+    let error = CommandError::no(refusal.to_string());
+    match refusal {
+        Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
+        Refusal::Changed { current: Some(digest) } => error.hint(format!("what is there now: --shown {}", digest.0)),
+        Refusal::Over { .. }
+        | Refusal::Repeated
+        | Refusal::NotReady { .. }
+        | Refusal::NotExpired
+        | Refusal::Changed { current: None }
+        | Refusal::OtherQuestion { .. }
+        | Refusal::WrongState { .. } => error,
+    }
+}
+
+/// Tells that a store cannot be opened, and which.
+pub(super) fn opening(location: &Location, error: Error) -> CommandError {
+    let mut error = CommandError::from(error);
+    if !error.message.contains(&location.to_string()) {
+        error.message = format!("{location}: {}", error.message);
+    }
+    error
+}

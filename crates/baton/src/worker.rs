@@ -1,0 +1,278 @@
+//! The worker: claims handoffs for an agent, lets a command work on each, and reports what came out.
+//!
+//! It never polls in a hurry: it waits until the store says that something has changed, or until something is due.
+//! Nothing that a command does is taken as complete unless its report is readable and valid.
+
+mod answer;
+mod attempt;
+mod child;
+mod stop;
+mod voice;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_engine::handoff::StateName;
+use baton_engine::store::{Claimed, Error, Filter, Store, Wish};
+use baton_engine::{Clock, State};
+use baton_protocol::Settings;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::clock::SteadyClock;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::store::{Session, dice};
+use attempt::Finish;
+use stop::Stop;
+use voice::Voice;
+
+/// The longest time to wait without looking again.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How long to wait when something is due but was not handed out: the queue is paused, full, or somebody else is faster.
+const LOOK_SOON: Duration = Duration::from_secs(1);
+
+/// How many expired handoffs are rescued in one go.
+const RESCUED_MAX: u32 = 100;
+
+/// How often an empty claim is believed although something is ready, before a drained worker ends.
+const EMPTY_CLAIMS_MAX: u32 = 3;
+
+/// What a worker has to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    /// The agent to work for.
+    pub agent: String,
+    /// Who claims.
+    pub claimant: String,
+    /// How many at the same time.
+    pub concurrency: u32,
+    /// How long a handoff stays ours without a heartbeat.
+    pub lease: Duration,
+    /// How long the command may take, if the handoff allows no less.
+    pub timeout: Option<Duration>,
+    /// When to end.
+    pub until: Until,
+    /// The program to run.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where stderr of the command goes; passed on if there is none.
+    pub log_folder: Option<PathBuf>,
+    /// What the command is told about the store.
+    pub store: String,
+    /// Whether each end is told as JSON on stdout.
+    pub json: bool,
+}
+
+/// When a worker ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Never.
+    Stopped,
+    /// After one handoff.
+    Once,
+    /// When nothing is left to claim.
+    Drained,
+}
+
+/// Works for an agent.
+pub(crate) struct Worker {
+    store: Arc<dyn Store>,
+    clock: Arc<SteadyClock>,
+    settings: Settings,
+    assignment: Assignment,
+    voice: Voice,
+}
+
+/// What the loop remembers from one round to the next.
+#[derive(Default)]
+struct Progress {
+    begun: u64,
+    failed: bool,
+    empty_claims: u32,
+    /// How often the store was out of reach since it last answered.
+    missed: u32,
+    fatal: Option<CommandError>,
+}
+
+impl Worker {
+    /// Makes a worker for an open store.
+    pub(crate) fn new(session: &Session, assignment: Assignment, output: Output) -> Worker {
+        Worker {
+            store: Arc::clone(&session.store),
+            clock: Arc::clone(&session.clock),
+            settings: session.settings.clone(),
+            voice: Voice::new(output, assignment.json),
+            assignment,
+        }
+    }
+
+    /// Works until the assignment is done or somebody says stop.
+    pub(crate) async fn run(self: Arc<Self>) -> Result<Exit, CommandError> {
+        let mut stop = stop::listen(self.voice)?;
+        let mut running: JoinSet<Finish> = JoinSet::new();
+        let mut progress = Progress::default();
+        self.voice.ready(&self.assignment);
+        loop {
+            let seen = self.store.changes();
+            let mut pause = LOOK_AGAIN;
+            if self.goes_on(&stop, &progress) {
+                let room = self.room(&running, &progress);
+                pause = self.round(room, &mut running, &mut progress, &stop).await;
+                if running.is_empty() && self.is_done(&mut progress).await {
+                    break;
+                }
+            } else if running.is_empty() {
+                break;
+            }
+            tokio::select! {
+                Some(done) = running.join_next() => self.take(done, &mut progress),
+                // Whoever says stop lives as long as the worker.
+                _ = stop.changed() => {}
+                () = self.store.changed(seen, pause), if self.goes_on(&stop, &progress) => {}
+            }
+        }
+        match progress.fatal {
+            Some(error) => Err(error),
+            None if *stop.borrow() == Stop::Kill => Ok(Exit::No),
+            None if self.assignment.until == Until::Once && progress.failed => Ok(Exit::No),
+            None => Ok(Exit::Done),
+        }
+    }
+
+    /// Says whether new handoffs may be claimed.
+    fn goes_on(&self, stop: &watch::Receiver<Stop>, progress: &Progress) -> bool {
+        let enough = self.assignment.until == Until::Once && progress.begun > 0;
+        *stop.borrow() == Stop::Go && progress.fatal.is_none() && !enough
+    }
+
+    fn room(&self, running: &JoinSet<Finish>, progress: &Progress) -> u32 {
+        let busy = u32::try_from(running.len()).unwrap_or(u32::MAX);
+        let room = self.assignment.concurrency.saturating_sub(busy);
+        match self.assignment.until {
+            Until::Once => room.min(u32::from(progress.begun == 0)),
+            Until::Stopped | Until::Drained => room,
+        }
+    }
+
+    /// Rescues what is due, claims what there is room for, and says how long to wait for more.
+    async fn round(
+        self: &Arc<Self>,
+        room: u32,
+        running: &mut JoinSet<Finish>,
+        progress: &mut Progress,
+        stop: &watch::Receiver<Stop>,
+    ) -> Duration {
+        match self.claim(room).await {
+            Ok((claimed, pause)) => {
+                if progress.missed > 0 {
+                    self.voice.note("the store answers again");
+                }
+                progress.missed = 0;
+                progress.empty_claims = if claimed.is_empty() { progress.empty_claims } else { 0 };
+                for claimed in claimed {
+                    progress.begun += 1;
+                    self.voice.claimed(&claimed.handoff);
+                    running.spawn(Arc::clone(self).attempt(claimed, stop.clone()));
+                }
+                pause
+            }
+            Err(error) if passes(&error) => {
+                if progress.missed == 0 {
+                    self.voice.note(&format!("{error}; trying again"));
+                }
+                progress.missed += 1;
+                patience(progress.missed)
+            }
+            Err(error) => {
+                progress.fatal = Some(error.into());
+                Duration::ZERO
+            }
+        }
+    }
+
+    async fn claim(&self, room: u32) -> Result<(Vec<Claimed>, Duration), Error> {
+        let agent = &self.assignment.agent;
+        self.store.rescue(RESCUED_MAX, dice(), self.clock.now()).await?;
+        let claimed = match room {
+            0 => Vec::new(),
+            count => {
+                let lease_ms = self.assignment.lease.as_millis() as u64;
+                let wish = Wish { agent: agent.clone(), claimant: self.assignment.claimant.clone(), lease_ms, count };
+                self.store.claim(&wish, self.clock.now()).await?
+            }
+        };
+        // What is ready now but was not handed out becomes ready for us when something changes, or soon.
+        let due = self.store.next_due(Some(agent)).await?;
+        let pause = due.map_or(LOOK_AGAIN, |due| {
+            let wait = Duration::try_from(due.duration_since(self.clock.now())).unwrap_or_default();
+            if wait.is_zero() { LOOK_SOON } else { wait.min(LOOK_AGAIN) }
+        });
+        Ok((claimed, pause))
+    }
+
+    /// Says whether a worker that ends by itself has done everything, while nothing runs.
+    async fn is_done(&self, progress: &mut Progress) -> bool {
+        if self.assignment.until != Until::Drained || progress.missed > 0 {
+            return false;
+        }
+        // An empty claim is no empty queue: somebody else may have been about to take or leave something.
+        progress.empty_claims += 1;
+        progress.empty_claims > EMPTY_CLAIMS_MAX || !self.is_something_ready().await.unwrap_or(true)
+    }
+
+    async fn is_something_ready(&self) -> Result<bool, Error> {
+        let agent = self.assignment.agent.clone();
+        let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], limit: 1_000 };
+        let now = self.clock.now();
+        let ready = |state: &State| matches!(state, State::Pending { ready_at } if *ready_at <= now);
+        Ok(self.store.list(&filter).await?.iter().any(|handoff| ready(&handoff.state)))
+    }
+
+    fn take(&self, done: Result<Finish, tokio::task::JoinError>, progress: &mut Progress) {
+        match done {
+            Ok(finish) => {
+                progress.failed |= finish.is_failure();
+                if let Err(error) = self.voice.finished(&finish) {
+                    progress.fatal = Some(error);
+                }
+            }
+            Err(error) => {
+                let message = format!("an attempt ended by a mistake in baton: {error}");
+                progress.fatal = Some(CommandError::internal(message).hint("its lease expires; please report it"));
+            }
+        }
+    }
+}
+
+/// Says whether trying again may help.
+fn passes(error: &Error) -> bool {
+    match error {
+        Error::Unreachable(_) | Error::Unwritable(_) => true,
+        Error::Refused(_)
+        | Error::NotFound(_)
+        | Error::Taken { .. }
+        | Error::TooNew { .. }
+        | Error::Damaged(_)
+        | Error::Failed(_) => false,
+    }
+}
+
+/// Returns how long to wait before trying again: 200 ms at first, twice as long each time, at most 30 s.
+fn patience(times: u32) -> Duration {
+    Duration::from_millis(200).saturating_mul(1 << times.saturating_sub(1).min(8)).min(LOOK_AGAIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_grows_to_a_limit() {
+        let waits: Vec<u128> = [1, 2, 3, 9, 1_000].map(|times| patience(times).as_millis()).to_vec();
+        assert_eq!(waits, [200, 400, 800, 30_000, 30_000]);
+    }
+}

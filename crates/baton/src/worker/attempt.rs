@@ -1,0 +1,275 @@
+//! One attempt: a command works on a handoff while heartbeats keep the lease; then what came out is reported.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_engine::handoff::{Handoff, Note};
+use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
+use baton_engine::store::{Claimed, Error, Order};
+use baton_engine::{Clock, Code, Failure, HandoffId};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::child::{Ended, Job, Running, STDOUT_BYTES_MAX, Sink};
+use super::stop::Stop;
+use super::{Worker, answer, passes, patience};
+use crate::moment::briefly;
+use crate::render;
+
+/// The longest that notes may be in the environment: Linux takes 128 KiB for one variable.
+const NOTES_BYTES_MAX: usize = 100 * 1024;
+
+/// How an attempt ended.
+pub(super) struct Finish {
+    pub id: HandoffId,
+    pub fence: u64,
+    pub attempt: u32,
+    pub took: Duration,
+    pub result: Result,
+    /// What went wrong, where something did.
+    pub failure: Option<Failure>,
+}
+
+/// What became of it.
+pub(super) enum Result {
+    /// The store has what came out; the handoff after that.
+    Recorded(Box<Handoff>),
+    /// The handoff is not ours any more; nothing was reported.
+    Lost(String),
+    /// Somebody said stop twice; nothing was reported.
+    Killed,
+}
+
+impl Finish {
+    /// Says whether it failed.
+    pub(super) fn is_failure(&self) -> bool {
+        self.failure.is_some() || !matches!(self.result, Result::Recorded(_))
+    }
+}
+
+/// How the work of a command ended.
+enum Work {
+    /// There is something to report.
+    Done(Box<Command>),
+    /// There is not.
+    Over(Result),
+}
+
+impl Worker {
+    /// Works on a handoff.
+    pub(super) async fn attempt(self: Arc<Self>, claimed: Claimed, mut stop: watch::Receiver<Stop>) -> Finish {
+        let start = Instant::now();
+        let handoff = &claimed.handoff;
+        let (result, failure) = match self.work(&claimed, &mut stop).await {
+            Work::Over(result) => (result, None),
+            Work::Done(command) => {
+                let failure = match command.as_ref() {
+                    Command::Fail(fail) => Some(fail.failure.clone()),
+                    _ => None,
+                };
+                (self.record(&handoff.id, *command, &mut stop).await, failure)
+            }
+        };
+        Finish {
+            id: handoff.id.clone(),
+            fence: handoff.fence,
+            attempt: handoff.attempts,
+            took: start.elapsed(),
+            result,
+            failure,
+        }
+    }
+
+    async fn work(&self, claimed: &Claimed, stop: &mut watch::Receiver<Stop>) -> Work {
+        let fence = claimed.handoff.fence;
+        let fail =
+            |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
+        let mut running = match self.job(claimed).and_then(Running::start) {
+            Ok(running) => running,
+            Err(error) => return fail(Code::processing_error(), format!("the command cannot be started: {error}")),
+        };
+        let limit = self.limit(&claimed.handoff);
+        let work = tokio::select! {
+            ended = running.end() => match ended {
+                Ended::Exited { status, stdout, .. } if status.success() => {
+                    Work::Done(Box::new(answer::of_output(&stdout, fence, &claimed.request, &self.settings)))
+                }
+                Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
+                Ended::Flooded => fail(
+                    Code::validation_failed(),
+                    format!("the command wrote more than {} MiB to stdout", STDOUT_BYTES_MAX / 1024 / 1024),
+                ),
+                Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
+            },
+            why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
+            limit = expired(limit) => {
+                fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)))
+            }
+            // An error means that nobody can say stop any more, which cannot be while the worker lives.
+            _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
+        };
+        running.finish_off().await;
+        work
+    }
+
+    fn job(&self, claimed: &Claimed) -> io::Result<Job<'_>> {
+        let (handoff, assignment) = (&claimed.handoff, &self.assignment);
+        let sink = match &assignment.log_folder {
+            Some(folder) => Sink::File(File::create(folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?),
+            None => Sink::Voice(self.voice),
+        };
+        let variables = vec![
+            ("BATON_HANDOFF_ID", handoff.id.to_string()),
+            ("BATON_FENCE", handoff.fence.to_string()),
+            ("BATON_ATTEMPT", handoff.attempts.to_string()),
+            ("BATON_AGENT", assignment.agent.clone()),
+            ("BATON_STORE", assignment.store.clone()),
+            ("BATON_NOTES", notes(&handoff.notes)),
+        ];
+        Ok(Job {
+            program: &assignment.program,
+            arguments: &assignment.arguments,
+            variables,
+            input: claimed.request.text.clone().into_bytes(),
+            sink,
+        })
+    }
+
+    /// Returns how long the command may take.
+    fn limit(&self, handoff: &Handoff) -> Option<Duration> {
+        let agreed = handoff.terms.timeout_ms.map(Duration::from_millis);
+        [agreed, self.assignment.timeout].into_iter().flatten().min()
+    }
+
+    /// Keeps the lease; returns why when it is lost. A store that does not answer is asked again, sooner.
+    async fn beat(&self, handoff: &Handoff) -> String {
+        let usual = self.assignment.lease / 3;
+        let mut missed = 0;
+        loop {
+            let pause = if missed == 0 { usual } else { usual.min(patience(missed)) };
+            tokio::time::sleep(pause).await;
+            let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None });
+            match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
+                Ok(_) => missed = 0,
+                Err(Error::Refused(refusal)) => return refusal.to_string(),
+                Err(Error::NotFound(_)) => return "it was removed".to_owned(),
+                Err(error) => {
+                    if missed == 0 {
+                        self.voice.note(&format!("{}: no heartbeat: {error}", handoff.id));
+                    }
+                    missed += 1;
+                }
+            }
+        }
+    }
+
+    /// Reports until the store has it, or says that it is not wanted any more.
+    async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
+        let mut missed = 0;
+        loop {
+            match self.store.apply(Order::new(id.clone(), command.clone()), self.clock.now()).await {
+                Ok(handoff) => return Result::Recorded(Box::new(handoff)),
+                // The answer to an earlier try was lost, but not what we said.
+                Err(Error::Refused(Refusal::Repeated)) => match self.store.find(id).await {
+                    Ok(Some(handoff)) => return Result::Recorded(Box::new(handoff)),
+                    Ok(None) => return Result::Lost("it was removed".to_owned()),
+                    Err(error) if passes(&error) => {}
+                    Err(error) => return Result::Lost(error.to_string()),
+                },
+                Err(error) if passes(&error) => {
+                    if missed == 0 {
+                        self.voice.note(&format!("{id}: cannot report yet: {error}"));
+                    }
+                }
+                Err(error) => return Result::Lost(error.to_string()),
+            }
+            missed += 1;
+            tokio::select! {
+                () = tokio::time::sleep(patience(missed)) => {}
+                _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Result::Killed,
+            }
+        }
+    }
+}
+
+/// Waits until a time is over, or for ever if there is none.
+async fn expired(limit: Option<Duration>) -> Duration {
+    match limit {
+        Some(limit) => {
+            tokio::time::sleep(limit).await;
+            limit
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells how a command ended that did not end well.
+fn told(status: ExitStatus, tail: &str) -> String {
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("the command ended with {code}"),
+        (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
+        (None, None) => "the command ended in an unknown way".to_owned(),
+    };
+    if tail.is_empty() { how } else { format!("{how}; it said last:\n{tail}") }
+}
+
+fn signal_name(number: i32) -> &'static str {
+    match number {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        24 => " (SIGXCPU)",
+        _ => "",
+    }
+}
+
+/// Writes the notes as JSON, the newest ones that fit into a variable.
+fn notes(notes: &[Note]) -> String {
+    let mut taken: Vec<Value> = Vec::new();
+    let mut length = 2;
+    for note in notes.iter().rev() {
+        let value = render::handoff::note(note);
+        length += value.to_string().len() + 1;
+        if length > NOTES_BYTES_MAX {
+            break;
+        }
+        taken.push(value);
+    }
+    taken.reverse();
+    Value::Array(taken).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::handoff::About;
+
+    use super::*;
+
+    #[test]
+    fn notes_fit_into_the_environment() {
+        let note = |text: String| Note { about: About::Feedback, from: "ana".to_owned(), text };
+        let many: Vec<Note> = (0..32).map(|number| note(format!("{number} {}", "x".repeat(30_000)))).collect();
+        let written = notes(&many);
+        assert!(written.len() <= NOTES_BYTES_MAX && written.contains("31 xxx") && !written.contains("\"0 xxx"));
+        assert_eq!(notes(&[]), "[]");
+    }
+
+    #[test]
+    fn signal_is_named() {
+        assert_eq!(told(ExitStatus::from_raw(9), ""), "the command was killed by signal 9 (SIGKILL)");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), "oh"), "the command ended with 3; it said last:\noh");
+    }
+}

@@ -1,0 +1,42 @@
+//! Being told to stop: the first signal ends claiming, the second one ends what runs.
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::voice::Voice;
+use crate::command_error::CommandError;
+
+/// How far the worker is with stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Not at all.
+    Go,
+    /// Claims nothing more; what runs may finish.
+    Drain,
+    /// What runs is killed.
+    Kill,
+}
+
+/// Listens to SIGTERM and SIGINT from now on.
+pub(super) fn listen(voice: Voice) -> Result<watch::Receiver<Stop>, CommandError> {
+    let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let (sender, receiver) = watch::channel(Stop::Go);
+    tokio::spawn(async move {
+        for stop in [Stop::Drain, Stop::Kill] {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            voice.note(match stop {
+                Stop::Go | Stop::Drain => "stopping: what runs may finish; another signal kills it",
+                Stop::Kill => "killed what ran; its leases expire",
+            });
+            sender.send_replace(stop);
+        }
+        // The receivers must not see the end of the channel as another change.
+        sender.closed().await;
+    });
+    Ok(receiver)
+}

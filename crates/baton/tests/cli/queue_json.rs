@@ -1,0 +1,221 @@
+//! The JSON forms of the queue. They are a promise: members are added, never changed.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::queue_life::{done, with_one_claimed, with_one_sent};
+
+/// Writes JSON with what differs from run to run made the same.
+fn still(mut value: Value) -> String {
+    settle(&mut value);
+    format!("{value:#}")
+}
+
+fn settle(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(settle),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(_) if name == "text" => *member = "TEXT".into(),
+                    Value::Object(_) if name == "document" => *member = "DOCUMENT".into(),
+                    Value::Object(_) if name == "detail" => *member = "DETAIL".into(),
+                    other => settle(other),
+                }
+            }
+        }
+        Value::String(text) if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            *text = "DIGEST".to_owned();
+        }
+        Value::String(text) if text.starts_with("20") && text.ends_with('Z') => *text = "TIME".to_owned(),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_handoff_that_was_sent() {
+    let sandbox = with_one_sent(&["--key", "k", "--priority", "high", "--timeout", "90s", "--deadline", "1h"]);
+    assert_snapshot!(still(done(&sandbox, &["list", "--json"]).json()), @r#"
+    {
+      "version": 1,
+      "handoffs": [
+        {
+          "id": "csv-07.research",
+          "run": "csv-07.research",
+          "from": "tester",
+          "to": "finder",
+          "state": "pending",
+          "priority": "high",
+          "attempts": 0,
+          "fence": 0,
+          "version": 1,
+          "ready_at": "TIME",
+          "lease": null,
+          "blocked_reason": null,
+          "ask": null,
+          "not_before": null,
+          "deadline": "TIME",
+          "timeout_seconds": 90.0,
+          "retry": {
+            "max_retries": 3,
+            "retry_delay_seconds": 30.0,
+            "backoff_multiplier": 2.0,
+            "jitter": 0.0
+          },
+          "key": "k",
+          "returns_to": null,
+          "notes": [],
+          "failure": null,
+          "request_digest": "DIGEST",
+          "report_digest": null,
+          "accepted_at": "TIME",
+          "changed_at": "TIME",
+          "finished_at": null
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_claim() {
+    let sandbox = with_one_sent(&[]);
+    assert_snapshot!(still(done(&sandbox, &["claim", "--agent", "finder", "--claimant", "worker", "--json"]).json()), @r#"
+    {
+      "version": 1,
+      "handoff": {
+        "id": "csv-07.research",
+        "run": "csv-07.research",
+        "from": "tester",
+        "to": "finder",
+        "state": "claimed",
+        "priority": "normal",
+        "attempts": 1,
+        "fence": 1,
+        "version": 2,
+        "ready_at": null,
+        "lease": {
+          "claimant": "worker",
+          "since": "TIME",
+          "until": "TIME",
+          "length_seconds": 60.0,
+          "acknowledged": false
+        },
+        "blocked_reason": null,
+        "ask": null,
+        "not_before": null,
+        "deadline": null,
+        "timeout_seconds": null,
+        "retry": {
+          "max_retries": 3,
+          "retry_delay_seconds": 30.0,
+          "backoff_multiplier": 2.0,
+          "jitter": 0.0
+        },
+        "key": null,
+        "returns_to": null,
+        "notes": [],
+        "failure": null,
+        "request_digest": "DIGEST",
+        "report_digest": null,
+        "accepted_at": "TIME",
+        "changed_at": "TIME",
+        "finished_at": null
+      },
+      "fence": 1,
+      "attempt": 1,
+      "notes": [],
+      "request": {
+        "dialect": "task",
+        "text": "TEXT",
+        "document": "DOCUMENT"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn what_was_sent_applied_and_waited_for() {
+    let sandbox = with_one_claimed(&[]);
+    let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
+    let sent = done(&sandbox, &["send", "package.yaml", "--json"]).json();
+    assert_eq!(
+        (keys(&sent), keys(&sent["accepted"][0])),
+        ("version accepted".to_owned(), "existing handoff".to_owned())
+    );
+    let reported = done(&sandbox, &["report", "csv-07", "--fence", "1", "report.json", "--json"]).json();
+    assert_eq!(keys(&reported), "version handoff repeated");
+    let waited = done(&sandbox, &["wait", "csv-07", "--json"]).json();
+    assert_eq!(
+        (keys(&waited), keys(&waited["results"][0])),
+        ("version results".to_owned(), "handoff report".to_owned())
+    );
+    assert_eq!(waited["results"][0]["report"]["document"]["task_id"], "csv-07");
+    let requeued = sandbox.baton(&["requeue", "--all", "--agent", "finder", "--json"]).json();
+    assert_eq!(keys(&requeued), "version handoffs");
+}
+
+#[test]
+fn the_history_of_a_handoff() {
+    let sandbox = with_one_claimed(&[]);
+    let shown = done(&sandbox, &["show", "csv-07", "--json"]).json();
+    assert_eq!(shown["request"]["dialect"], "task");
+    assert_eq!(shown["report"], Value::Null);
+    assert_snapshot!(still(shown["events"].clone()), @r#"
+    [
+      {
+        "seq": 1,
+        "version": 1,
+        "at": "TIME",
+        "kind": "accepted",
+        "hash": "DIGEST",
+        "detail": "DETAIL"
+      },
+      {
+        "seq": 2,
+        "version": 2,
+        "at": "TIME",
+        "kind": "claimed",
+        "hash": "DIGEST",
+        "detail": "DETAIL"
+      }
+    ]
+    "#);
+}
+
+#[test]
+fn the_queues() {
+    let sandbox = with_one_claimed(&[]);
+    assert_snapshot!(still(done(&sandbox, &["queue", "limit", "finder", "2", "--json"]).json()), @r#"
+    {
+      "version": 1,
+      "queue": {
+        "agent": "finder",
+        "paused": false,
+        "limit": 2
+      }
+    }
+    "#);
+    assert_snapshot!(still(done(&sandbox, &["queue", "list", "--json"]).json()), @r#"
+    {
+      "version": 1,
+      "queues": [
+        {
+          "agent": "finder",
+          "paused": false,
+          "limit": 2,
+          "handoffs": {
+            "pending": 0,
+            "claimed": 1,
+            "verifying": 0,
+            "blocked": 0,
+            "awaiting_person": 0,
+            "completed": 0,
+            "failed": 0,
+            "cancelled": 0
+          }
+        }
+      ]
+    }
+    "#);
+}

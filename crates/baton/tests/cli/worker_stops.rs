@@ -1,0 +1,150 @@
+//! `baton worker`: time-outs, lost leases and signals; nothing that was started survives them.
+
+use std::time::Duration;
+
+use baton_engine::handoff::StateName;
+use baton_engine::lifecycle::{Cancel, Command};
+use baton_engine::retry;
+use baton_testbed::Process;
+
+use crate::documents::REPORT;
+use crate::stocked::{LONG, Stocked, until_dead};
+
+/// Starts a child and a grandchild that hang; tells their numbers in files.
+const HANG: &str = "sh -c 'echo $$ > grandchild.pid; exec sleep 600' & echo $$ > child.pid; echo hanging >&2; wait";
+
+/// Waits for the line that says that the script runs, then until both have told their numbers.
+fn hanging(stocked: &Stocked, worker: &Process) -> [String; 2] {
+    worker.stderr.as_ref().expect("a pipe").find("hanging", LONG).expect("the script runs");
+    let start = std::time::Instant::now();
+    let pid = |name: &str| std::fs::read_to_string(stocked.sandbox.path(name)).unwrap_or_default();
+    loop {
+        let pids = [pid("child.pid"), pid("grandchild.pid")];
+        if pids.iter().all(|pid| pid.ends_with('\n')) {
+            return pids;
+        }
+        assert!(start.elapsed() < LONG);
+        std::thread::yield_now();
+    }
+}
+
+fn says(worker: &Process, text: &str) -> String {
+    worker.stderr.as_ref().expect("a pipe").find(text, LONG).unwrap_or_else(|_| panic!("it never said {text}"))
+}
+
+#[test]
+fn command_that_hangs_is_killed_at_the_time_out() {
+    let stocked = Stocked::new();
+    let id = stocked.accept_with("h", "h", |terms| {
+        terms.timeout_ms = Some(1_500);
+        terms.retry = retry::Policy::NEVER;
+    });
+    let mut worker = stocked.worker(&["--once"], HANG);
+    let pids = hanging(&stocked, &worker);
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
+    until_dead(&pids);
+    let failure = stocked.find(&id).expect("there").last_failure.expect("a failure");
+    assert_eq!(failure.code.as_str(), "TIMEOUT", "{failure}");
+}
+
+#[test]
+fn own_time_out_of_the_worker_counts_if_it_is_shorter() {
+    let stocked = Stocked::new();
+    let id = stocked.accept("h");
+    let mut worker = stocked.worker(&["--once", "--timeout", "300ms"], "exec sleep 600");
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
+    let handoff = stocked.find(&id).expect("there");
+    assert_eq!(handoff.state.name(), StateName::Pending, "it is tried again");
+    assert_eq!(
+        handoff.last_failure.expect("a failure").to_string(),
+        "TIMEOUT: the command did not finish within 300ms"
+    );
+}
+
+#[test]
+fn lost_lease_kills_the_group_and_reports_nothing() {
+    let stocked = Stocked::new();
+    let id = stocked.accept("h");
+    let mut worker = stocked.worker(&["--once", "--lease", "600ms"], HANG);
+    let pids = hanging(&stocked, &worker);
+    stocked.apply(&id, Command::Cancel(Cancel { by: "ana".to_owned(), reason: None }));
+    let line = says(&worker, "lost ");
+    assert!(line.contains("the handoff is cancelled"), "{line}");
+    worker.wait(LONG).expect("it ends");
+    until_dead(&pids);
+    assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Cancelled);
+}
+
+#[test]
+fn heartbeats_keep_a_lease_that_is_shorter_than_the_work() {
+    let stocked = Stocked::new();
+    stocked.sandbox.write("report.json", REPORT);
+    let id = stocked.accept("csv-07");
+    let mut worker =
+        stocked.worker(&["--once", "--lease", "500ms"], "mkfifo go; echo hanging >&2; read x < go; cat report.json");
+    says(&worker, "hanging");
+    // More heartbeats than the lease would have lived without them.
+    stocked.until(&id, |handoff| handoff.version >= 8);
+    stocked.sandbox.write("go", "go\n");
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
+    assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Completed);
+}
+
+#[test]
+fn first_signal_drains() {
+    let stocked = Stocked::new();
+    stocked.sandbox.write("report.json", REPORT);
+    let (first, second) = (stocked.accept("csv-07"), stocked.accept("other"));
+    let mut worker = stocked.worker(&[], "mkfifo go; echo hanging >&2; read x < go; cat report.json");
+    says(&worker, "hanging");
+    worker.terminate();
+    says(&worker, "stopping");
+    stocked.sandbox.write("go", "go\n");
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
+    assert_eq!(stocked.find(&first).expect("there").state.name(), StateName::Completed);
+    assert_eq!(stocked.find(&second).expect("there").fence, 0, "nothing more was claimed");
+}
+
+#[test]
+fn second_signal_kills_and_reports_nothing() {
+    let stocked = Stocked::new();
+    let id = stocked.accept("h");
+    let mut worker = stocked.worker(&[], HANG);
+    let pids = hanging(&stocked, &worker);
+    worker.terminate();
+    says(&worker, "stopping");
+    worker.terminate();
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
+    until_dead(&pids);
+    assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Claimed, "the lease expires by itself");
+}
+
+#[test]
+fn idle_worker_ends_at_once_and_takes_what_comes_until_then() {
+    let stocked = Stocked::new();
+    stocked.sandbox.write("report.json", REPORT);
+    let mut worker = stocked.worker(&[], "cat report.json");
+    says(&worker, "working");
+    let id = stocked.accept("csv-07");
+    stocked.until_state(&id, StateName::Completed);
+    worker.terminate();
+    assert_eq!(worker.wait(Duration::from_secs(10)).expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
+    let stocked = Stocked::new();
+    stocked.sandbox.write("report.json", REPORT);
+    let id = stocked.accept_with("csv-07", "csv-07", |terms| terms.retry.delay_ms = 0);
+    let mut dead = stocked.worker(&["--lease", "300ms"], HANG);
+    let pids = hanging(&stocked, &dead);
+    dead.kill();
+    let mut worker = stocked.worker(&["--once"], "cat report.json");
+    assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
+    let handoff = stocked.find(&id).expect("there");
+    assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, 2));
+    // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
+    for pid in pids {
+        let _ = std::process::Command::new("kill").args(["-9", pid.trim()]).status();
+    }
+}
