@@ -84,6 +84,8 @@ pub struct Handoff {
     pub accepted_at: Timestamp,
     /// When the last event happened.
     pub changed_at: Timestamp,
+    /// Of no use after this time: what was agreed, until somebody brings it back after that.
+    pub deadline: Option<Timestamp>,
     /// How many events there are about it; grows by one with each.
     pub version: u64,
     /// The token of the latest claim; only grows.
@@ -338,7 +340,7 @@ impl Handoff {
             return None;
         }
         let lease = self.lease().map(|lease| lease.until);
-        [lease, self.times_out_at(), self.terms.deadline].into_iter().flatten().min()
+        [lease, self.times_out_at(), self.deadline].into_iter().flatten().min()
     }
 }
 
@@ -382,6 +384,13 @@ mod priority_word {
         let word = String::deserialize(deserializer)?;
         Priority::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no priority")))
     }
+}
+
+/// Returns the next whole microsecond. Stores keep no more, and a time must be the same before and after it was stored.
+pub(crate) fn whole(time: Timestamp) -> Timestamp {
+    let down = Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time);
+    let up = || down.checked_add(std::time::Duration::from_micros(1)).unwrap_or(Timestamp::MAX);
+    if down < time { up() } else { down }
 }
 
 /// Returns a time so many milliseconds later, or the last one there is.

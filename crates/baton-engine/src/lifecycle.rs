@@ -3,7 +3,7 @@
 //! Nothing here does I/O, reads a clock or throws dice. What is accepted becomes an event; applying the events in
 //! their order gives the handoff again ([`replay`]). One file per command says what it does in every state.
 
-mod accept;
+pub(crate) mod accept;
 mod acknowledge;
 mod action;
 mod cancel;
@@ -37,7 +37,7 @@ pub use verify::{Verdict, Verify};
 
 use jiff::Timestamp;
 
-use crate::handoff::Handoff;
+use crate::handoff::{Handoff, whole};
 use crate::journal::Fact;
 
 /// The longest lease that a claim or a heartbeat gives.
@@ -102,7 +102,7 @@ impl Command {
 
 /// Applies a command. The time of an event is never before that of the one before it.
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
-    let at = at.max(handoff.changed_at);
+    let at = whole(at).max(handoff.changed_at);
     let mut next = handoff.clone();
     let actions = match &command {
         Command::Claim(claim) => claim.apply(&mut next, at),
@@ -147,7 +147,7 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
 pub fn refuse(handoff: &Handoff, refused: Refused, at: Timestamp) -> Transition {
     let mut next = handoff.clone();
     next.version += 1;
-    next.changed_at = at.max(handoff.changed_at);
+    next.changed_at = whole(at).max(handoff.changed_at);
     Transition { handoff: next, fact: Fact::Refused(refused), actions: Vec::new() }
 }
 

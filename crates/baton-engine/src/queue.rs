@@ -17,6 +17,11 @@ impl Queue {
         Queue { agent: agent.into(), paused: false, concurrency: None }
     }
 
+    /// Looks whether the settings keep within the limits; the error says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        crate::lifecycle::accept::name("agent", &self.agent)
+    }
+
     /// Returns how many of `wanted` handoffs may be handed out while `claimed` are.
     pub fn room(&self, wanted: u32, claimed: u32) -> u32 {
         match (self.paused, self.concurrency) {

@@ -65,7 +65,8 @@ impl Policy {
     pub fn delay_before(&self, retry: u32, chance: f64) -> Duration {
         let growth = self.multiplier.max(0.0).powi(i32::try_from(retry.saturating_sub(1)).unwrap_or(i32::MAX));
         let full = (self.delay_ms as f64 * growth).min(DELAY_MAX.as_millis() as f64);
-        let random = full * self.jitter.clamp(0.0, 1.0) * (1.0 - chance.clamp(0.0, 1.0));
+        let chance = if chance.is_finite() { chance.clamp(0.0, 1.0) } else { 0.0 };
+        let random = full * self.jitter.clamp(0.0, 1.0) * (1.0 - chance);
         Duration::from_millis((full - random).max(0.0) as u64)
     }
 }

@@ -53,11 +53,14 @@ pub trait Store: Send + Sync {
     /// Returns the runs after one, in the order of their ids.
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error>;
 
-    /// Returns the handoffs of a run, each with the last event that its row knows of.
+    /// Returns the handoffs of a run in the order of their acceptance, each with the last event that its row knows of.
     async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error>;
 
     /// Returns the settings of an agent's queue.
     async fn queue(&self, agent: &str) -> Result<Queue, Error>;
+
+    /// Returns the settings of all queues that somebody has set something for.
+    async fn queues(&self) -> Result<Vec<Queue>, Error>;
 
     /// Changes the settings of an agent's queue.
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error>;
@@ -65,10 +68,10 @@ pub trait Store: Send + Sync {
     /// Returns when something will be ready for the agent, or due for anybody, if nothing else happens.
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error>;
 
-    /// Returns the runs whose handoffs were all finished before a time.
+    /// Returns the runs whose handoffs were all finished before a time, in any order.
     async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error>;
 
-    /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many.
+    /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many handoffs.
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error>;
 
     /// Returns a number that grows when something may have changed, by whomever.
@@ -164,8 +167,6 @@ pub struct Checkup {
     pub migration: u32,
     /// The last migration that this program knows.
     pub migration_known: u32,
-    /// How many leases have ended without anybody noticing.
-    pub expired_leases: u64,
     /// What is wrong, if anything is.
     pub faults: Vec<String>,
 }
@@ -179,6 +180,9 @@ pub enum Error {
     /// There is no such handoff.
     #[error("there is no handoff `{0}`")]
     NotFound(HandoffId),
+    /// What is asked for is not within the limits.
+    #[error("{0}")]
+    Invalid(String),
     /// The id or the key belongs to another request.
     #[error("the {what} `{value}` belongs to another request: {existing}")]
     Taken {

@@ -181,6 +181,10 @@ impl Store for Postgres {
         self.patiently(|| queue::queue(self, agent)).await
     }
 
+    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+        self.patiently(|| queue::queues(self)).await
+    }
+
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
         self.patiently(|| queue::set_queue(self, queue)).await
     }

@@ -43,6 +43,8 @@ struct Body {
     request: Digest,
     accepted_at: Timestamp,
     changed_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deadline: Option<Timestamp>,
     attempts: u32,
     state: StoredState,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,6 +114,7 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         request: handoff.request.clone(),
         accepted_at: handoff.accepted_at,
         changed_at: handoff.changed_at,
+        deadline: handoff.deadline,
         attempts: handoff.attempts,
         state: StoredState::from(&handoff.state),
         notes: handoff.notes.clone(),
@@ -136,6 +139,7 @@ impl Row {
             request: body.request,
             accepted_at: body.accepted_at,
             changed_at: body.changed_at,
+            deadline: body.deadline,
             version: unsigned(self.version)?,
             fence: unsigned(self.fence)?,
             attempts: body.attempts,

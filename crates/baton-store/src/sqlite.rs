@@ -175,6 +175,10 @@ impl Store for Sqlite {
         self.read(move |connection| table::queue(connection, &agent)).await
     }
 
+    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+        self.read(look::queues).await
+    }
+
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
         let queue = queue.clone();
         self.write(move |batch| change::set_queue(batch, &queue).map(Ok)).await

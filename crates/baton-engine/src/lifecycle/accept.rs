@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Transition};
-use crate::handoff::{Handoff, State, Terms, Written};
+use crate::handoff::{Handoff, State, Terms, Written, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
 
@@ -21,10 +21,22 @@ pub struct Accept {
     pub request: Written,
 }
 
+/// The longest name of a party, and the longest key.
+const NAME_BYTES_MAX: usize = 1024;
+
 impl Accept {
+    /// Looks whether the terms keep within the limits; the error says what does not.
+    pub fn check(&self) -> Result<(), String> {
+        name("sender", &self.terms.from)?;
+        name("receiver", &self.terms.to)?;
+        self.terms.key.as_deref().map_or(Ok(()), |key| name("key", key))?;
+        self.terms.retry.check()
+    }
+
     /// Makes the handoff.
     pub fn apply(self, at: Timestamp) -> Transition {
-        let ready_at = self.terms.not_before.map_or(at, |not_before| not_before.max(at));
+        let at = whole(at);
+        let ready_at = self.terms.not_before.map_or(at, |not_before| whole(not_before).max(at));
         let handoff = Handoff {
             id: self.id.clone(),
             run: self.run.clone(),
@@ -32,6 +44,7 @@ impl Accept {
             request: self.request.digest(),
             accepted_at: at,
             changed_at: at,
+            deadline: self.terms.deadline.map(whole),
             version: 1,
             fence: 0,
             attempts: 0,
@@ -43,6 +56,15 @@ impl Accept {
         let actions = vec![Action::announce(&handoff, ready_at)];
         Transition { handoff, fact: Fact::Accepted(Box::new(self)), actions }
     }
+}
+
+/// Looks whether every store can keep a name.
+pub(crate) fn name(what: &str, text: &str) -> Result<(), String> {
+    if text.len() > NAME_BYTES_MAX {
+        return Err(format!("the {what} has {} bytes, but at most {NAME_BYTES_MAX} are allowed", text.len()));
+    }
+    // Not every database can keep it.
+    if text.contains('\0') { Err(format!("the {what} has a NUL character")) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -60,5 +82,21 @@ mod tests {
         let transition = accept.apply(at);
         assert_eq!(transition.handoff.state, State::Pending { ready_at: sample::time(60) });
         assert_eq!(transition.actions, [Action::Announce { agent: "b".to_owned(), at: sample::time(60) }]);
+    }
+
+    #[test]
+    fn terms_have_limits() {
+        assert_eq!(sample::accept().check(), Ok(()));
+        let mut accept = sample::accept();
+        accept.terms.to = "b\0".to_owned();
+        assert_eq!(accept.check(), Err("the receiver has a NUL character".to_owned()));
+        accept.terms.to = "b".repeat(NAME_BYTES_MAX + 1);
+        assert!(accept.check().is_err());
+        accept.terms.to = "b".to_owned();
+        accept.terms.key = Some("k\0".to_owned());
+        assert_eq!(accept.check(), Err("the key has a NUL character".to_owned()));
+        accept.terms.key = None;
+        accept.terms.retry.multiplier = f64::NAN;
+        assert!(accept.check().is_err());
     }
 }

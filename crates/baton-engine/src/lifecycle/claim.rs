@@ -19,6 +19,7 @@ impl Claim {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::Pending { ready_at } if ready_at > at => Err(Refusal::NotReady { at: ready_at }),
+            State::Pending { .. } if handoff.deadline.is_some_and(|deadline| deadline <= at) => Err(Refusal::Overdue),
             State::Pending { .. } => {
                 let length_ms = self.lease_ms.min(LEASE_MS_MAX);
                 let until = later(at, length_ms);
@@ -45,7 +46,10 @@ impl Claim {
 /// Returns the lease if the token is that of the claim that holds it now.
 pub(super) fn held(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, Refusal> {
     let name = handoff.state.name();
-    if fence != handoff.fence {
+    if fence > handoff.fence {
+        return Err(Refusal::NeverGiven { given: fence });
+    }
+    if fence < handoff.fence {
         return Err(Refusal::Stale { given: fence, current: handoff.fence });
     }
     match &mut handoff.state {
@@ -81,6 +85,22 @@ mod tests {
         pending.state = State::Pending { ready_at: sample::time(100) };
         let refusal = apply(&pending, sample::claim(), sample::time(99)).expect_err("too early");
         assert_eq!(refusal, Refusal::NotReady { at: sample::time(100) });
+    }
+
+    #[test]
+    fn handoff_that_nobody_wants_any_more_is_not_claimed() {
+        let mut pending = sample::handoff(StateName::Pending);
+        pending.deadline = Some(sample::time(30));
+        assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::Overdue));
+        assert!(apply(&pending, sample::claim(), sample::time(29)).is_ok());
+    }
+
+    #[test]
+    fn token_that_was_never_given_is_told_from_an_old_one() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let refusal = apply(&claimed, sample::report(claimed.fence + 1), sample::time(30)).expect_err("never given");
+        assert_eq!(refusal, Refusal::NeverGiven { given: claimed.fence + 1 });
+        assert!(!refusal.is_late());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fail::try_again;
+use super::fail::{finite, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{Handoff, Lease, State};
@@ -12,12 +12,13 @@ use crate::handoff::{Handoff, Lease, State};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expire {
     /// A random number between 0 and 1, for the jitter of the policy.
+    #[serde(serialize_with = "finite")]
     pub dice: f64,
 }
 
 impl Expire {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        let overdue = handoff.terms.deadline.is_some_and(|deadline| deadline <= at);
+        let overdue = handoff.deadline.is_some_and(|deadline| deadline <= at);
         let timed_out = handoff.times_out_at().is_some_and(|end| end <= at);
         match &handoff.state {
             State::Claimed { lease } if overdue => {
@@ -100,7 +101,7 @@ mod tests {
     fn deadline_ends_every_open_state() {
         for name in StateName::ALL.into_iter().filter(|name| !name.is_finished()) {
             let mut handoff = sample::handoff(name);
-            handoff.terms.deadline = Some(sample::time(100));
+            handoff.deadline = Some(sample::time(100));
             assert_eq!(apply(&handoff, EXPIRE, sample::time(99)).is_err(), name != StateName::Claimed, "{name}");
             let next = apply(&handoff, EXPIRE, sample::time(100)).expect("overdue").handoff;
             assert_eq!(next.state, State::Failed { at: sample::time(100) }, "{name}");

@@ -19,6 +19,7 @@ pub struct Fail {
     /// What was reported beyond that.
     pub document: Option<Written>,
     /// A random number between 0 and 1, for the jitter of the policy.
+    #[serde(serialize_with = "finite")]
     pub dice: f64,
 }
 
@@ -37,6 +38,11 @@ impl Fail {
             None => Digest::of(self.failure.to_string().as_bytes()),
         }
     }
+}
+
+/// Writes a number; what is none is written as 0, because nobody could read it again.
+pub(super) fn finite<S: serde::Serializer>(dice: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(if dice.is_finite() { *dice } else { 0.0 })
 }
 
 /// Ends a failed attempt: another one follows after a wait, or none.

@@ -16,6 +16,12 @@ pub enum Refusal {
         /// The latest token.
         current: u64,
     },
+    /// Nobody was ever given this token.
+    #[error("there was never a claim {given} of it")]
+    NeverGiven {
+        /// The token of the caller.
+        given: u64,
+    },
     /// The caller's claim is over.
     #[error("the claim {given} is over: the handoff is {state}")]
     Over {
@@ -33,6 +39,9 @@ pub enum Refusal {
         /// When it can be.
         at: Timestamp,
     },
+    /// Its deadline has passed.
+    #[error("its deadline has passed")]
+    Overdue,
     /// Nothing has ended yet.
     #[error("nothing has expired")]
     NotExpired,
@@ -88,9 +97,11 @@ impl Refusal {
     pub fn name(&self) -> &'static str {
         match self {
             Refusal::Stale { .. } => "stale claim",
+            Refusal::NeverGiven { .. } => "never given",
             Refusal::Over { .. } => "claim is over",
             Refusal::Repeated => "already recorded",
             Refusal::NotReady { .. } => "not ready",
+            Refusal::Overdue => "overdue",
             Refusal::NotExpired => "not expired",
             Refusal::Changed { .. } => "changed since",
             Refusal::OtherQuestion { .. } => "other question",
@@ -103,7 +114,9 @@ impl Refusal {
         match self {
             Refusal::Stale { .. } | Refusal::Over { .. } => true,
             Refusal::Repeated
+            | Refusal::NeverGiven { .. }
             | Refusal::NotReady { .. }
+            | Refusal::Overdue
             | Refusal::NotExpired
             | Refusal::Changed { .. }
             | Refusal::OtherQuestion { .. }

@@ -21,7 +21,7 @@ impl Requeue {
         match handoff.state {
             State::Failed { .. } | State::Cancelled { .. } | State::Blocked { .. } => {
                 // A deadline that has passed would end it again at once.
-                handoff.terms.deadline = handoff.terms.deadline.filter(|deadline| *deadline > at);
+                handoff.deadline = handoff.deadline.filter(|deadline| *deadline > at);
                 handoff.note(About::Requeued, &self.by, self.note.as_deref().unwrap_or("brought back"));
                 Ok(start_over(handoff, at))
             }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn deadline_that_has_passed_does_not_end_it_again() {
         let mut failed = sample::handoff(StateName::Failed);
-        failed.terms.deadline = Some(sample::time(45));
+        failed.deadline = Some(sample::time(45));
         let pending = apply(&failed, sample::requeue(), sample::time(50)).expect("failed").handoff;
         assert_eq!(pending.wakes_at(), None);
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fail::try_again;
+use super::fail::{finite, try_again};
 use super::report::completed;
 use super::{Action, Refusal};
 use crate::failure::{Code, Failure};
@@ -17,6 +17,7 @@ pub struct Verify {
     /// What it showed.
     pub verdict: Verdict,
     /// A random number between 0 and 1, for the jitter of the policy.
+    #[serde(serialize_with = "finite")]
     pub dice: f64,
 }
 

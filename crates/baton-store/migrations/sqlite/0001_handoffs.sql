@@ -28,6 +28,8 @@ CREATE TABLE handoffs (
 CREATE INDEX handoffs_ready ON handoffs (agent, priority, ready_at, id) WHERE state = 'pending';
 CREATE INDEX handoffs_wake ON handoffs (wake_at, agent, state) WHERE wake_at IS NOT NULL;
 CREATE INDEX handoffs_failed ON handoffs (finished_at) WHERE state = 'failed';
+-- A handoff that belongs to no other run is found by its id.
+CREATE INDEX handoffs_run ON handoffs (run) WHERE run <> id;
 CREATE UNIQUE INDEX handoffs_key ON handoffs (key) WHERE key IS NOT NULL;
 
 -- The journal. Nothing in it is ever changed; whole runs are removed when they are pruned.

@@ -17,6 +17,7 @@ use super::table::{self, Arrays, Change, ENDS, Ends, INSERT};
 
 /// Accepts requests, all of them or none.
 pub(super) async fn accept(store: &Postgres, requests: &[Accept], at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    requests.iter().try_for_each(Accept::check).map_err(Error::Invalid)?;
     let mut patience = Patience::new();
     // What may have been written by us before the connection was lost is ours, and not there before.
     let mut unsure = false;

@@ -4,7 +4,6 @@ use baton_engine::store::Checkup;
 
 use super::fault::Fault;
 use super::{Postgres, migrate};
-use crate::rows;
 
 /// The oldest server that we know to work.
 const SERVER_MIN: i32 = 140_000;
@@ -12,14 +11,10 @@ const SERVER_MIN: i32 = 140_000;
 /// Looks whether the store is sound.
 pub(super) async fn checkup(store: &Postgres) -> Result<Checkup, Fault> {
     let session = store.session().await?;
-    let expired = "SELECT count(*) FROM handoffs
-                   WHERE wake_at <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
     let settings = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),
                            current_setting('fsync'), current_setting('full_page_writes'),
                            current_setting('synchronous_commit'), pg_is_in_recovery(),
                            current_setting('default_transaction_read_only')";
-    let expired = session.query(expired, &[]).await?;
-    let expired_leases: i64 = expired.first().map_or(Ok(0), |row| row.try_get(0))?;
     let mut faults = Vec::new();
     for row in session.query(settings, &[]).await? {
         let number: i32 = row.try_get(0)?;
@@ -43,7 +38,6 @@ pub(super) async fn checkup(store: &Postgres) -> Result<Checkup, Fault> {
         place: format!("PostgreSQL {}", store.address.place),
         migration: migrate::current(&session).await?,
         migration_known: migrate::known(),
-        expired_leases: rows::unsigned(expired_leases)?,
         faults,
     })
 }

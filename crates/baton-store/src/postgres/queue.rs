@@ -26,8 +26,16 @@ pub(super) async fn queue(store: &Postgres, agent: &str) -> Result<Queue, Fault>
     found.first().map_or_else(|| Ok(Queue::open(agent)), |row| read(agent, row))
 }
 
+/// Returns the settings of all queues.
+pub(super) async fn queues(store: &Postgres) -> Result<Vec<Queue>, Fault> {
+    let sql = "SELECT paused, concurrency, agent FROM queues ORDER BY agent";
+    let found = store.session().await?.query(sql, &[]).await?;
+    found.iter().map(|row| read(row.try_get(2)?, row)).collect()
+}
+
 /// Changes the settings of an agent's queue.
 pub(super) async fn set_queue(store: &Postgres, queue: &Queue) -> Result<(), Fault> {
+    queue.check().map_err(Error::Invalid)?;
     let sql = "INSERT INTO queues (agent, paused, concurrency) VALUES ($1, $2, $3)
                ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, concurrency = excluded.concurrency";
     let session = store.session().await?;

@@ -16,6 +16,7 @@ pub(super) fn accept(batch: &Batch<'_>, requests: &[Accept], at: Timestamp) -> R
 }
 
 fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<Accepted, Error> {
+    request.check().map_err(Error::Invalid)?;
     let connection = batch.connection;
     let (head, latest) = table::head(connection, &request.run)?;
     let transition = request.clone().apply(latest.map_or(at, |latest| latest.max(at)));

@@ -17,16 +17,19 @@ pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec
     let claimed = if queue.concurrency.is_some() { claimed(batch.connection, &wish.agent)? } else { 0 };
     let room = queue.room(wish.count, claimed);
     let rows = ready(batch.connection, &wish.agent, room, at)?;
-    rows.iter().map(|row| claim_one(batch, row, wish, at)).collect()
+    rows.iter().filter_map(|row| claim_one(batch, row, wish, at).transpose()).collect()
 }
 
-fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Claimed, Error> {
+/// Claims a handoff, unless nobody wants it any more.
+fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<Claimed>, Error> {
     let handoff = row.handoff()?;
     let (head, latest) = table::head(batch.connection, &handoff.run)?;
     let claim = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
-    let transition = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at)))?;
+    let Ok(transition) = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at))) else {
+        return Ok(None);
+    };
     table::advance(batch.connection, head, &transition)?;
-    Ok(Claimed { request: request(batch.connection, row)?, handoff: transition.handoff })
+    Ok(Some(Claimed { request: request(batch.connection, row)?, handoff: transition.handoff }))
 }
 
 /// Returns what can be claimed. One look into the index per priority finds exactly what is ready by now, so what waits

@@ -2,6 +2,7 @@
 
 use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::journal::{Event, Head};
+use baton_engine::queue::Queue;
 use baton_engine::store::{Checkup, Count, Error, Filter};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
@@ -24,15 +25,11 @@ fn all<T>(
 
 /// Returns the ids that begin like this.
 pub(super) fn ids_beginning_with(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
-    // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other.
-    let sql = "SELECT id FROM handoffs WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2";
-    let end = format!("{prefix}\u{10ffff}");
-    let ranged = "SELECT id FROM handoffs WHERE id >= ?1 AND id < ?3 AND substr(id, 1, length(?1)) = ?1
-                  ORDER BY id LIMIT ?2";
-    let ids: Vec<String> = match prefix.is_empty() {
-        true => all(connection, sql, params![prefix, limit], |row| row.get(0))?,
-        false => all(connection, ranged, params![prefix, limit, end], |row| row.get(0))?,
-    };
+    // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other. No id is longer than its end.
+    let sql =
+        "SELECT id FROM handoffs WHERE id BETWEEN ?1 AND ?2 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?3";
+    let end = format!("{prefix}{}", "\u{10ffff}".repeat(32));
+    let ids: Vec<String> = all(connection, sql, params![prefix, end, limit], |row| row.get(0))?;
     ids.into_iter().map(|id| HandoffId::parse(id).map_err(Error::Damaged)).collect()
 }
 
@@ -89,8 +86,11 @@ pub(super) fn history(connection: &Connection, run: &RunId, after: u64, limit: u
 
 /// Returns the runs after one.
 pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
-    let sql = "SELECT run FROM events WHERE seq = 1 AND run > ?1
-               UNION SELECT run FROM handoffs WHERE run > ?1 ORDER BY run LIMIT ?2";
+    // By the journal, and by the handoffs, in case a journal is gone.
+    let sql = "SELECT run FROM (SELECT DISTINCT run FROM events WHERE run > ?1 ORDER BY run LIMIT ?2)
+               UNION SELECT run FROM (SELECT run FROM handoffs WHERE id > ?1 AND run = id ORDER BY id LIMIT ?2)
+               UNION SELECT run FROM (SELECT DISTINCT run FROM handoffs WHERE run > ?1 AND run <> id ORDER BY run LIMIT ?2)
+               ORDER BY run LIMIT ?2";
     let after = after.map_or("", RunId::as_str);
     let runs: Vec<String> = all(connection, sql, params![after, limit], |row| row.get(0))?;
     runs.into_iter().map(|run| RunId::parse(run).map_err(Error::Damaged)).collect()
@@ -98,15 +98,21 @@ pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -
 
 /// Returns the handoffs of a run, each with the last event that its row knows of.
 pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
-    // The journal knows the handoffs by an index. A handoff that is not in it any more is looked for by its own id.
+    // A handoff of its own is found by its id, those of a run together by the run.
     let sql = concat!(
         "SELECT ",
         table::columns!(),
-        " FROM handoffs WHERE run = ?1
-          AND (id = ?1 OR id IN (SELECT handoff FROM events WHERE run = ?1)) ORDER BY rowid"
+        " FROM (SELECT rowid AS place, * FROM handoffs WHERE id = ?1 AND run = ?1
+                UNION ALL SELECT rowid AS place, * FROM handoffs WHERE run = ?1 AND run <> id) ORDER BY place"
     );
     let found = all(connection, sql, [run.as_str()], table::row)?;
     found.iter().map(|row| Ok((row.handoff()?, row.head()?))).collect()
+}
+
+/// Returns the settings of all queues.
+pub(super) fn queues(connection: &Connection) -> Result<Vec<Queue>, Error> {
+    let sql = "SELECT agent, paused, concurrency FROM queues ORDER BY agent";
+    all(connection, sql, [], |row| Ok(Queue { agent: row.get(0)?, paused: row.get(1)?, concurrency: row.get(2)? }))
 }
 
 /// Returns when something will be ready for the agent, or due for anybody.
@@ -132,17 +138,8 @@ pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> 
 
 /// Looks whether the file is sound, page by page.
 pub(super) fn checkup(connection: &Connection, place: String) -> Result<Checkup, Error> {
-    let now = time(connection)?.map_or(0, Timestamp::as_microsecond);
-    let expired = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND wake_at <= ?1";
-    let expired_leases: i64 = connection.query_row(expired, [now], |row| row.get(0)).map_err(translate)?;
     let said: Vec<String> = all(connection, "PRAGMA integrity_check(20)", [], |row| row.get(0))?;
     let faults = said.into_iter().filter(|line| line != "ok").collect();
     let (migration, migration_known) = (migrate::current(connection)?, migrate::known());
-    Ok(Checkup {
-        place: format!("SQLite {place}"),
-        migration,
-        migration_known,
-        expired_leases: rows::unsigned(expired_leases)?,
-        faults,
-    })
+    Ok(Checkup { place: format!("SQLite {place}"), migration, migration_known, faults })
 }

@@ -10,11 +10,12 @@ use super::writer::Batch;
 
 /// Returns the runs whose handoffs were all finished before a time.
 pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
-    // From the oldest on, so that a batch costs the same however many are left. The journal finds the other handoffs
-    // of the run by its index.
+    // From the oldest on, so that a batch costs the same however many are left.
     let sql = "SELECT DISTINCT run FROM handoffs AS done WHERE finished_at < ?1 AND NOT EXISTS (
-                   SELECT 1 FROM events JOIN handoffs AS other ON other.id = events.handoff
-                   WHERE events.run = done.run AND (other.finished_at IS NULL OR other.finished_at >= ?1))
+                   SELECT 1 FROM handoffs AS other WHERE other.run = done.run AND other.run <> other.id
+                   AND (other.finished_at IS NULL OR other.finished_at >= ?1)) AND NOT EXISTS (
+                   SELECT 1 FROM handoffs AS other WHERE other.id = done.run AND other.run = done.run
+                   AND (other.finished_at IS NULL OR other.finished_at >= ?1))
                LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let rows = statement.query_map(params![before.as_microsecond(), limit], |row| row.get(0)).map_err(translate)?;
@@ -23,17 +24,16 @@ pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u
 
 /// Removes a run with its journal, if everything in it was finished before that time.
 pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-    // The handoffs of a run are found through its journal, which has an index; the table of handoffs needs none.
-    let ids = "SELECT DISTINCT handoff FROM events WHERE run = ?1";
-    let open =
-        format!("SELECT count(*) FROM handoffs WHERE id IN ({ids}) AND (finished_at IS NULL OR finished_at >= ?2)");
+    let of_run = "rowid IN (SELECT rowid FROM handoffs WHERE id = ?1 AND run = ?1
+                            UNION ALL SELECT rowid FROM handoffs WHERE run = ?1 AND run <> id)";
+    let open = format!("SELECT count(*) FROM handoffs WHERE {of_run} AND (finished_at IS NULL OR finished_at >= ?2)");
     let mut statement = batch.connection.prepare_cached(&open).map_err(translate)?;
     let open: i64 =
         statement.query_row(params![run.as_str(), before.as_microsecond()], |row| row.get(0)).map_err(translate)?;
     if open > 0 {
         return Ok(0);
     }
-    let handoffs = format!("DELETE FROM handoffs WHERE id IN ({ids}) AND run = ?1");
+    let handoffs = format!("DELETE FROM handoffs WHERE {of_run}");
     let removed = batch.connection.prepare_cached(&handoffs).and_then(|mut sql| sql.execute([run.as_str()]));
     let removed = removed.map_err(translate)?;
     let events = batch.connection.prepare_cached("DELETE FROM events WHERE run = ?1");

@@ -114,7 +114,12 @@ async fn document_of_eight_mebibytes_comes_back(bed: Bed) {
 }
 
 async fn largest_numbers_come_back(bed: Bed) {
-    let retry = retry::Policy { max_retries: u32::MAX, delay_ms: u64::MAX, multiplier: 1e-300, jitter: 0.1 + 0.2 };
+    let retry = retry::Policy {
+        max_retries: retry::RETRIES_MAX,
+        delay_ms: 2_592_000_000,
+        multiplier: 1e-300,
+        jitter: 0.1 + 0.2,
+    };
     let accept = with(request("a"), |terms| {
         terms.timeout_ms = Some(u64::MAX);
         terms.retry = retry;

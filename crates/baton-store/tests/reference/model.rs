@@ -54,9 +54,10 @@ impl Model {
         ready.truncate(room as usize);
         let claim = Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms };
         self.all_or_nothing(|model| {
-            let claimed = ready.into_iter().map(|(_, _, id)| {
-                let handoff = model.happen(&id, Command::Claim(claim.clone()), at)?.handoff;
-                Ok(Claimed { handoff, request: model.handoffs[&id].request.clone() })
+            let claimed = ready.into_iter().filter_map(|(_, _, id)| {
+                // What nobody wants any more is left for the rescue.
+                let handoff = model.happen(&id, Command::Claim(claim.clone()), at).ok()?.handoff;
+                Some(Ok(Claimed { handoff, request: model.handoffs[&id].request.clone() }))
             });
             claimed.collect()
         })
@@ -101,9 +102,7 @@ impl Model {
     }
 
     pub(crate) fn set_queue(&mut self, queue: &Queue) -> Result<(), Error> {
-        if queue.agent.contains('\0') {
-            return Err(Error::Failed("a name has a NUL".to_owned()));
-        }
+        queue.check().map_err(Error::Invalid)?;
         self.queues.insert(queue.agent.clone(), queue.clone());
         Ok(())
     }
@@ -134,9 +133,7 @@ impl Model {
     }
 
     fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<Accepted, Error> {
-        if [Some(&request.terms.to), request.terms.key.as_ref()].into_iter().flatten().any(|name| name.contains('\0')) {
-            return Err(Error::Failed("a name has a NUL".to_owned()));
-        }
+        request.check().map_err(Error::Invalid)?;
         let known = match (self.handoffs.get(&request.id), request.terms.key.as_deref()) {
             (Some(entry), _) => Some((entry, "id", request.id.to_string())),
             (None, Some(key)) => self.with_key(key).map(|entry| (entry, "key", key.to_owned())),
@@ -263,6 +260,12 @@ impl Model {
         self.queues.get(agent).cloned().unwrap_or_else(|| Queue::open(agent))
     }
 
+    pub(crate) fn queues(&self) -> Vec<Queue> {
+        let mut queues: Vec<Queue> = self.queues.values().cloned().collect();
+        queues.sort_by(|one, other| one.agent.cmp(&other.agent));
+        queues
+    }
+
     pub(crate) fn next_due(&self, agent: Option<&str>) -> Option<Timestamp> {
         let ready = self.all().filter(|handoff| Some(handoff.terms.to.as_str()) == agent).filter_map(ready_at);
         ready.chain(self.all().filter_map(Handoff::wakes_at)).min()
@@ -275,10 +278,6 @@ impl Model {
 
     pub(crate) fn latest(&self) -> Option<Timestamp> {
         self.latest
-    }
-
-    pub(crate) fn expired_leases(&self, at: Timestamp) -> u64 {
-        self.all().filter(|handoff| handoff.lease().is_some_and(|lease| lease.until <= at)).count() as u64
     }
 
     /// Returns the kinds of everything that has happened.

@@ -188,8 +188,7 @@ mod tests {
 
     #[test]
     fn old_migration_and_faults_are_wrong() {
-        let sound =
-            Checkup { place: "x".to_owned(), migration: 1, migration_known: 1, expired_leases: 0, faults: Vec::new() };
+        let sound = Checkup { place: "x".to_owned(), migration: 1, migration_known: 1, faults: Vec::new() };
         assert!(store(&sound).iter().all(|sign| sign.verdict == Verdict::Fine));
         let broken = Checkup { migration: 2, faults: vec!["page 3".to_owned()], ..sound };
         assert_eq!(store(&broken).iter().filter(|sign| sign.verdict == Verdict::Wrong).count(), 2);

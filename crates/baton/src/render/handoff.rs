@@ -39,7 +39,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
         "blocked_reason": match &handoff.state { State::Blocked { reason } => Some(reason), _ => None },
         "ask": ask(handoff).map(ask_word),
         "not_before": terms.not_before,
-        "deadline": terms.deadline,
+        "deadline": handoff.deadline,
         "timeout_seconds": terms.timeout_ms.map(seconds),
         "retry": {
             "max_retries": terms.retry.max_retries,
@@ -129,7 +129,7 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
     }
     let optional = [
         ("key", terms.key.clone()),
-        ("deadline", terms.deadline.map(|deadline| deadline.to_string())),
+        ("deadline", handoff.deadline.map(|deadline| deadline.to_string())),
         ("time-out", terms.timeout_ms.map(|limit| briefly(Duration::from_millis(limit)))),
         ("returns", terms.returns_to.as_ref().map(ToString::to_string)),
         ("finished", handoff.state.finished_at().map(|at| ago(at, now))),

@@ -12,6 +12,7 @@ impl From<Error> for CommandError {
         match error {
             Error::Refused(refusal) => refused(&refusal),
             Error::NotFound(_) => CommandError::usage(message).hint("`baton list` shows what is there"),
+            Error::Invalid(_) => CommandError::usage(message),
             Error::Taken { what: "key", .. } => {
                 CommandError::no(message).hint("a key stands for one request: use another key for another request")
             }
