@@ -2,8 +2,9 @@
 //! the same kind of server: what is left between the two is what Baton itself costs.
 //!
 //! Then whether finished handoffs slow it down, how long it takes until a waiting worker has what was sent, and what
-//! waiting costs. `-- QUICK` as an argument leaves out the million finished handoffs.
+//! waiting costs. `QUICK` as an argument leaves out the million finished handoffs.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a benchmark fails")]
 
 #[path = "postgres/cycle.rs"]
 mod cycle;

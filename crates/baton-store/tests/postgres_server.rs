@@ -14,11 +14,11 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 fn time(seconds: i64) -> Timestamp {
-    Timestamp::from_second(1_767_225_600 + seconds).unwrap()
+    Timestamp::from_second(1_767_225_600 + seconds).expect("a time of this century")
 }
 
 fn id(name: &str) -> HandoffId {
-    HandoffId::parse(name).unwrap()
+    HandoffId::parse(name).expect("safe")
 }
 
 fn written(text: &str) -> Written {
@@ -40,7 +40,7 @@ fn wish(count: u32) -> Wish {
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {
-    Arc::new(Postgres::connect(url).await.unwrap())
+    Arc::new(Postgres::connect(url).await.expect("a server"))
 }
 
 fn new_database() -> String {

@@ -7,11 +7,12 @@ use std::time::Duration;
 use baton_store::postgres::Postgres;
 use baton_testbed::Scratch;
 
-/// The stored form of the handoff that the store writes in `cycle.rs`, in each of its states, as long as ours.
-const BODY: &str = r#"{"v":1,"terms":{"from":"lead","to":"agent-1","priority":"normal","not_before":null,"deadline":null,"timeout_ms":null,"retry":{"max_retries":3,"retry_delay_seconds":30,"backoff_multiplier":2.0,"jitter":0.0},"key":null,"verify":false,"returns_to":null},"request":"5f8e0b8c2f2a57d5a7a3c1c1a0c7e6f64b6a4b3f1f0f6f6d2c4b8d1a9e7c5b3a","accepted_at":"2027-01-15T08:00:00Z","changed_at":"2027-01-15T08:00:00Z","attempts":1,"state":{"claimed":{"claimant":"worker","since":"2027-01-15T08:00:00Z","until":"2027-01-15T08:01:00Z","length_ms":60000,"acknowledged":false}}}"#;
-const REQUEST: &str = r#"{"id":"hoff-12345-000000000001","run":"hoff-12345-000000000001","terms":{"from":"lead","to":"agent-1","priority":"normal","not_before":null,"deadline":null,"timeout_ms":null,"retry":{"max_retries":3,"retry_delay_seconds":30,"backoff_multiplier":2.0,"jitter":0.0},"key":null,"verify":false,"returns_to":null},"request":{"dialect":"native","text":"Review the change of the login form. Look at the session cookie, and at what happens when the token has expired. Write down what you found, with the file and the line."}}"#;
-const CLAIM: &str = r#"{"claimant":"worker","lease_ms":60000}"#;
-const REPORT: &str = r#"{"fence":1,"ending":"complete","document":{"dialect":"native","text":"Review the change of the login form. Look at the session cookie, and at what happens when the token has expired. Write down what you found, with the file and the line."}}"#;
+/// The stored form of the handoff that the store writes in `cycle.rs`, as long as ours. `pgbench` would take what
+/// follows a colon for a variable, so there is another sign in its place.
+const BODY: &str = r#"{"v"=1,"terms"={"from"="lead","to"="agent-1","priority"="normal","not_before"=null,"deadline"=null,"timeout_ms"=null,"retry"={"max_retries"=3,"retry_delay_seconds"=30,"backoff_multiplier"=2.0,"jitter"=0.0},"key"=null,"verify"=false,"returns_to"=null},"request"="5f8e0b8c2f2a57d5a7a3c1c1a0c7e6f64b6a4b3f1f0f6f6d2c4b8d1a9e7c5b3a","accepted_at"="2027-01-15T08=00=00Z","changed_at"="2027-01-15T08=00=00Z","attempts"=1,"state"={"claimed"={"claimant"="worker","since"="2027-01-15T08=00=00Z","until"="2027-01-15T08=01=00Z","length_ms"=60000,"acknowledged"=false}}}"#;
+const REQUEST: &str = r#"{"id"="hoff-12345-000000000001","run"="hoff-12345-000000000001","terms"={"from"="lead","to"="agent-1","priority"="normal","not_before"=null,"deadline"=null,"timeout_ms"=null,"retry"={"max_retries"=3,"retry_delay_seconds"=30,"backoff_multiplier"=2.0,"jitter"=0.0},"key"=null,"verify"=false,"returns_to"=null},"request"={"dialect"="native","text"="Review the change of the login form. Look at the session cookie, and at what happens when the token has expired. Write down what you found, with the file and the line."}}"#;
+const CLAIM: &str = r#"{"claimant"="worker","lease_ms"=60000}"#;
+const REPORT: &str = r#"{"fence"=1,"ending"="complete","document"={"dialect"="native","text"="Review the change of the login form. Look at the session cookie, and at what happens when the token has expired. Write down what you found, with the file and the line."}}"#;
 
 const ID: &str = "'hoff-' || :client_id::text || '-' || :n::text";
 const AGENT: &str = "'agent-' || :client_id::text";
@@ -43,9 +44,6 @@ pub(crate) async fn rate(url: &str, clients: usize, time: Duration) -> f64 {
 
 fn cycle() -> String {
     let accept = insert();
-    let restricted = format!(
-        "SELECT paused, concurrency FROM queues WHERE agent = {AGENT} AND (paused OR concurrency IS NOT NULL) FOR UPDATE;"
-    );
     let (ready, look) = (
         ready(),
         format!("SELECT {COLUMNS}, last.seq, last.hash, last.at FROM handoffs AS h {END} WHERE h.id = {ID};"),
@@ -57,7 +55,6 @@ fn cycle() -> String {
         &accept,
         "\\startpipeline",
         "BEGIN;",
-        &restricted,
         &ready,
         "\\endpipeline",
         "\\startpipeline",

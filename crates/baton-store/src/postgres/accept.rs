@@ -68,7 +68,7 @@ async fn together(store: &Postgres, requests: &[Accept], at: Timestamp) -> Resul
     let mut session = store.session().await?;
     let runs: Vec<&str> = requests.iter().map(|request| request.run.as_str()).collect();
     let (lock, ends) = (session.prepare(LOCK_RUNS).await?, session.prepare(ENDS).await?);
-    let (_, found) = session.begin((&lock, &[&runs]), (&ends, &[&runs])).await?;
+    let found = session.begin(Some((&lock, &[&runs])), (&ends, &[&runs])).await?;
     let mut ends = Ends::default();
     table::ends(&found, &mut ends)?;
     let known = Known::look(&session, requests).await?;

@@ -153,7 +153,7 @@ async fn write(
 ) -> Result<Result<Handoff, Error>, Fault> {
     let (lock, look) = (session.prepare(LOCK_RUN_OF).await?, session.prepare(LOOK_AND_LOCK).await?);
     let id = order.id.as_str();
-    let (_, found) = session.begin((&lock, &[&id]), (&look, &[&id])).await?;
+    let found = session.begin(Some((&lock, &[&id])), (&look, &[&id])).await?;
     let mut ends = Ends::default();
     let outcome = decide(order, found.first(), &mut ends, at)?;
     let Some(transition) = outcome.transition else { return Ok(outcome.answer) };

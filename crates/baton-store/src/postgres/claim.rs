@@ -118,10 +118,15 @@ async fn attempt(
 
 /// Locks what can be claimed.
 async fn take(session: &mut Session, wish: &Wish, at: Timestamp) -> Result<Vec<SqlRow>, Fault> {
-    let (restricted, ready) = (session.prepare(RESTRICTED).await?, session.prepare(READY).await?);
+    let ready = session.prepare(READY).await?;
     let (agent, until, count) = (wish.agent.as_str(), at.as_microsecond(), i64::from(wish.count));
-    let (settings, rows) = session.begin((&restricted, &[&agent]), (&ready, &[&agent, &until, &count, &false])).await?;
-    let Some(settings) = settings.first() else { return Ok(rows) };
+    let rows = session.begin(None, (&ready, &[&agent, &until, &count, &false])).await?;
+    if !rows.is_empty() {
+        return Ok(rows);
+    }
+    // Nothing is there, or the queue has restrictions; most have none, so that is asked last.
+    let settings = session.query(RESTRICTED, &[&agent]).await?;
+    let Some(settings) = settings.first() else { return Ok(Vec::new()) };
     let queue = super::queue::read(agent, settings)?;
     let count = i64::from(room(session, &queue, wish.count).await?);
     match count {

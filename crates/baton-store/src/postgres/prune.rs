@@ -41,7 +41,7 @@ pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp)
     let mut session = store.session().await?;
     let (lock, members) = (session.prepare(lock).await?, session.prepare(members).await?);
     let name = run.as_str();
-    let (_, found) = session.begin((&lock, &[&name]), (&members, &[&name, &before.as_microsecond()])).await?;
+    let found = session.begin(Some((&lock, &[&name])), (&members, &[&name, &before.as_microsecond()])).await?;
     let over = found.iter().map(|row| row.try_get::<_, Option<bool>>(0)).collect::<Result<Vec<_>, _>>()?;
     if over.iter().any(|over| *over != Some(true)) {
         session.roll_back().await?;

@@ -42,8 +42,8 @@ async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Resu
     if !is_due {
         return Ok(Vec::new());
     }
-    let (nothing, due) = (session.prepare("SELECT 1").await?, session.prepare(DUE).await?);
-    let (_, rows) = session.begin((&nothing, &[]), (&due, &[&until, &i64::from(limit)])).await?;
+    let due = session.prepare(DUE).await?;
+    let rows = session.begin(None, (&due, &[&until, &i64::from(limit)])).await?;
     let handoffs = rows.iter().map(table::handoff).collect::<Result<Vec<Handoff>, Fault>>()?;
     let runs: Vec<&str> = handoffs.iter().map(|handoff| handoff.run.as_str()).collect();
     session.query(LOCK_RUNS, &[&runs]).await?;

@@ -53,18 +53,23 @@ impl Session {
         Ok(self.client().query(&statement, parameters).await?)
     }
 
-    /// Begins a transaction with two questions, all in one round trip. The second is answered after the first.
+    /// Begins a transaction with a question, in one round trip. What is to be locked before is locked before.
     pub(super) async fn begin(
         &mut self,
-        first: Bound<'_>,
-        second: Bound<'_>,
-    ) -> Result<(Vec<tokio_postgres::Row>, Vec<tokio_postgres::Row>), Fault> {
+        lock: Option<Bound<'_>>,
+        question: Bound<'_>,
+    ) -> Result<Vec<tokio_postgres::Row>, Fault> {
         self.open = true;
         let client = self.client();
+        let locked = async {
+            match lock {
+                Some((statement, parameters)) => client.query(statement, parameters).await,
+                None => Ok(Vec::new()),
+            }
+        };
         let begun = client.batch_execute("BEGIN");
-        let ((), first, second) =
-            tokio::try_join!(begun, client.query(first.0, first.1), client.query(second.0, second.1))?;
-        Ok((first, second))
+        let ((), _, answer) = tokio::try_join!(begun, locked, client.query(question.0, question.1))?;
+        Ok(answer)
     }
 
     /// Runs the last statement of a transaction and commits, in one round trip; `behind` follows the commit.

@@ -26,7 +26,7 @@ on_every_store! {
 }
 
 // It is compared with the deadline of now, not with the one agreed upon.
-known_fault!(same_request_is_known_after_a_deadline_was_lifted, holds: [memory], fails: [sqlite: "Taken", postgres: "Taken"]);
+known_fault!(same_request_is_known_after_a_deadline_was_lifted, holds: [memory, postgres], fails: [sqlite: "Taken"]);
 
 async fn accepted_handoff_is_ready_at_once(bed: Bed) {
     let accepted = bed.send([request("a")], time(5)).await.remove(0);

@@ -17,13 +17,11 @@ on_every_store! {
     document_of_eight_mebibytes_comes_back,
     largest_numbers_come_back,
     far_away_times_come_back,
+    looking_for_a_nul_finds_nothing,
 }
 
 // SQLite accepts what PostgreSQL cannot keep.
 known_fault!(name_with_nul_is_the_same_for_every_store, holds: [memory, postgres], fails: [sqlite: "Ok([Accepted"]);
-
-// PostgreSQL fails instead of finding nothing.
-known_fault!(looking_for_a_nul_finds_nothing, holds: [memory, sqlite], fails: [postgres: "invalid byte sequence"]);
 
 const ODD: [&str; 11] = [
     "",
