@@ -1,7 +1,7 @@
 //! One suite for all stores: what the port promises, tried on memory, SQLite and PostgreSQL.
 //!
 //! Each file of `conformance/` is a topic. A test is written once and runs as `topic::memory::name`,
-//! `topic::sqlite::name` and `topic::postgres::name`, each on a fresh store. What is known to be wrong is a `known_fault`.
+//! `topic::sqlite::name` and `topic::postgres::name`, each on a fresh store.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -29,27 +29,6 @@ macro_rules! on_every_database {
     ($($name:ident),+ $(,)?) => {
         on_every_store!(@store sqlite: $($name),+);
         on_every_store!(@store postgres: $($name),+);
-    };
-}
-
-/// Makes a test of something that does not hold everywhere yet: it fails as it does today, or this must be changed.
-macro_rules! known_fault {
-    ($name:ident, holds: [$($holds:ident),*], fails: [$($fails:ident: $saying:literal),+]) => {
-        mod $name {
-            $(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $holds() {
-                    super::$name(crate::bed::Bed::$holds().await).await;
-                }
-            )*
-            $(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                #[should_panic(expected = $saying)]
-                async fn $fails() {
-                    super::$name(crate::bed::Bed::$fails().await).await;
-                }
-            )+
-        }
     };
 }
 

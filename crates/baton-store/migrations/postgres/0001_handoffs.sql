@@ -37,6 +37,8 @@ CREATE INDEX handoffs_ready ON handoffs (agent, priority, ready_at, id) WHERE st
 CREATE INDEX handoffs_wake ON handoffs (wake_at, agent, state) WHERE wake_at IS NOT NULL;
 CREATE INDEX handoffs_failed ON handoffs (finished_at) WHERE state = 'failed';
 CREATE INDEX handoffs_position ON handoffs (position);
+-- A handoff that belongs to no other run is found by its id.
+CREATE INDEX handoffs_run ON handoffs (run) WHERE run <> id;
 CREATE UNIQUE INDEX handoffs_key ON handoffs (key) WHERE key IS NOT NULL;
 
 -- The journal. Nothing in it is ever changed; whole runs are removed when they are pruned.
@@ -60,5 +62,3 @@ CREATE TABLE queues (
     paused      boolean NOT NULL,
     concurrency bigint CHECK (concurrency >= 0)
 );
-
--- Differs from SQLite: there is no table `latest`, because the time of this store is that of its server.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{Accepted, Error};
-use baton_engine::{HandoffId, RunId, Terms};
+use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 
 use super::Postgres;
@@ -93,20 +93,11 @@ async fn together(store: &Postgres, requests: &[Accept], at: Timestamp) -> Resul
 pub(super) const LOCK_RUNS: &str = "SELECT pg_advisory_xact_lock(hashtextextended(run, 0))
     FROM (SELECT DISTINCT run FROM unnest($1::text[]) AS wanted (run) ORDER BY run) AS runs";
 
-/// The column at which the look for [`Known`] handoffs has the event of their acceptance.
-const ACCEPTED: usize = 8;
-
 /// The handoffs that have the id or the key of a request.
 #[derive(Default)]
 pub(super) struct Known {
-    by_id: HashMap<HandoffId, Asked>,
+    by_id: HashMap<HandoffId, Handoff>,
     by_key: HashMap<String, HandoffId>,
-}
-
-/// A handoff, with the terms that were asked for; what was agreed may have changed since.
-struct Asked {
-    handoff: Handoff,
-    terms: Terms,
 }
 
 /// What becomes of requests, and what must be written for it.
@@ -118,17 +109,13 @@ impl Known {
         let sql = concat!(
             "SELECT ",
             table::columns!(),
-            ", accepted.kind, accepted.detail FROM (
-                SELECT * FROM handoffs WHERE id = ANY ($1) UNION ALL SELECT * FROM handoffs WHERE key = ANY ($2)
-             ) AS h JOIN events AS accepted ON accepted.run = h.run AND accepted.seq = h.accepted_seq"
+            " FROM (SELECT * FROM handoffs WHERE id = ANY ($1) UNION ALL SELECT * FROM handoffs WHERE key = ANY ($2)) AS h"
         );
         let ids: Vec<&str> = requests.iter().map(|request| request.id.as_str()).collect();
         let keys: Vec<&str> = requests.iter().filter_map(|request| request.terms.key.as_deref()).collect();
         let mut known = Known::default();
         for row in session.query(sql, &[&ids, &keys]).await? {
-            let handoff = table::handoff(&row)?;
-            let asked = table::accepted(&row, ACCEPTED, &handoff.run)?;
-            known.add(handoff, asked.terms);
+            known.add(table::handoff(&row)?);
         }
         Ok(known)
     }
@@ -142,18 +129,18 @@ impl Known {
                 continue;
             }
             let transition = request.clone().apply(ends.at(&request.run, at));
-            self.add(transition.handoff.clone(), request.terms.clone());
+            self.add(transition.handoff.clone());
             accepted.push(Accepted { handoff: transition.handoff.clone(), existing: false });
             changes.push(Change::of(transition, ends));
         }
         Ok((accepted, changes))
     }
 
-    fn add(&mut self, handoff: Handoff, terms: Terms) {
-        if let Some(key) = &terms.key {
+    fn add(&mut self, handoff: Handoff) {
+        if let Some(key) = &handoff.terms.key {
             self.by_key.insert(key.clone(), handoff.id.clone());
         }
-        self.by_id.insert(handoff.id.clone(), Asked { handoff, terms });
+        self.by_id.insert(handoff.id.clone(), handoff);
     }
 
     /// Returns the handoff with the id or the key of a request, if it is the same request.
@@ -163,9 +150,8 @@ impl Known {
             let key = request.terms.key.as_ref()?;
             Some(("key", key.clone(), self.by_id.get(self.by_key.get(key)?)?))
         };
-        let Some((what, value, found)) = by_id().or_else(by_key) else { return Ok(None) };
-        let handoff = &found.handoff;
-        match found.terms == request.terms && handoff.request == request.request.digest() {
+        let Some((what, value, handoff)) = by_id().or_else(by_key) else { return Ok(None) };
+        match handoff.terms == request.terms && handoff.request == request.request.digest() {
             true => Ok(Some(handoff.clone())),
             false => Err(Error::Taken { what, value, existing: handoff.id.clone() }),
         }

@@ -157,6 +157,8 @@ async fn write(
     let mut ends = Ends::default();
     let outcome = decide(order, found.first(), &mut ends, at)?;
     let Some(transition) = outcome.transition else { return Ok(outcome.answer) };
+    // What follows is not before what it follows from, whatever the clock of the caller says.
+    let at = transition.handoff.changed_at;
     let returned = resume(session, &transition, &mut ends).await?;
     let mut changes = vec![Change::of(transition, &mut ends)];
     if let Some(resume) = returned {

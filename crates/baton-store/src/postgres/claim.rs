@@ -4,7 +4,7 @@
 //! after we looked, nobody works on those handoffs until their leases have expired; that is what leases are for.
 
 use baton_engine::Handoff;
-use baton_engine::lifecycle::{self, Claim, Command, Refusal};
+use baton_engine::lifecycle::{self, Claim, Command};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
@@ -168,11 +168,8 @@ async fn decide(
     for (row, handoff) in rows.iter().zip(handoffs) {
         ends.read(&handoff.run, row, END)?;
         let command = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
-        let transition = match lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) {
-            // Columns have whole microseconds, the time until which it rests may have a part of one.
-            Err(Refusal::NotReady { .. }) => continue,
-            tried => tried?,
-        };
+        // What nobody wants any more is left for the rescue.
+        let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;
         claimed.push(Claimed { handoff: transition.handoff.clone(), request });
         changes.push(Change::of(transition, &mut ends));

@@ -114,12 +114,13 @@ pub(super) async fn runs(store: &Postgres, after: Option<&RunId>, limit: u32) ->
 
 /// Returns the handoffs of a run, each with the last event that its row knows of.
 pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Handoff, Head)>, Fault> {
-    // The journal knows the handoffs by an index. A handoff that is not in it any more is looked for by its own id.
+    // A handoff of its own is found by its id, those of a run together by the run.
     let sql = concat!(
         "SELECT ",
         table::columns!(),
         " FROM handoffs AS h
-          WHERE h.id IN (SELECT handoff FROM events WHERE run = $1 UNION SELECT $1) AND h.run = $1 ORDER BY h.position"
+          WHERE h.id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND h.run = $1
+          ORDER BY h.position"
     );
     let found = store.session().await?.query(sql, &[&run.as_str()]).await?;
     let read = |row: &SqlRow| {

@@ -31,9 +31,11 @@ pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp)
     // Whoever wants to accept something in this run waits for the same lock.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))";
     let members = "SELECT finished_at < $2 FROM handoffs
-        WHERE run = $1 AND id IN (SELECT handoff FROM events WHERE run = $1) ORDER BY id FOR UPDATE";
+        WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1
+        ORDER BY id FOR UPDATE";
     let remove = "WITH removed AS (
-            DELETE FROM handoffs WHERE run = $1 AND id IN (SELECT handoff FROM events WHERE run = $1) RETURNING 1
+            DELETE FROM handoffs
+            WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1 RETURNING 1
         ), forgotten AS (
             DELETE FROM events WHERE run = $1
         )

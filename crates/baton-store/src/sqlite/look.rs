@@ -131,9 +131,10 @@ pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<O
 
 /// Returns the time of the last change.
 pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> {
-    let last = "SELECT at FROM events ORDER BY position DESC LIMIT 1";
-    let times: Vec<i64> = all(connection, last, [], |row| row.get(0))?;
-    times.into_iter().next().map(rows::time).transpose()
+    // Callers who write at the same moment may be a little out of order.
+    let last = "SELECT max(at) FROM (SELECT at FROM events ORDER BY position DESC LIMIT 256)";
+    let times: Vec<Option<i64>> = all(connection, last, [], |row| row.get(0))?;
+    times.into_iter().flatten().next().map(rows::time).transpose()
 }
 
 /// Looks whether the file is sound, page by page.

@@ -7,6 +7,7 @@ use super::bed::Bed;
 use super::requests::{id, report, request, request_in, requeue, time, with, written};
 
 on_every_store! {
+    same_request_is_known_after_a_deadline_was_lifted,
     accepted_handoff_is_ready_at_once,
     accepted_handoff_is_not_ready_before_its_time,
     not_before_in_the_past_is_now,
@@ -24,9 +25,6 @@ on_every_store! {
     key_of_two_new_requests_belongs_to_the_first,
     handoffs_without_key_do_not_collide,
 }
-
-// It is compared with the deadline of now, not with the one agreed upon.
-known_fault!(same_request_is_known_after_a_deadline_was_lifted, holds: [memory, postgres], fails: [sqlite: "Taken"]);
 
 async fn accepted_handoff_is_ready_at_once(bed: Bed) {
     let accepted = bed.send([request("a")], time(5)).await.remove(0);

@@ -9,6 +9,7 @@ use super::bed::{Bed, ids, wish};
 use super::requests::{fail, report, request, request_for, time, urgent, with};
 
 on_every_store! {
+    times_finer_than_a_microsecond_are_no_error,
     urgent_handoffs_go_first,
     handoff_that_has_been_ready_longest_goes_first,
     equally_urgent_and_ready_go_by_id,
@@ -23,9 +24,6 @@ on_every_store! {
     lease_has_a_limit,
     clock_that_goes_back_hands_out_nothing_early,
 }
-
-// One handoff with such a time makes every claim of its agent fail until that time.
-known_fault!(times_finer_than_a_microsecond_are_no_error, holds: [memory, postgres], fails: [sqlite: "NotReady"]);
 
 async fn urgent_handoffs_go_first(bed: Bed) {
     bed.send([urgent("a", Priority::Low), urgent("b", Priority::Normal)], time(0)).await;

@@ -11,6 +11,7 @@ use super::bed::{Bed, wish};
 use super::requests::{blocked, ended, report, request, resume, time, with};
 
 on_every_store! {
+    name_with_nul_is_the_same_for_every_store,
     odd_text_comes_back_letter_by_letter,
     odd_names_come_back_letter_by_letter,
     odd_keys_are_told_apart,
@@ -19,9 +20,6 @@ on_every_store! {
     far_away_times_come_back,
     looking_for_a_nul_finds_nothing,
 }
-
-// SQLite accepts what PostgreSQL cannot keep.
-known_fault!(name_with_nul_is_the_same_for_every_store, holds: [memory, postgres], fails: [sqlite: "Ok([Accepted"]);
 
 const ODD: [&str; 11] = [
     "",

@@ -10,7 +10,7 @@ use super::requests::{acknowledge, cancel, ended, fail, heartbeat, id, report, r
 
 on_every_store! {
     report_with_an_old_token_is_refused_and_journalled,
-    report_with_a_token_of_the_future_is_refused_and_journalled,
+    report_with_a_token_that_was_never_given_is_refused,
     report_after_a_cancellation_is_refused_and_journalled,
     late_failure_and_acknowledgment_are_journalled,
     late_heartbeat_is_refused_without_a_trace,
@@ -45,13 +45,13 @@ async fn report_with_an_old_token_is_refused_and_journalled(bed: Bed) {
     assert_eq!(bed.apply("a", report(2, "done"), time(92)).await.unwrap().state.name(), StateName::Completed);
 }
 
-async fn report_with_a_token_of_the_future_is_refused_and_journalled(bed: Bed) {
+async fn report_with_a_token_that_was_never_given_is_refused(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     for token in [2, u64::MAX] {
         let error = bed.apply("a", report(token, "done"), time(1)).await.unwrap_err();
-        assert!(matches!(error, Error::Refused(Refusal::Stale { .. })), "{error}");
+        assert!(matches!(error, Error::Refused(Refusal::NeverGiven { .. })), "{error}");
     }
-    assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "refused", "refused"]);
+    assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
     assert_eq!(bed.find("a").await.state.name(), StateName::Claimed);
 }
 

@@ -7,6 +7,7 @@ use super::bed::{Bed, ids, names};
 use super::requests::{AGENT, cancel, id, report, request, request_for, run, time};
 
 on_every_store! {
+    last_letter_of_unicode_is_a_letter_too,
     unknown_handoff_is_not_found,
     ids_are_found_by_their_beginning,
     wildcards_are_letters_like_any_other,
@@ -16,9 +17,6 @@ on_every_store! {
     list_of_nothing_is_empty,
     census_counts_every_agent_in_every_state,
 }
-
-// The range of a prefix ends before U+10FFFF.
-known_fault!(last_letter_of_unicode_is_a_letter_too, holds: [memory, postgres], fails: [sqlite: "left == right"]);
 
 /// The order of ids is that of their bytes, whatever the language of the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

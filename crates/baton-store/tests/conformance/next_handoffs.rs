@@ -8,6 +8,7 @@ use super::bed::{Bed, ids};
 use super::requests::{cancel, id, report, request, request_in, time, with, written};
 
 on_every_store! {
+    what_comes_next_is_not_before_what_it_comes_from,
     next_handoff_is_accepted_with_the_report,
     several_next_handoffs_keep_their_order,
     taken_next_handoff_undoes_the_report,
@@ -16,9 +17,6 @@ on_every_store! {
     refused_command_brings_nothing_next,
     repeated_report_brings_nothing_next_twice,
 }
-
-// PostgreSQL takes the time of the clock that has gone back.
-known_fault!(what_comes_next_is_not_before_what_it_comes_from, holds: [memory, sqlite], fails: [postgres: "left == right"]);
 
 fn order(name: &str, command: Command, next: Vec<baton_engine::lifecycle::Accept>) -> Order {
     Order { id: id(name), command, next }

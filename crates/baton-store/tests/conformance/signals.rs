@@ -8,7 +8,7 @@ use baton_engine::queue::Queue;
 use baton_engine::store::Checkup;
 
 use super::bed::{Bed, ids};
-use super::requests::{AGENT, cancel, heartbeat, id, report, request, run, time, with};
+use super::requests::{AGENT, cancel, id, report, request, run, time, with};
 
 on_every_store! {
     own_change_is_noticed,
