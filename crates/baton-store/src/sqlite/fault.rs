@@ -48,7 +48,8 @@ pub(super) fn at(path: &Path, error: Error) -> Error {
         Error::Unwritable(why) => Error::Unwritable(named(why)),
         Error::Damaged(why) => Error::Damaged(named(why)),
         Error::Failed(why) => Error::Failed(named(why)),
-        Error::Refused(_) | Error::NotFound(_) | Error::Taken { .. } | Error::TooNew { .. } => error,
+        // The others are about the request, not about the file.
+        other => other,
     }
 }
 
