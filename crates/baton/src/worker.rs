@@ -258,6 +258,7 @@ fn passes(error: &Error) -> bool {
         | Error::Taken { .. }
         | Error::TooNew { .. }
         | Error::Damaged(_)
+        | Error::Invalid(_)
         | Error::Failed(_) => false,
     }
 }

@@ -44,6 +44,8 @@ fn refused(refusal: &Refusal) -> CommandError {
         | Refusal::NotExpired
         | Refusal::Changed { current: None }
         | Refusal::OtherQuestion { .. }
+        | Refusal::NeverGiven { .. }
+        | Refusal::Overdue
         | Refusal::WrongState { .. } => error,
     }
 }
