@@ -8,10 +8,10 @@
 
 #[path = "postgres/cycle.rs"]
 mod cycle;
+#[path = "pickup.rs"]
+mod pickup;
 #[path = "postgres/rival.rs"]
 mod rival;
-#[path = "postgres/waiting.rs"]
-mod waiting;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,9 +27,12 @@ const ROUNDS: usize = 7;
 const SHARE_MIN: f64 = 0.7;
 
 /// How much slower a cycle may be beside a million finished handoffs.
-const SLOWDOWN_MAX: f64 = 1.5;
+const SLOWDOWN_MAX: f64 = 1.2;
 
 fn main() -> ExitCode {
+    if pickup::plays_child() {
+        return ExitCode::SUCCESS;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let quick = std::env::args().any(|argument| argument == "QUICK");
     let figures = runtime.block_on(measure(quick));
@@ -46,7 +49,9 @@ async fn measure(quick: bool) -> Vec<Figure> {
     }
     figures.push(batches(&server).await);
     figures.extend(backlog(&server, if quick { 100_000 } else { 1_000_000 }).await);
-    figures.extend(waiting::measure(&server).await);
+    let url = server.new_database();
+    // The other process has a runtime of its own, and so has this side of it.
+    figures.extend(tokio::task::spawn_blocking(move || pickup::measure(&url)).await.unwrap());
     figures
 }
 

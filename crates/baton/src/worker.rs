@@ -258,7 +258,6 @@ fn passes(error: &Error) -> bool {
         | Error::Taken { .. }
         | Error::TooNew { .. }
         | Error::Damaged(_)
-        | Error::Invalid(_)
         | Error::Failed(_) => false,
     }
 }

@@ -44,8 +44,6 @@ fn refused(refusal: &Refusal) -> CommandError {
         | Refusal::NotExpired
         | Refusal::Changed { current: None }
         | Refusal::OtherQuestion { .. }
-        | Refusal::NeverGiven { .. }
-        | Refusal::Overdue
         | Refusal::WrongState { .. } => error,
     }
 }
