@@ -9,7 +9,7 @@ mod bare;
 mod curve;
 #[path = "sqlite/cycle.rs"]
 mod cycle;
-#[path = "sqlite/pickup.rs"]
+#[path = "pickup.rs"]
 mod pickup;
 
 use baton_testbed::Scratch;
@@ -19,12 +19,10 @@ use baton_testbed::gauge::{Figure, Limit, median};
 const ROUNDS: usize = 5;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    if let [verb, path] = arguments.as_slice()
-        && verb == pickup::CHILD
-    {
-        return pickup::wait_and_tell(path.as_ref());
+    if pickup::plays_child() {
+        return;
     }
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
     if wanted("cycles") {
         cycles();
@@ -33,7 +31,10 @@ fn main() {
         curve::measure();
     }
     if wanted("pickup") {
-        pickup::measure();
+        let folder = Scratch::new();
+        let location = folder.path("baton.db").display().to_string();
+        println!("{}", Figure::heading());
+        pickup::measure(&location).iter().for_each(|figure| println!("{figure}"));
     }
 }
 

@@ -11,6 +11,7 @@ mod claim;
 mod fault;
 mod look;
 mod migrate;
+mod own;
 mod prune;
 mod queue;
 mod rescue;
@@ -35,6 +36,7 @@ use jiff::Timestamp;
 
 use address::Address;
 use fault::{Fault, Patience};
+use own::Own;
 use session::Session;
 use wake::Wake;
 
@@ -53,6 +55,7 @@ pub struct Postgres {
     pool: Pool,
     address: Arc<Address>,
     wake: Wake,
+    own: Own,
 }
 
 impl Postgres {
@@ -74,7 +77,7 @@ impl Postgres {
             .map_err(|error| Error::Failed(error.to_string()))?;
         let name = prepare(&pool).await.map_err(|error| with_hosts(error, &address))?;
         let wake = Wake::new(name, Arc::clone(&address), connector);
-        Ok(Postgres { pool, address, wake })
+        Ok(Postgres { pool, address, wake, own: Own::default() })
     }
 
     /// Takes a connection.

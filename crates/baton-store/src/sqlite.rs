@@ -34,7 +34,7 @@ use rusqlite::config::DbConfig;
 
 use fault::translate;
 use wake::Wake;
-use writer::Writer;
+use writer::{Batch, Writer};
 
 /// How long to wait for a lock of another program that is not ours.
 const BUSY: Duration = Duration::from_secs(30);
@@ -50,11 +50,15 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens a store, and makes it with the folders above it if it is not there.
     pub fn open(path: &Path) -> Result<Sqlite, Error> {
+        if path.extension().is_some_and(|end| end == "wake" || end == "lock") {
+            let why = "a store cannot be called like the files that belong beside it; choose another name";
+            return Err(Error::Unwritable(format!("{}: {why}", path.display())));
+        }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
         }
         let wake = Arc::new(Wake::new(path)?);
-        let writer = Writer::start(path, Arc::clone(&wake))?;
+        let writer = Writer::start(path, Arc::clone(&wake)).map_err(|error| fault::at(path, error))?;
         Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake })
     }
 
@@ -71,15 +75,26 @@ impl Sqlite {
             readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             found
         });
-        looked.await.unwrap_or_else(|error| Err(Error::Failed(error.to_string())))
+        let looked = looked.await.unwrap_or_else(|error| Err(Error::Failed(error.to_string())));
+        looked.map_err(|error| fault::at(&self.path, error))
+    }
+
+    /// Writes in a transaction, and returns when it is on the disk.
+    async fn write<T: Send + 'static>(
+        &self,
+        what: impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.writer.run(what).await.map_err(|error| fault::at(&self.path, error))
     }
 }
 
 /// Opens a connection with the settings that durability needs.
 fn connect(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path).map_err(|error| fault::opening(path, &error))?;
+    connection.busy_timeout(BUSY).map_err(|error| fault::opening(path, &error))?;
+    // Before anything is set: the mode of the journal is written into the file.
+    migrate::refuse_strangers(&connection).map_err(|error| fault::at(path, error))?;
     let set = || {
-        connection.busy_timeout(BUSY)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // With FULL a commit is on the disk when it returns; NORMAL would lose the last ones with the power.
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -101,16 +116,16 @@ fn connect(path: &Path) -> Result<Connection, Error> {
 #[async_trait]
 impl Store for Sqlite {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
-        self.writer.run(move |batch| accept::accept(batch, &requests, at).map(Ok)).await
+        self.write(move |batch| accept::accept(batch, &requests, at).map(Ok)).await
     }
 
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
         let wish = wish.clone();
-        self.writer.run(move |batch| claim::claim(batch, &wish, at).map(Ok)).await
+        self.write(move |batch| claim::claim(batch, &wish, at).map(Ok)).await
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        self.writer.run(move |batch| apply::apply(batch, &order, at)).await
+        self.write(move |batch| apply::apply(batch, &order, at)).await
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
@@ -118,7 +133,7 @@ impl Store for Sqlite {
         if !self.read(move |connection| rescue::is_due(connection, at)).await? {
             return Ok(Vec::new());
         }
-        self.writer.run(move |batch| rescue::rescue(batch, limit, dice, at).map(Ok)).await
+        self.write(move |batch| rescue::rescue(batch, limit, dice, at).map(Ok)).await
     }
 
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
@@ -166,7 +181,7 @@ impl Store for Sqlite {
 
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
         let queue = queue.clone();
-        self.writer.run(move |batch| change::set_queue(batch, &queue).map(Ok)).await
+        self.write(move |batch| change::set_queue(batch, &queue).map(Ok)).await
     }
 
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
@@ -180,7 +195,7 @@ impl Store for Sqlite {
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
         let run = run.clone();
-        self.writer.run(move |batch| prune::remove_run(batch, &run, before).map(Ok)).await
+        self.write(move |batch| prune::remove_run(batch, &run, before).map(Ok)).await
     }
 
     fn changes(&self) -> u64 {

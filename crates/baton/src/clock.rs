@@ -7,9 +7,12 @@ use baton_engine::Clock;
 use jiff::Timestamp;
 
 /// Tells the later of the machine's time and the latest time seen plus what has passed since.
+///
+/// A clock that follows a server does not look at the machine's: all machines must agree on when a lease ends.
 #[derive(Debug)]
 pub(crate) struct SteadyClock {
     latest: Mutex<Seen>,
+    follows_machine: bool,
 }
 
 /// A time that was seen, and the moment of that on a clock that nobody can set.
@@ -22,12 +25,21 @@ struct Seen {
 impl SteadyClock {
     /// Starts with the machine's time.
     pub(crate) fn start() -> Self {
-        SteadyClock { latest: Mutex::new(Seen { time: machine_time(), moment: Instant::now() }) }
+        let latest = Mutex::new(Seen { time: machine_time(), moment: Instant::now() });
+        SteadyClock { latest, follows_machine: true }
+    }
+
+    /// Starts with the time of a server, and goes on from there.
+    pub(crate) fn following(server: Timestamp) -> Self {
+        SteadyClock { latest: Mutex::new(Seen { time: server, moment: Instant::now() }), follows_machine: false }
     }
 
     fn read(&self, machine: Timestamp, moment: Instant) -> Timestamp {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let steady = latest.at(moment);
+        if !self.follows_machine {
+            return whole_microseconds(steady);
+        }
         if machine > steady {
             *latest = Seen { time: machine, moment };
         }
@@ -81,7 +93,7 @@ mod tests {
     }
 
     fn clock(moment: Instant) -> SteadyClock {
-        SteadyClock { latest: Mutex::new(Seen { time: time(0), moment }) }
+        SteadyClock { latest: Mutex::new(Seen { time: time(0), moment }), follows_machine: true }
     }
 
     #[test]
@@ -100,6 +112,13 @@ mod tests {
         clock.take_notice(time(100), start);
         clock.take_notice(time(50), start);
         assert_eq!(clock.read(time(1), start + Duration::from_secs(1)), time(101));
+    }
+
+    #[test]
+    fn machine_that_is_ahead_of_the_server_does_not_count() {
+        let start = Instant::now();
+        let clock = SteadyClock { follows_machine: false, ..clock(start) };
+        assert_eq!(clock.read(time(3600), start + Duration::from_secs(2)), time(2));
     }
 
     #[test]

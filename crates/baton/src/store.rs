@@ -75,15 +75,13 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| CommandError::internal(format!("cannot start the runtime: {error}")))?;
-        let clock = Arc::new(SteadyClock::start());
-        let store = runtime.block_on(async {
+        let opened = runtime.block_on(async {
             let store = baton_store::open(&location).await?;
-            if let Some(time) = store.time().await? {
-                clock.observe(time);
-            }
-            Ok(store)
+            let time = store.time().await?;
+            Ok((store, time))
         });
-        let store = store.map_err(|error| trouble::opening(&location, error))?;
+        let (store, time) = opened.map_err(|error| trouble::opening(&location, error))?;
+        let clock = Arc::new(clock(&location, time));
         let order = Mutex::new(ContextV7::new());
         Ok(Session { store, clock, settings: config.settings, location, runtime, order })
     }
@@ -140,6 +138,18 @@ impl Session {
         match closest(given, &ids) {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
             None => error.hint("`baton list` shows what is there"),
+        }
+    }
+}
+
+/// A server has a clock that everybody follows; a file knows only when it was changed last.
+fn clock(location: &Location, time: Option<jiff::Timestamp>) -> SteadyClock {
+    match (location, time) {
+        (Location::Postgres(_), Some(time)) => SteadyClock::following(time),
+        (Location::Sqlite(_) | Location::Postgres(_), time) => {
+            let clock = SteadyClock::start();
+            time.into_iter().for_each(|time| clock.observe(time));
+            clock
         }
     }
 }

@@ -38,6 +38,8 @@ mod documents;
 mod examples;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/hostile_store.rs"]
+mod hostile_store;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/permissions.rs"]

@@ -53,7 +53,10 @@ async fn alone(store: &Postgres, request: &Accept, at: Timestamp) -> Result<Vec<
     let parameters = arrays.parameters();
     let inserted = session.client().execute(&insert, &parameters);
     let news = store.wake.parameters();
-    let inserted = sent_behind(inserted, session.client().execute(&notify, &news)).await?;
+    let inserted = match store.wake.notifies_now(&store.pool) {
+        true => sent_behind(inserted, session.client().execute(&notify, &news)).await?,
+        false => inserted.await?,
+    };
     if inserted == 0 {
         // The id or the key is known: the careful way finds out whose it is.
         return Err(Fault::Raced);

@@ -93,10 +93,15 @@ async fn at_once(
     if let Some(answer) = memory.recall(&session).await? {
         return Ok(answer);
     }
-    let look = session.prepare(LOOK).await?;
-    let found = session.client().query_opt(&look, &[&order.id.as_str()]).await?;
     let mut ends = Ends::default();
-    let outcome = decide(order, found.as_ref(), &mut ends, at)?;
+    let outcome = match own(store, order, &mut ends, at) {
+        Some(outcome) => outcome,
+        None => {
+            let look = session.prepare(LOOK).await?;
+            let found = session.client().query_opt(&look, &[&order.id.as_str()]).await?;
+            decide(order, found.as_ref(), &mut ends, at)?
+        }
+    };
     let Some(transition) = outcome.transition else { return Ok(outcome.answer) };
     if transition.actions.iter().any(|action| matches!(action, Action::Return { .. })) {
         drop(session);
@@ -109,7 +114,7 @@ async fn at_once(
     let parameters = arrays.parameters();
     let update = session.prepare(UPDATE).await?;
     let written = session.client().execute(&update, &parameters[..UPDATE_PARAMETERS]);
-    let written = match news {
+    let written = match news && store.wake.notifies_now(&store.pool) {
         true => {
             let notify = store.wake.statement(&session).await?;
             sent_behind(written, session.client().execute(&notify, &store.wake.parameters())).await?
@@ -119,10 +124,22 @@ async fn at_once(
     if written == 0 {
         return Err(Fault::Raced);
     }
+    let [change] = changes;
+    store.own.remember(&change);
     if news {
         store.wake.ring();
     }
     Ok(outcome.answer)
+}
+
+/// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
+/// row can tell why.
+fn own(store: &Postgres, order: &Order, ends: &mut Ends, at: Timestamp) -> Option<Outcome> {
+    let (handoff, end) = store.own.take(&order.id)?;
+    let at = at.max(end.at);
+    let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
+    ends.know(&handoff.run, end);
+    Some(Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition) })
 }
 
 /// A transaction that holds the run and the rows.

@@ -111,7 +111,10 @@ async fn attempt(
     let bound: Bound<'_> = (&update, &parameters[..UPDATE_PARAMETERS]);
     let written = session.commit(Some(bound), None).await?;
     match written == claimed.len() as u64 {
-        true => Ok(claimed),
+        true => {
+            changes.iter().for_each(|change| store.own.remember(change));
+            Ok(claimed)
+        }
         false => Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into()),
     }
 }

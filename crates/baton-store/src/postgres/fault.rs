@@ -77,6 +77,8 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::LOCK_NOT_AVAILABLE,
+        // A statement that was sent behind the one that failed; its answer may be looked at first.
+        SqlState::IN_FAILED_SQL_TRANSACTION,
     ];
     let unwritable = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE];
     let lost = [

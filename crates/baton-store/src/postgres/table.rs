@@ -59,9 +59,9 @@ pub(super) fn handoff(found: &SqlRow) -> Result<Handoff, Fault> {
 
 /// The last event of a run.
 #[derive(Debug, Clone, Copy)]
-struct End {
+pub(super) struct End {
     head: Head,
-    at: Timestamp,
+    pub(super) at: Timestamp,
 }
 
 /// Where the journals of the runs end that a transaction writes to.
@@ -76,6 +76,11 @@ impl Ends {
         let head = Head { seq: rows::unsigned(seq)?, hash: rows::hash(hash)? };
         self.0.entry(run.clone()).or_insert(End { head, at: rows::time(at)? });
         Ok(())
+    }
+
+    /// Takes an end that is known already.
+    pub(super) fn know(&mut self, run: &RunId, end: End) {
+        self.0.insert(run.clone(), end);
     }
 
     /// Returns the time, but none before the last event of the run.
@@ -119,6 +124,11 @@ impl Change {
     pub(super) fn of(transition: Transition, ends: &mut Ends) -> Change {
         let event = ends.record(&transition);
         Change { handoff: transition.handoff, event }
+    }
+
+    /// Returns where the journal ends after it.
+    pub(super) fn end(&self) -> End {
+        End { head: self.event.head(), at: self.event.at }
     }
 }
 

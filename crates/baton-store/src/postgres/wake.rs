@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use deadpool_postgres::Pool;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -22,8 +24,14 @@ use super::session::Session;
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN_UNHEARD: Duration = Duration::from_millis(500);
 
+/// How often one process notifies at most. Every notification makes all others who notify wait for a moment.
+const NOTIFY_EVERY: Duration = Duration::from_millis(1);
+
 /// The longest pause before listening again.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Tells others that something has changed, and who says so.
+const NOTIFY: &str = "SELECT pg_notify('baton', $1)";
 
 /// Rings for those who wait, and waits.
 pub(super) struct Wake {
@@ -34,6 +42,14 @@ pub(super) struct Wake {
     address: Arc<Address>,
     /// The task that listens; made when somebody waits for the first time.
     listener: Mutex<Option<AbortHandle>>,
+    /// When others were notified last, and whether somebody will do it again soon.
+    notified: Arc<Mutex<Notified>>,
+}
+
+#[derive(Default)]
+struct Notified {
+    last: Option<Instant>,
+    soon: bool,
 }
 
 /// What the listening task and those who wait share.
@@ -53,17 +69,39 @@ impl Wake {
     pub(super) fn new(name: String, address: Arc<Address>, connector: MakeRustlsConnect) -> Wake {
         let (count, _) = watch::channel(0);
         let ear = Ear { count, hears: Arc::default() };
-        Wake { name, ear, connector, address, listener: Mutex::default() }
+        Wake { name, ear, connector, address, listener: Mutex::default(), notified: Arc::default() }
     }
 
     /// Prepares the statement that tells others that something has changed.
     pub(super) async fn statement(&self, session: &Session) -> Result<Statement, Fault> {
-        session.prepare("SELECT pg_notify('baton', $1)").await
+        session.prepare(NOTIFY).await
     }
 
     /// Returns the parameters of that statement.
     pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 1] {
         [&self.name]
+    }
+
+    /// Says whether to notify right now. Otherwise it is done in a moment, once for everything until then.
+    pub(super) fn notifies_now(&self, pool: &Pool) -> bool {
+        let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = notified.last.map(|last| last.elapsed());
+        match passed.filter(|passed| *passed < NOTIFY_EVERY) {
+            None => {
+                notified.last = Some(Instant::now());
+                true
+            }
+            Some(_) if notified.soon => false,
+            Some(passed) => {
+                notified.soon = true;
+                let (pool, name, notified) = (pool.clone(), self.name.clone(), Arc::clone(&self.notified));
+                tokio::spawn(async move {
+                    tokio::time::sleep(NOTIFY_EVERY - passed).await;
+                    notify_later(&pool, &name, &notified).await;
+                });
+                false
+            }
+        }
     }
 
     /// Tells those who wait here that something has changed.
@@ -103,6 +141,20 @@ impl Drop for Wake {
         if let Some(task) = listener.as_ref() {
             task.abort();
         }
+    }
+}
+
+/// Notifies for everything that has happened up to now. A hint that gets lost is made up for by looking again.
+async fn notify_later(pool: &Pool, name: &str, notified: &Mutex<Notified>) {
+    let client = pool.get().await;
+    {
+        let mut notified = notified.lock().unwrap_or_else(PoisonError::into_inner);
+        *notified = Notified { last: Some(Instant::now()), soon: false };
+    }
+    if let Ok(client) = client
+        && let Ok(statement) = client.prepare_cached(NOTIFY).await
+    {
+        let _ = client.execute(&statement, &[&name]).await;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_engine::store::Error;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// Translates an error of SQLite.
 pub(super) fn translate(error: rusqlite::Error) -> Error {
@@ -11,12 +11,45 @@ pub(super) fn translate(error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Error::Unwritable(format!("the disk is full ({text})")),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => Error::Unwritable(text),
+        // The file ends before the last page that it says it has.
+        Some(ErrorCode::SystemIoFailure) if is_short(&error) => Error::Damaged(text),
         Some(ErrorCode::SystemIoFailure) => Error::Unwritable(format!("the disk does not take or give it ({text})")),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged(text),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             Error::Unreachable(format!("another program holds the database ({text})"))
         }
+        _ if is_no_value_of_ours(&error) => Error::Damaged(text),
         _ => Error::Failed(text),
+    }
+}
+
+/// Says whether a value was read that we never write: a text that is no UTF-8, a number where a text belongs.
+fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as Sql;
+    matches!(
+        error,
+        Sql::Utf8Error(..)
+            | Sql::FromSqlConversionFailure(..)
+            | Sql::IntegralValueOutOfRange(..)
+            | Sql::InvalidColumnType(..)
+    )
+}
+
+fn is_short(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ)
+}
+
+/// Says which file an error is about, unless it does so already.
+pub(super) fn at(path: &Path, error: Error) -> Error {
+    let file = path.display().to_string();
+    let named = |why: String| if why.contains(&file) { why } else { format!("{file}: {why}") };
+    match error {
+        Error::Unreachable(why) => Error::Unreachable(named(why)),
+        Error::Unwritable(why) => Error::Unwritable(named(why)),
+        Error::Damaged(why) => Error::Damaged(named(why)),
+        Error::Failed(why) => Error::Failed(named(why)),
+        // The others are about the request, not about the file.
+        other => other,
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) fn current(connection: &Connection) -> Result<u32, Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(translate)
 }
 
-/// Brings the database up to date; refuses one that is newer than we are, or is not ours.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
+/// Refuses a database that is newer than we are, or is not ours. Nothing in it is changed.
+pub(super) fn refuse_strangers(connection: &Connection) -> Result<(), Error> {
     let found = current(connection)?;
     if found > known() {
         return Err(Error::TooNew { found, known: known() });
@@ -33,7 +33,12 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
     if id != APPLICATION_ID && (found > 0 || tables > 0) {
         return Err(Error::Damaged("this SQLite database belongs to another program".to_owned()));
     }
-    if found == known() {
+    Ok(())
+}
+
+/// Brings the database up to date.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
+    if current(connection)? == known() {
         return Ok(());
     }
     // Another process may have been faster: what is to be done is decided inside the transaction.
