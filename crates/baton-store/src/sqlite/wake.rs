@@ -3,7 +3,7 @@
 //! The byte is a hint. Where no watching works (some network file systems) those who wait look again every second.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,9 +14,6 @@ use tokio::sync::watch;
 
 /// How long to believe that nothing has happened.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-
-/// The longest that the file grows before it starts over.
-const BYTES_MAX: u64 = 1 << 20;
 
 /// Rings for those who wait, and waits.
 pub(super) struct Wake {
@@ -30,7 +27,7 @@ pub(super) struct Wake {
 impl Wake {
     pub(super) fn new(database: &Path) -> Result<Wake, Error> {
         let path = database.with_extension("wake");
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
         let file = file.map_err(|error| Error::Unwritable(format!("{}: {error}", path.display())))?;
         let (count, _) = watch::channel(0);
         Ok(Wake { path, file, count, watcher: Mutex::default() })
@@ -39,11 +36,9 @@ impl Wake {
     /// Tells everybody that something has changed.
     pub(super) fn ring(&self) {
         self.count.send_modify(|count| *count += 1);
-        // A hint that cannot be given is no failure: those who wait look again by themselves.
-        let _ = (&self.file).write_all(b"\n");
-        if self.file.metadata().is_ok_and(|about| about.len() > BYTES_MAX) {
-            let _ = self.file.set_len(0);
-        }
+        // Always the same byte: a file that grew would make the next commit wait for its new size, too. A hint that
+        // cannot be given is no failure: those who wait look again by themselves.
+        let _ = (&self.file).seek(SeekFrom::Start(0)).and_then(|_| (&self.file).write_all(b"\n"));
     }
 
     /// Returns how often something may have changed.
