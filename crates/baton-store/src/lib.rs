@@ -3,6 +3,7 @@
 //! `rows` says how a handoff is stored, for both; `sqlite` and `postgres` contain SQL and binding only.
 
 mod location;
+mod own;
 pub mod postgres;
 mod rows;
 pub mod sqlite;

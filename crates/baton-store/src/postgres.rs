@@ -11,7 +11,6 @@ mod claim;
 mod fault;
 mod look;
 mod migrate;
-mod own;
 mod prune;
 mod queue;
 mod rescue;
@@ -36,9 +35,10 @@ use jiff::Timestamp;
 
 use address::Address;
 use fault::{Fault, Patience};
-use own::Own;
 use session::Session;
 use wake::Wake;
+
+use crate::own::Own;
 
 /// How many connections one process opens at most, beside the one that listens.
 const CONNECTIONS_MAX: usize = 16;

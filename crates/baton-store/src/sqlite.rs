@@ -36,6 +36,8 @@ use fault::translate;
 use wake::Wake;
 use writer::{Batch, Writer};
 
+use crate::own::Own;
+
 /// How long to wait for a lock of another program that is not ours.
 const BUSY: Duration = Duration::from_secs(30);
 
@@ -45,6 +47,7 @@ pub struct Sqlite {
     writer: Writer,
     readers: Arc<Mutex<Vec<Connection>>>,
     wake: Arc<Wake>,
+    own: Own,
 }
 
 impl Sqlite {
@@ -59,7 +62,7 @@ impl Sqlite {
         }
         let wake = Arc::new(Wake::new(path)?);
         let writer = Writer::start(path, Arc::clone(&wake)).map_err(|error| fault::at(path, error))?;
-        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake })
+        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: Own::default() })
     }
 
     /// Reads on a connection of its own, beside whatever is written meanwhile.
@@ -116,16 +119,26 @@ fn connect(path: &Path) -> Result<Connection, Error> {
 #[async_trait]
 impl Store for Sqlite {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
-        self.write(move |batch| accept::accept(batch, &requests, at).map(Ok)).await
+        let prepared = accept::prepare(&requests, at);
+        self.write(move |batch| accept::accept(batch, &requests, prepared.as_ref(), at).map(Ok)).await
     }
 
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
         let wish = wish.clone();
-        self.write(move |batch| claim::claim(batch, &wish, at).map(Ok)).await
+        let claimed = self.write(move |batch| claim::claim(batch, &wish, at).map(Ok)).await?;
+        claimed.iter().for_each(|(claimed, head)| self.own.remember(&claimed.handoff, *head));
+        Ok(claimed.into_iter().map(|(claimed, _)| claimed).collect())
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        self.write(move |batch| apply::apply(batch, &order, at)).await
+        let prepared = apply::prepare(&self.own, &order, at);
+        let applied = self.write(move |batch| match &prepared {
+            Some(prepared) if apply::write(batch, prepared, at)? => Ok(Ok(prepared.change.after())),
+            Some(_) | None => Ok(apply::apply(batch, &order, at)?.map(|change| change.after())),
+        });
+        let (handoff, head) = applied.await?;
+        self.own.remember(&handoff, head);
+        Ok(handoff)
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

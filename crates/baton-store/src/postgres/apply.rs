@@ -125,7 +125,7 @@ async fn at_once(
         return Err(Fault::Raced);
     }
     let [change] = changes;
-    store.own.remember(&change);
+    store.own.remember(&change.handoff, change.event.head());
     if news {
         store.wake.ring();
     }
@@ -135,10 +135,9 @@ async fn at_once(
 /// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
 /// row can tell why.
 fn own(store: &Postgres, order: &Order, ends: &mut Ends, at: Timestamp) -> Option<Outcome> {
-    let (handoff, end) = store.own.take(&order.id)?;
-    let at = at.max(end.at);
+    let (handoff, head) = store.own.take(&order.id)?;
     let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
-    ends.know(&handoff.run, end);
+    ends.know(&handoff, head);
     Some(Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition) })
 }
 

@@ -112,7 +112,7 @@ async fn attempt(
     let written = session.commit(Some(bound), None).await?;
     match written == claimed.len() as u64 {
         true => {
-            changes.iter().for_each(|change| store.own.remember(change));
+            changes.iter().for_each(|change| store.own.remember(&change.handoff, change.event.head()));
             Ok(claimed)
         }
         false => Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into()),

@@ -59,9 +59,9 @@ pub(super) fn handoff(found: &SqlRow) -> Result<Handoff, Fault> {
 
 /// The last event of a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct End {
+struct End {
     head: Head,
-    pub(super) at: Timestamp,
+    at: Timestamp,
 }
 
 /// Where the journals of the runs end that a transaction writes to.
@@ -78,9 +78,9 @@ impl Ends {
         Ok(())
     }
 
-    /// Takes an end that is known already.
-    pub(super) fn know(&mut self, run: &RunId, end: End) {
-        self.0.insert(run.clone(), end);
+    /// Takes the last event of a handoff for the end of its run.
+    pub(super) fn know(&mut self, handoff: &Handoff, head: Head) {
+        self.0.insert(handoff.run.clone(), End { head, at: handoff.changed_at });
     }
 
     /// Returns the time, but none before the last event of the run.
@@ -124,11 +124,6 @@ impl Change {
     pub(super) fn of(transition: Transition, ends: &mut Ends) -> Change {
         let event = ends.record(&transition);
         Change { handoff: transition.handoff, event }
-    }
-
-    /// Returns where the journal ends after it.
-    pub(super) fn end(&self) -> End {
-        End { head: self.event.head(), at: self.event.at }
     }
 }
 

@@ -1,37 +1,56 @@
 //! Accepting: a request becomes a handoff with its first event.
 
-use baton_engine::HandoffId;
-use baton_engine::handoff::Handoff;
+use baton_engine::journal::Head;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{Accepted, Error};
+use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
+use super::table::{self, Change};
+use super::translate;
 use super::writer::Batch;
-use super::{table, translate};
 
-/// Accepts requests, all of them or none.
-pub(super) fn accept(batch: &Batch<'_>, requests: &[Accept], at: Timestamp) -> Result<Vec<Accepted>, Error> {
+/// Prepares a request that begins a run of its own, before it is anybody's turn to write.
+pub(super) fn prepare(requests: &[Accept], at: Timestamp) -> Option<Change> {
+    match requests {
+        [only] if only.check().is_ok() && RunId::alone(&only.id) == only.run => {
+            Some(Change::of(only.clone().apply(at), Head::START))
+        }
+        _ => None,
+    }
+}
+
+/// Accepts requests, all of them or none. The first may be prepared.
+pub(super) fn accept(
+    batch: &Batch<'_>,
+    requests: &[Accept],
+    prepared: Option<&Change>,
+    at: Timestamp,
+) -> Result<Vec<Accepted>, Error> {
+    if let Some(change) = prepared
+        && table::head(batch.connection, &change.handoff.run)?.0 == Head::START
+        && table::insert(batch.connection, change)?
+    {
+        batch.announce();
+        return Ok(vec![Accepted { handoff: change.handoff.clone(), existing: false }]);
+    }
     requests.iter().map(|request| accept_one(batch, request, at)).collect()
 }
 
 fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<Accepted, Error> {
     request.check().map_err(Error::Invalid)?;
-    let connection = batch.connection;
-    let (head, latest) = table::head(connection, &request.run)?;
-    let transition = request.clone().apply(latest.map_or(at, |latest| latest.max(at)));
-    let handoff = transition.handoff;
-    let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
-    if !table::insert(connection, &handoff, event.head())? {
-        return existing(connection, request, &handoff);
+    let (head, latest) = table::head(batch.connection, &request.run)?;
+    let change = Change::of(request.clone().apply(latest.map_or(at, |latest| latest.max(at))), head);
+    if !table::insert(batch.connection, &change)? {
+        return existing(batch.connection, request);
     }
-    table::record(connection, &event)?;
     batch.announce();
-    Ok(Accepted { handoff, existing: false })
+    Ok(Accepted { handoff: change.handoff, existing: false })
 }
 
 /// The id or the key is known: either it is the same request again, or somebody else's.
-fn existing(connection: &Connection, request: &Accept, wanted: &Handoff) -> Result<Accepted, Error> {
+fn existing(connection: &Connection, request: &Accept) -> Result<Accepted, Error> {
     let (what, value, row) = match table::find(connection, &request.id)? {
         Some(row) => ("id", request.id.to_string(), row),
         None => {
@@ -43,7 +62,7 @@ fn existing(connection: &Connection, request: &Accept, wanted: &Handoff) -> Resu
         }
     };
     let handoff = row.handoff()?;
-    let same = handoff.terms == wanted.terms && handoff.request == wanted.request;
+    let same = handoff.terms == request.terms && handoff.request == request.request.digest();
     if same {
         Ok(Accepted { handoff, existing: true })
     } else {

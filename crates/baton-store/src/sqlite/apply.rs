@@ -2,17 +2,47 @@
 
 use baton_engine::HandoffId;
 use baton_engine::handoff::{Handoff, Written};
-use baton_engine::journal::Fact;
-use baton_engine::lifecycle::{self, Action, Command, Resume, Transition};
+use baton_engine::journal::{Fact, Head};
+use baton_engine::lifecycle::{self, Action, Command, Resume};
 use baton_engine::store::{Error, Order};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::table::{self, Change};
 use super::writer::Batch;
-use super::{accept, table, translate};
+use super::{accept, translate};
+use crate::own::Own;
+
+/// A change that was decided before it was anybody's turn to write.
+pub(super) struct Prepared {
+    /// The last event that it starts from.
+    head: Head,
+    pub(super) change: Change,
+    actions: Vec<Action>,
+}
+
+/// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
+/// row can tell why.
+pub(super) fn prepare(own: &Own, order: &Order, at: Timestamp) -> Option<Prepared> {
+    let (handoff, head) = own.take(&order.id)?;
+    let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
+    let actions = transition.actions.clone();
+    order.next.is_empty().then(|| Prepared { head, change: Change::of(transition, head), actions })
+}
+
+/// Writes what was prepared, if the handoff and its journal are still as they were then.
+pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared, at: Timestamp) -> Result<bool, Error> {
+    let Prepared { head, change, actions } = prepared;
+    let unchanged = table::head(batch.connection, &change.handoff.run)?.0 == *head;
+    if !unchanged || !table::update(batch.connection, change)? {
+        return Ok(false);
+    }
+    follow(batch, &change.handoff, actions, at)?;
+    Ok(true)
+}
 
 /// Applies a command. A refusal is an answer; whatever was journalled about it stays.
-pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Handoff, Error>, Error> {
+pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Change, Error>, Error> {
     let connection = batch.connection;
     let Some(row) = table::find(connection, &order.id)? else { return Err(Error::NotFound(order.id.clone())) };
     let handoff = row.handoff()?;
@@ -20,14 +50,15 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
     let at = latest.map_or(at, |latest| latest.max(at));
     match lifecycle::apply(&handoff, order.command.clone(), at) {
         Ok(transition) => {
-            table::advance(connection, head, &transition)?;
-            follow(batch, &transition, at)?;
-            accept::accept(batch, &order.next, at)?;
-            Ok(Ok(transition.handoff))
+            let actions = transition.actions.clone();
+            let change = table::advance(connection, head, transition)?;
+            follow(batch, &change.handoff, &actions, at)?;
+            accept::accept(batch, &order.next, None, at)?;
+            Ok(Ok(change))
         }
         Err(refusal) => {
             if let Some(refused) = lifecycle::to_journal(&order.command, &refusal) {
-                table::advance(connection, head, &lifecycle::refuse(&handoff, refused, at))?;
+                table::advance(connection, head, lifecycle::refuse(&handoff, refused, at))?;
             }
             Ok(Err(refusal.into()))
         }
@@ -35,10 +66,10 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
 }
 
 /// Does what follows from a transition inside the same transaction.
-pub(super) fn follow(batch: &Batch<'_>, transition: &Transition, at: Timestamp) -> Result<(), Error> {
-    for action in &transition.actions {
+pub(super) fn follow(batch: &Batch<'_>, handoff: &Handoff, actions: &[Action], at: Timestamp) -> Result<(), Error> {
+    for action in actions {
         match action {
-            Action::Return { to, result } => return_to(batch, &transition.handoff, to, result.as_ref(), at)?,
+            Action::Return { to, result } => return_to(batch, handoff, to, result.as_ref(), at)?,
             Action::Announce { .. }
             | Action::TellFinished
             | Action::Verify
@@ -69,8 +100,9 @@ fn return_to(
     let (head, latest) = table::head(batch.connection, &caller.run)?;
     let at = latest.map_or(at, |latest| latest.max(at));
     if let Ok(transition) = lifecycle::apply(&caller, resume, at) {
-        table::advance(batch.connection, head, &transition)?;
-        follow(batch, &transition, at)?;
+        let actions = transition.actions.clone();
+        let change = table::advance(batch.connection, head, transition)?;
+        follow(batch, &change.handoff, &actions, at)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Claiming: what is ready for an agent, the most urgent first.
 
 use baton_engine::handoff::Written;
-use baton_engine::journal::Fact;
+use baton_engine::journal::{Fact, Head};
 use baton_engine::lifecycle::{self, Claim, Command};
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
@@ -11,8 +11,8 @@ use super::writer::Batch;
 use super::{table, translate};
 use crate::rows::Row;
 
-/// Claims what is ready, as far as the queue of the agent has room.
-pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+/// Claims what is ready, as far as the queue of the agent has room. Each comes with its last event.
+pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec<(Claimed, Head)>, Error> {
     let queue = table::queue(batch.connection, &wish.agent)?;
     let claimed = if queue.concurrency.is_some() { claimed(batch.connection, &wish.agent)? } else { 0 };
     let room = queue.room(wish.count, claimed);
@@ -21,15 +21,16 @@ pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec
 }
 
 /// Claims a handoff, unless nobody wants it any more.
-fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<Claimed>, Error> {
+fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<(Claimed, Head)>, Error> {
     let handoff = row.handoff()?;
     let (head, latest) = table::head(batch.connection, &handoff.run)?;
     let claim = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms });
     let Ok(transition) = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at))) else {
         return Ok(None);
     };
-    table::advance(batch.connection, head, &transition)?;
-    Ok(Some(Claimed { request: request(batch.connection, row)?, handoff: transition.handoff }))
+    let change = table::advance(batch.connection, head, transition)?;
+    let claimed = Claimed { request: request(batch.connection, row)?, handoff: change.handoff };
+    Ok(Some((claimed, change.event.head())))
 }
 
 /// Returns what can be claimed. One look into the index per priority finds exactly what is ready by now, so what waits

@@ -26,9 +26,10 @@ pub(super) fn rescue(batch: &Batch<'_>, limit: u32, dice: f64, at: Timestamp) ->
         let expire = Command::Expire(Expire { dice });
         let at = latest.map_or(at, |latest| latest.max(at));
         if let Ok(transition) = lifecycle::apply(&handoff, expire, at) {
-            table::advance(batch.connection, head, &transition)?;
-            apply::follow(batch, &transition, at)?;
-            rescued.push(transition.handoff);
+            let actions = transition.actions.clone();
+            let change = table::advance(batch.connection, head, transition)?;
+            apply::follow(batch, &change.handoff, &actions, at)?;
+            rescued.push(change.handoff);
         }
     }
     Ok(rescued)

@@ -34,6 +34,27 @@ pub(super) fn row(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
     })
 }
 
+/// A handoff as it will be, with the event that makes it so. Everything but the writing is done.
+pub(super) struct Change {
+    pub(super) handoff: Handoff,
+    pub(super) event: Event,
+    body: String,
+}
+
+impl Change {
+    /// Takes a transition to be written after the last event of its run.
+    pub(super) fn of(transition: Transition, head: Head) -> Change {
+        let handoff = transition.handoff;
+        let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
+        Change { body: rows::body(&handoff), handoff, event }
+    }
+
+    /// Returns the handoff and its last event.
+    pub(super) fn after(&self) -> (Handoff, Head) {
+        (self.handoff.clone(), self.event.head())
+    }
+}
+
 /// Finds the row of a handoff.
 pub(super) fn find(connection: &Connection, id: &HandoffId) -> Result<Option<Row>, Error> {
     let sql = concat!("SELECT ", columns!(), " FROM handoffs WHERE id = ?1");
@@ -54,7 +75,7 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<(Head, Option
 }
 
 /// Writes an event.
-pub(super) fn record(connection: &Connection, event: &Event) -> Result<(), Error> {
+fn record(connection: &Connection, event: &Event) -> Result<(), Error> {
     let sql = "INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
@@ -73,17 +94,20 @@ pub(super) fn record(connection: &Connection, event: &Event) -> Result<(), Error
     Ok(())
 }
 
-/// Writes a handoff that has changed, with its event, if it is still what it was before.
-pub(super) fn advance(connection: &Connection, head: Head, transition: &Transition) -> Result<Head, Error> {
-    let handoff = &transition.handoff;
-    let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
-    update(connection, handoff, event.head())?;
-    record(connection, &event)?;
-    Ok(event.head())
+/// Writes a handoff that has changed, with its event.
+pub(super) fn advance(connection: &Connection, head: Head, transition: Transition) -> Result<Change, Error> {
+    let change = Change::of(transition, head);
+    // Nobody else writes inside our transaction, so the row can only be another if the file is wrong.
+    if !update(connection, &change)? {
+        let (id, version) = (&change.handoff.id, change.handoff.version - 1);
+        return Err(Error::Damaged(format!("handoff `{id}` is not at version {version}")));
+    }
+    Ok(change)
 }
 
-/// Writes a handoff that is new; says whether it was.
-pub(super) fn insert(connection: &Connection, handoff: &Handoff, head: Head) -> Result<bool, Error> {
+/// Writes a handoff that is new, with its event; says whether it was.
+pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, Error> {
+    let Change { handoff, event, body } = change;
     let sql = "INSERT INTO handoffs (id, run, agent, priority, state, version, fence, ready_at, wake_at, finished_at,
                                      key, accepted_seq, last_seq, head, body)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)
@@ -103,16 +127,20 @@ pub(super) fn insert(connection: &Connection, handoff: &Handoff, head: Head) -> 
             columns.wake_at,
             columns.finished_at,
             columns.key,
-            signed(head.seq),
-            head.hash.0,
-            rows::body(handoff),
+            signed(event.seq),
+            event.hash.0,
+            body,
         ])
         .map_err(translate)?;
+    if inserted == 1 {
+        record(connection, event)?;
+    }
     Ok(inserted == 1)
 }
 
-/// Writes a handoff that has changed, if it is still what it was before.
-fn update(connection: &Connection, handoff: &Handoff, head: Head) -> Result<(), Error> {
+/// Writes a handoff that has changed, with its event, if it is still what it was before; says whether it was.
+pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, Error> {
+    let Change { handoff, event, body } = change;
     let sql = "UPDATE handoffs SET state = ?1, version = ?2, fence = ?3, ready_at = ?4, wake_at = ?5, finished_at = ?6,
                                    last_seq = ?7, head = ?8, body = ?9
                WHERE id = ?10 AND version = ?2 - 1";
@@ -126,17 +154,16 @@ fn update(connection: &Connection, handoff: &Handoff, head: Head) -> Result<(), 
             columns.ready_at,
             columns.wake_at,
             columns.finished_at,
-            signed(head.seq),
-            head.hash.0,
-            rows::body(handoff),
+            signed(event.seq),
+            event.hash.0,
+            body,
             handoff.id.as_str(),
         ])
         .map_err(translate)?;
-    // Nobody else writes inside our transaction, so the row can only be missing if the file is wrong.
-    if updated != 1 {
-        return Err(Error::Damaged(format!("handoff `{}` is not at version {}", handoff.id, handoff.version - 1)));
+    if updated == 1 {
+        record(connection, event)?;
     }
-    Ok(())
+    Ok(updated == 1)
 }
 
 /// Returns the settings of an agent's queue.

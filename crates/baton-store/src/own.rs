@@ -6,32 +6,31 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use baton_engine::journal::Head;
 use baton_engine::{Handoff, HandoffId};
-
-use super::table::{Change, End};
 
 /// How many claims are remembered; the others are looked up.
 const CLAIMS_MAX: usize = 1024;
 
 /// The claims of this process.
 #[derive(Debug, Default)]
-pub(super) struct Own(Mutex<HashMap<HandoffId, (Handoff, End)>>);
+pub(crate) struct Own(Mutex<HashMap<HandoffId, (Handoff, Head)>>);
 
 impl Own {
-    /// Remembers a handoff after a change, for as long as somebody works on it.
-    pub(super) fn remember(&self, change: &Change) {
+    /// Remembers a handoff and its last event, for as long as somebody works on it.
+    pub(crate) fn remember(&self, handoff: &Handoff, head: Head) {
         let mut claims = self.claims();
-        if change.handoff.lease().is_some() && claims.len() < CLAIMS_MAX {
-            claims.insert(change.handoff.id.clone(), (change.handoff.clone(), change.end()));
+        if handoff.lease().is_some() && claims.len() < CLAIMS_MAX {
+            claims.insert(handoff.id.clone(), (handoff.clone(), head));
         }
     }
 
-    /// Returns the handoff as it was, with the end of its journal, and forgets it.
-    pub(super) fn take(&self, id: &HandoffId) -> Option<(Handoff, End)> {
+    /// Returns the handoff as it was, with its last event, and forgets it.
+    pub(crate) fn take(&self, id: &HandoffId) -> Option<(Handoff, Head)> {
         self.claims().remove(id)
     }
 
-    fn claims(&self) -> MutexGuard<'_, HashMap<HandoffId, (Handoff, End)>> {
+    fn claims(&self) -> MutexGuard<'_, HashMap<HandoffId, (Handoff, Head)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
