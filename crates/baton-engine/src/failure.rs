@@ -81,6 +81,11 @@ impl Code {
         Code("VALIDATION_FAILED".to_owned())
     }
 
+    /// A person said no.
+    pub fn rejected() -> Code {
+        Code("REJECTED".to_owned())
+    }
+
     /// Returns the known codes.
     pub fn known() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(code, _)| *code)

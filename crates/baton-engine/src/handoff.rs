@@ -3,6 +3,7 @@
 use std::fmt;
 
 use baton_protocol::Dialect;
+use baton_protocol::model::request::Party;
 pub use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,12 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Says whether a person is to receive it. Nobody can claim that in their place.
+    pub fn asks_person(&self) -> bool {
+        let to = Party { agent: Some(self.to.clone()), ..Party::default() };
+        to.is_person()
+    }
+
     /// The usual terms between two parties.
     pub fn between(from: impl Into<String>, to: impl Into<String>) -> Terms {
         Terms {
@@ -100,6 +107,8 @@ pub struct Handoff {
     pub last_report: Option<Digest>,
     /// What went wrong last.
     pub last_failure: Option<Failure>,
+    /// Whether a result that it may be waiting for came back before it said so.
+    pub returned_early: bool,
 }
 
 /// Where a handoff is in its life. Each state owns what exists only there.
@@ -167,6 +176,8 @@ pub enum Ask {
     Review,
     /// To answer questions.
     Clarification,
+    /// To decide what the request itself asks of a person.
+    Gate,
 }
 
 /// What the next attempt must know.

@@ -53,6 +53,8 @@ struct Body {
     last_report: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<Failure>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    returned_early: bool,
 }
 
 /// The stored form of a state.
@@ -96,6 +98,40 @@ impl<'h> Columns<'h> {
     }
 }
 
+/// The columns as they are stored, to be compared with what they follow from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredColumns {
+    pub(crate) agent: String,
+    pub(crate) priority: i16,
+    pub(crate) state: String,
+    pub(crate) ready_at: Option<i64>,
+    pub(crate) wake_at: Option<i64>,
+    pub(crate) finished_at: Option<i64>,
+    pub(crate) key: Option<String>,
+}
+
+impl StoredColumns {
+    /// Looks whether the columns say what the handoff says; queues and pruning go by the columns.
+    pub(crate) fn agree_with(&self, handoff: &Handoff) -> Result<(), Error> {
+        let meant = Columns::of(handoff);
+        let pairs = [
+            ("agent", self.agent == meant.agent),
+            ("priority", self.priority == meant.priority),
+            ("state", self.state == meant.state),
+            ("ready_at", self.ready_at == meant.ready_at),
+            ("wake_at", self.wake_at == meant.wake_at),
+            ("finished_at", self.finished_at == meant.finished_at),
+            ("key", self.key.as_deref() == meant.key),
+        ];
+        match pairs.iter().find(|(_, same)| !same) {
+            None => Ok(()),
+            Some((column, _)) => {
+                Err(Error::Damaged(format!("the row of handoff `{}`: its `{column}` was changed", handoff.id)))
+            }
+        }
+    }
+}
+
 /// Priorities as numbers: the more urgent, the higher.
 pub(crate) fn rank(priority: Priority) -> i16 {
     match priority {
@@ -120,6 +156,7 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         notes: handoff.notes.clone(),
         last_report: handoff.last_report.clone(),
         last_failure: handoff.last_failure.clone(),
+        returned_early: handoff.returned_early,
     };
     serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
 }
@@ -147,6 +184,7 @@ impl Row {
             notes: body.notes,
             last_report: body.last_report,
             last_failure: body.last_failure,
+            returned_early: body.returned_early,
         })
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Transition};
-use crate::handoff::{Handoff, State, Terms, Written, whole};
+use crate::handoff::{Ask, Handoff, State, Terms, Written, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
 
@@ -30,6 +30,9 @@ impl Accept {
         name("sender", &self.terms.from)?;
         name("receiver", &self.terms.to)?;
         self.terms.key.as_deref().map_or(Ok(()), |key| name("key", key))?;
+        if self.terms.returns_to.as_ref() == Some(&self.id) {
+            return Err("a handoff cannot wait for itself".to_owned());
+        }
         self.terms.retry.check()
     }
 
@@ -37,6 +40,11 @@ impl Accept {
     pub fn apply(self, at: Timestamp) -> Transition {
         let at = whole(at);
         let ready_at = self.terms.not_before.map_or(at, |not_before| whole(not_before).max(at));
+        let asks_person = self.terms.asks_person();
+        let state = match asks_person {
+            true => State::AwaitingPerson { ask: Ask::Gate },
+            false => State::Pending { ready_at },
+        };
         let handoff = Handoff {
             id: self.id.clone(),
             run: self.run.clone(),
@@ -48,12 +56,17 @@ impl Accept {
             version: 1,
             fence: 0,
             attempts: 0,
-            state: State::Pending { ready_at },
+            state,
             notes: Vec::new(),
-            last_report: None,
+            // What a person decides about is the request itself.
+            last_report: asks_person.then(|| self.request.digest()),
             last_failure: None,
+            returned_early: false,
         };
-        let actions = vec![Action::announce(&handoff, ready_at)];
+        let actions = match asks_person {
+            true => vec![Action::AskPerson { ask: Ask::Gate }],
+            false => vec![Action::announce(&handoff, ready_at)],
+        };
         Transition { handoff, fact: Fact::Accepted(Box::new(self)), actions }
     }
 }
@@ -82,6 +95,15 @@ mod tests {
         let transition = accept.apply(at);
         assert_eq!(transition.handoff.state, State::Pending { ready_at: sample::time(60) });
         assert_eq!(transition.actions, [Action::Announce { agent: "b".to_owned(), at: sample::time(60) }]);
+    }
+
+    #[test]
+    fn what_is_for_a_person_waits_for_one_and_cannot_be_claimed() {
+        let mut accept = sample::accept();
+        accept.terms.to = "human".to_owned();
+        let handoff = accept.apply(sample::time(10)).handoff;
+        assert_eq!(handoff.state, State::AwaitingPerson { ask: Ask::Gate });
+        assert!(crate::lifecycle::apply(&handoff, sample::claim(), sample::time(20)).is_err());
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Acknowledge {
         if repeated && handoff.fence == self.fence && handoff.lease().is_none() {
             return Err(Refusal::Repeated);
         }
-        let lease = held(handoff, self.fence)?;
+        let lease = held(handoff, self.fence, at)?;
         if self.understood {
             lease.acknowledged = true;
             lease.until = lease.until.max(later(at, lease.length_ms));

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::handoff::{Ask, Handoff, Written};
+use crate::handoff::{Ask, Handoff};
 use crate::id::HandoffId;
 
 /// What the surroundings must do.
@@ -36,12 +36,11 @@ pub enum Action {
     },
     /// The handoff is finished; whoever waits for it can go on.
     TellFinished,
-    /// The blocked handoff must go on with this result, in the same transaction.
+    /// The blocked handoff must go on, in the same transaction: with the last report of this one, or with why there is
+    /// none.
     Return {
         /// The blocked handoff.
         to: HandoffId,
-        /// What was reported.
-        result: Option<Written>,
     },
 }
 

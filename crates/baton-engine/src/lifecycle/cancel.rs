@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::report::completed;
 use super::{Action, Refusal};
 use crate::handoff::{Handoff, State};
 
@@ -18,20 +19,16 @@ pub struct Cancel {
 impl Cancel {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let fence = handoff.fence;
-        let actions = match &handoff.state {
-            State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
-                vec![Action::TellFinished]
-            }
-            State::Claimed { lease } => {
-                vec![Action::StopAttempt { claimant: lease.claimant.clone(), fence }, Action::TellFinished]
-            }
+        let stop = match &handoff.state {
+            State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => None,
+            State::Claimed { lease } => Some(Action::StopAttempt { claimant: lease.claimant.clone(), fence }),
             State::Cancelled { .. } => return Err(Refusal::Repeated),
             State::Completed { .. } | State::Failed { .. } => {
                 return Err(Refusal::WrongState { state: handoff.state.name(), participle: "cancelled" });
             }
         };
         handoff.state = State::Cancelled { at };
-        Ok(actions)
+        Ok(stop.into_iter().chain(completed(handoff)).collect())
     }
 }
 

@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::fail::give_up;
 use super::report::completed;
 use super::resume::start_over;
 use super::{Action, Refusal};
+use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 
 /// Tell a person's decision.
@@ -64,11 +66,20 @@ impl Decide {
         match (ask, &self.decision) {
             (Ask::Review, Decision::Approve) => {
                 handoff.state = State::Completed { at };
-                Ok(completed(handoff, None))
+                Ok(completed(handoff))
             }
             (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
+            }
+            (Ask::Gate, Decision::Approve | Decision::Answer { .. }) => {
+                handoff.state = State::Completed { at };
+                Ok(completed(handoff))
+            }
+            (Ask::Gate, Decision::Reject { feedback }) => {
+                let mut failure = Failure::new(Code::rejected(), feedback.clone());
+                failure.chance = Chance::Permanent;
+                Ok(give_up(handoff, failure, at))
             }
             (Ask::Review, Decision::Answer { .. }) => {
                 Err(Refusal::OtherQuestion { expected: "approval: approve or reject it" })
@@ -113,6 +124,19 @@ mod tests {
         let reject = decide(&seen, Decision::Reject { feedback: "no tests".to_owned() });
         let next = apply(&waiting, reject, sample::time(40)).expect("shown").handoff;
         assert_eq!((next.attempts, next.notes[0].about), (0, About::Feedback));
+    }
+
+    #[test]
+    fn gate_is_completed_by_approval_and_failed_by_rejection() {
+        let mut gate = sample::handoff(StateName::AwaitingPerson);
+        gate.state = State::AwaitingPerson { ask: Ask::Gate };
+        let seen = gate.last_report.clone().expect("what was shown");
+        let approved = apply(&gate, decide(&seen, Decision::Approve), sample::time(40)).expect("asked").handoff;
+        assert_eq!(approved.state, State::Completed { at: sample::time(40) });
+        let reject = decide(&seen, Decision::Reject { feedback: "too risky".to_owned() });
+        let rejected = apply(&gate, reject, sample::time(40)).expect("asked").handoff;
+        assert_eq!(rejected.state, State::Failed { at: sample::time(40) });
+        assert_eq!(rejected.last_failure.expect("said").to_string(), "REJECTED: too risky");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fail::{finite, try_again};
+use super::fail::{finite, give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{Handoff, Lease, State};
@@ -23,7 +23,7 @@ impl Expire {
         match &handoff.state {
             State::Claimed { lease } if overdue => {
                 let stop = stop(lease, handoff.fence);
-                Ok(std::iter::once(stop).chain(give_up(handoff, at)).collect())
+                Ok(std::iter::once(stop).chain(overdue_now(handoff, at)).collect())
             }
             State::Claimed { lease } if timed_out || lease.until <= at => {
                 let stop = stop(lease, handoff.fence);
@@ -33,7 +33,7 @@ impl Expire {
             State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. }
                 if overdue =>
             {
-                Ok(give_up(handoff, at))
+                Ok(overdue_now(handoff, at))
             }
             State::Pending { .. }
             | State::Claimed { .. }
@@ -59,13 +59,11 @@ fn why(handoff: &Handoff, lease: &Lease, timed_out: bool) -> String {
 }
 
 /// Nobody wants the result any more, so there is no other attempt, whatever the policy says.
-fn give_up(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
+fn overdue_now(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
     let was = handoff.state.name();
     let mut failure = Failure::new(Code::timeout(), format!("the deadline passed while it was {was}"));
     failure.chance = Chance::Permanent;
-    handoff.last_failure = Some(failure);
-    handoff.state = State::Failed { at };
-    vec![Action::TellFinished]
+    give_up(handoff, failure, at)
 }
 
 #[cfg(test)]

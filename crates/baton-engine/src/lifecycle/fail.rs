@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::claim::held;
-use super::report::heard_once;
+use super::report::{completed, heard_once};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Failure};
 use crate::handoff::{Digest, Handoff, State, Written};
@@ -27,7 +27,7 @@ impl Fail {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.digest();
         heard_once(handoff, self.fence, &digest)?;
-        held(handoff, self.fence)?;
+        held(handoff, self.fence, at)?;
         handoff.last_report = Some(digest);
         Ok(try_again(handoff, self.failure.clone(), self.dice, at))
     }
@@ -48,16 +48,21 @@ pub(super) fn finite<S: serde::Serializer>(dice: &f64, serializer: S) -> Result<
 /// Ends a failed attempt: another one follows after a wait, or none.
 pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
     let policy = handoff.terms.retry;
-    let again = failure.chance == Chance::Transient && policy.allows_another(handoff.attempts);
-    handoff.last_failure = Some(failure);
-    if !again {
-        handoff.state = State::Failed { at };
-        return vec![Action::TellFinished];
+    if failure.chance == Chance::Permanent || !policy.allows_another(handoff.attempts) {
+        return give_up(handoff, failure, at);
     }
+    handoff.last_failure = Some(failure);
     let wait = policy.delay_before(handoff.attempts, dice);
     let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
     handoff.state = State::Pending { ready_at };
     vec![Action::announce(handoff, ready_at)]
+}
+
+/// Ends a handoff without success.
+pub(super) fn give_up(handoff: &mut Handoff, failure: Failure, at: Timestamp) -> Vec<Action> {
+    handoff.last_failure = Some(failure);
+    handoff.state = State::Failed { at };
+    completed(handoff)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        let lease = held(handoff, self.fence)?;
+        let lease = held(handoff, self.fence, at)?;
         lease.length_ms = self.lease_ms.unwrap_or(lease.length_ms).min(LEASE_MS_MAX);
         lease.until = later(at, lease.length_ms);
         Ok(Vec::new())

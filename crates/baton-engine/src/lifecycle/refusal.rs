@@ -22,6 +22,14 @@ pub enum Refusal {
         /// The token of the caller.
         given: u64,
     },
+    /// The attempt took longer than was agreed.
+    #[error("the claim {given} is over: it had to end by {ended_at}")]
+    TooLong {
+        /// The token of the caller.
+        given: u64,
+        /// When it had to end.
+        ended_at: Timestamp,
+    },
     /// The caller's claim is over.
     #[error("the claim {given} is over: the handoff is {state}")]
     Over {
@@ -98,6 +106,7 @@ impl Refusal {
         match self {
             Refusal::Stale { .. } => "stale claim",
             Refusal::NeverGiven { .. } => "never given",
+            Refusal::TooLong { .. } => "took too long",
             Refusal::Over { .. } => "claim is over",
             Refusal::Repeated => "already recorded",
             Refusal::NotReady { .. } => "not ready",
@@ -112,7 +121,7 @@ impl Refusal {
     /// Says whether it must be journalled: somebody believed to hold a handoff that is not theirs any more.
     pub fn is_late(&self) -> bool {
         match self {
-            Refusal::Stale { .. } | Refusal::Over { .. } => true,
+            Refusal::Stale { .. } | Refusal::Over { .. } | Refusal::TooLong { .. } => true,
             Refusal::Repeated
             | Refusal::NeverGiven { .. }
             | Refusal::NotReady { .. }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::claim::held;
+use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::handoff::{Ask, Digest, Handoff, State, Written};
 
@@ -39,11 +40,16 @@ impl Report {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.document.digest();
         heard_once(handoff, self.fence, &digest)?;
-        held(handoff, self.fence)?;
+        held(handoff, self.fence, at)?;
         handoff.last_report = Some(digest);
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
-            Ending::Complete => (State::Completed { at }, completed(handoff, Some(self.document.clone()))),
+            Ending::Complete => (State::Completed { at }, completed(handoff)),
+            // What it waits for is there already.
+            Ending::Blocked { .. } if handoff.returned_early => {
+                handoff.returned_early = false;
+                return Ok(start_over(handoff, at));
+            }
             Ending::Blocked { reason } => {
                 (State::Blocked { reason: reason.clone() }, vec![Action::Unblock { reason: reason.clone() }])
             }
@@ -65,9 +71,9 @@ pub(super) fn heard_once(handoff: &Handoff, fence: u64, digest: &Digest) -> Resu
     if repeated { Err(Refusal::Repeated) } else { Ok(()) }
 }
 
-/// What must be done when a handoff is completed.
-pub(super) fn completed(handoff: &Handoff, result: Option<Written>) -> Vec<Action> {
-    let returned = handoff.terms.returns_to.clone().map(|to| Action::Return { to, result });
+/// What must be done when a handoff is finished: whoever waits for it goes on, however it ended.
+pub(super) fn completed(handoff: &Handoff) -> Vec<Action> {
+    let returned = handoff.terms.returns_to.clone().map(|to| Action::Return { to });
     std::iter::once(Action::TellFinished).chain(returned).collect()
 }
 
@@ -101,18 +107,28 @@ mod tests {
     }
 
     #[test]
+    fn report_that_took_longer_than_agreed_is_late() {
+        let mut claimed = sample::handoff(StateName::Claimed);
+        claimed.terms.timeout_ms = Some(50_000);
+        let refusal = apply(&claimed, sample::report(claimed.fence), sample::time(70)).expect_err("too long");
+        assert_eq!(refusal, Refusal::TooLong { given: claimed.fence, ended_at: sample::time(70) });
+        assert!(refusal.is_late());
+        assert!(apply(&claimed, sample::report(claimed.fence), sample::time(69)).is_ok());
+    }
+
+    #[test]
     fn expired_lease_that_nobody_took_over_is_still_heard() {
         let claimed = sample::handoff(StateName::Claimed);
         assert!(apply(&claimed, sample::report(claimed.fence), sample::time(100_000)).is_ok());
     }
 
     #[test]
-    fn completed_delegation_returns_its_result() {
+    fn completed_delegation_returns() {
         let mut claimed = sample::handoff(StateName::Claimed);
         let caller = HandoffId::parse("caller").expect("safe");
         claimed.terms.returns_to = Some(caller.clone());
         let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
-        assert!(matches!(&transition.actions[1], Action::Return { to, result: Some(_) } if *to == caller));
+        assert_eq!(transition.actions[1], Action::Return { to: caller });
     }
 
     #[test]

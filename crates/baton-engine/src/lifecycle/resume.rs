@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Refusal};
-use crate::handoff::{About, Handoff, State};
+use crate::handoff::{About, Handoff, State, Written};
 
 /// Go on with what the blocked agent waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,19 +16,34 @@ pub struct Resume {
 }
 
 impl Resume {
+    /// What a handoff that is finished gives back to the one that waits for it: its report, or why there is none.
+    pub fn after(done: &Handoff, report: Option<&Written>) -> Resume {
+        let name = done.state.name();
+        let resolution = match (&done.state, report, &done.last_failure) {
+            (State::Completed { .. }, Some(report), _) => report.text.clone(),
+            (State::Failed { .. }, _, Some(failure)) => format!("handoff {} is {name}: {failure}", done.id),
+            _ => format!("handoff {} is {name}", done.id),
+        };
+        Resume { by: done.terms.to.clone(), resolution }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::Blocked { .. } => {
                 handoff.note(About::Resolution, &self.by, &self.resolution);
                 Ok(start_over(handoff, at))
             }
-            State::Pending { .. }
-            | State::Claimed { .. }
-            | State::Verifying
-            | State::AwaitingPerson { .. }
-            | State::Completed { .. }
-            | State::Failed { .. }
-            | State::Cancelled { .. } => {
+            // It may be about to say that it is blocked; then it need not wait.
+            State::Claimed { .. } => {
+                handoff.note(About::Resolution, &self.by, &self.resolution);
+                handoff.returned_early = true;
+                Ok(Vec::new())
+            }
+            State::Pending { .. } | State::Verifying | State::AwaitingPerson { .. } => {
+                handoff.note(About::Resolution, &self.by, &self.resolution);
+                Ok(Vec::new())
+            }
+            State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => {
                 Err(Refusal::WrongState { state: handoff.state.name(), participle: "resumed" })
             }
         }
@@ -38,6 +53,7 @@ impl Resume {
 /// Makes it ready at once. There is something new to know, so what was tried before does not count against it.
 pub(super) fn start_over(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
     handoff.attempts = 0;
+    handoff.returned_early = false;
     handoff.state = State::Pending { ready_at: at };
     vec![Action::announce(handoff, at)]
 }
@@ -47,7 +63,7 @@ mod tests {
     use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
-    use crate::lifecycle::{Command, apply};
+    use crate::lifecycle::{Command, Ending, Report, apply};
 
     #[test]
     fn blocked_handoff_goes_on_with_the_resolution() {
@@ -56,5 +72,19 @@ mod tests {
         let next = apply(&blocked, Command::Resume(resume), sample::time(40)).expect("blocked").handoff;
         assert_eq!(next.state, State::Pending { ready_at: sample::time(40) });
         assert_eq!((next.notes[0].about, next.notes[0].text.as_str()), (About::Resolution, "use JWT"));
+    }
+
+    #[test]
+    fn result_that_comes_before_the_block_is_not_lost() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let resume = Resume { by: "security".to_owned(), resolution: "use JWT".to_owned() };
+        let told = apply(&claimed, Command::Resume(resume), sample::time(40)).expect("claimed").handoff;
+        assert!(told.lease().is_some());
+        let ending = Ending::Blocked { reason: "security_concern".to_owned() };
+        let document = Written { dialect: "native".to_owned(), text: "blocked".to_owned() };
+        let blocked = Command::Report(Report { fence: told.fence, ending, document });
+        let next = apply(&told, blocked, sample::time(41)).expect("held").handoff;
+        assert_eq!(next.state, State::Pending { ready_at: sample::time(41) });
+        assert_eq!(next.notes[0].about, About::Resolution);
     }
 }

@@ -57,7 +57,7 @@ impl Verify {
         match &self.verdict {
             Verdict::Verified => {
                 handoff.state = State::Completed { at };
-                completed(handoff, None)
+                completed(handoff)
             }
             Verdict::Refuted { reasons } => {
                 handoff.note(About::Refuted, "evidence", reasons);

@@ -153,7 +153,7 @@ impl Known {
             let key = request.terms.key.as_ref()?;
             Some(("key", key.clone(), self.by_id.get(self.by_key.get(key)?)?))
         };
-        let Some((what, value, handoff)) = by_id().or_else(by_key) else { return Ok(None) };
+        let Some((what, value, handoff)) = by_key().or_else(by_id) else { return Ok(None) };
         match handoff.terms == request.terms && handoff.request == request.request.digest() {
             true => Ok(Some(handoff.clone())),
             false => Err(Error::Taken { what, value, existing: handoff.id.clone() }),

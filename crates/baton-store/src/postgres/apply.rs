@@ -225,7 +225,7 @@ struct Returned {
 /// Looks up who waits for the result of a transition.
 async fn resume(session: &Session, transition: &Transition, ends: &mut Ends) -> Result<Option<Returned>, Fault> {
     let returns = transition.actions.iter().find_map(|action| match action {
-        Action::Return { to, result } => Some((to, result)),
+        Action::Return { to } => Some(to),
         Action::Announce { .. }
         | Action::Verify
         | Action::AskPerson { .. }
@@ -233,18 +233,17 @@ async fn resume(session: &Session, transition: &Transition, ends: &mut Ends) -> 
         | Action::StopAttempt { .. }
         | Action::TellFinished => None,
     });
-    let Some((to, result)) = returns else { return Ok(None) };
+    let Some(to) = returns else { return Ok(None) };
     let found = session.query(LOOK_AND_LOCK, &[&to.as_str()]).await?;
     let Some(row) = found.first() else { return Ok(None) };
     let caller = table::handoff(row)?;
     ends.read(&caller.run, row, END)?;
     let done = &transition.handoff;
-    let reported = match result {
-        Some(written) => Some(written.clone()),
-        None => last_report(session, done).await?,
+    let report = match &transition.fact {
+        Fact::Happened(Command::Report(report)) => Some(report.document.clone()),
+        Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => last_report(session, done).await?,
     };
-    let resolution = reported.map_or_else(|| format!("{} is completed", done.id), |written| written.text);
-    Ok(Some(Returned { caller, command: Command::Resume(Resume { by: done.terms.to.clone(), resolution }) }))
+    Ok(Some(Returned { caller, command: Command::Resume(Resume::after(done, report.as_ref())) }))
 }
 
 /// Returns the latest report of a handoff.

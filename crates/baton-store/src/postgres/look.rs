@@ -118,14 +118,25 @@ pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Ha
     let sql = concat!(
         "SELECT ",
         table::columns!(),
-        " FROM handoffs AS h
+        ", h.agent, h.priority, h.state, h.ready_at, h.wake_at, h.finished_at, h.key FROM handoffs AS h
           WHERE h.id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND h.run = $1
           ORDER BY h.position"
     );
     let found = store.session().await?.query(sql, &[&run.as_str()]).await?;
     let read = |row: &SqlRow| {
+        let columns = rows::StoredColumns {
+            agent: row.try_get(8)?,
+            priority: row.try_get(9)?,
+            state: row.try_get(10)?,
+            ready_at: row.try_get(11)?,
+            wake_at: row.try_get(12)?,
+            finished_at: row.try_get(13)?,
+            key: row.try_get(14)?,
+        };
         let row = table::row(row)?;
-        Ok((row.handoff()?, row.head()?))
+        let handoff = row.handoff()?;
+        columns.agree_with(&handoff)?;
+        Ok((handoff, row.head()?))
     };
     found.iter().map(read).collect()
 }

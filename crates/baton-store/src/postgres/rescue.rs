@@ -1,8 +1,9 @@
 //! Rescuing: leases, time-outs and deadlines that have ended. Every node may do it; none waits for another.
 
+use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
-use baton_engine::lifecycle::{self, Command, Expire};
-use baton_engine::store::Error;
+use baton_engine::lifecycle::{self, Action, Command, Expire, Transition};
+use baton_engine::store::{Error, Order};
 use jiff::Timestamp;
 
 use super::Postgres;
@@ -29,18 +30,28 @@ pub(super) async fn rescue(store: &Postgres, limit: u32, dice: f64, at: Timestam
     let mut patience = Patience::new();
     loop {
         match attempt(store, limit, dice, at).await {
-            Ok(rescued) => return Ok(rescued),
+            Ok(Attempt::Rescued(rescued)) => return Ok(rescued),
+            Ok(Attempt::OneByOne(due)) => {
+                let mut rescued = Vec::new();
+                for id in due {
+                    // Somebody else may have been faster, or what came back a moment ago has changed it.
+                    let expire = Order::new(id, Command::Expire(Expire { dice }));
+                    rescued.extend(super::apply::apply(store, &expire, at).await.ok());
+                }
+                return Ok(rescued);
+            }
             Err(fault) => patience.after(fault).await?,
         }
     }
 }
 
-async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Fault> {
+/// Expires what is due in one transaction, unless others wait for some of it: that takes more than one row each.
+async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Result<Attempt, Fault> {
     let mut session = store.session().await?;
     let until = at.as_microsecond();
     let is_due = session.query(IS_DUE, &[&until]).await?.first().map_or(Ok(false), |row| row.try_get(0))?;
     if !is_due {
-        return Ok(Vec::new());
+        return Ok(Attempt::Rescued(Vec::new()));
     }
     let due = session.prepare(DUE).await?;
     let rows = session.begin(None, (&due, &[&until, &i64::from(limit)])).await?;
@@ -52,8 +63,13 @@ async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Resu
     let mut changes = Vec::new();
     for handoff in &handoffs {
         let expire = Command::Expire(Expire { dice });
-        if let Ok(transition) = lifecycle::apply(handoff, expire, ends.at(&handoff.run, at)) {
-            changes.push(Change::of(transition, &mut ends));
+        match lifecycle::apply(handoff, expire, ends.at(&handoff.run, at)) {
+            Ok(transition) if returns(&transition) => {
+                session.roll_back().await?;
+                return Ok(Attempt::OneByOne(handoffs.into_iter().map(|handoff| handoff.id).collect()));
+            }
+            Ok(transition) => changes.push(Change::of(transition, &mut ends)),
+            Err(_) => {}
         }
     }
     let (update, notify) = (session.prepare(UPDATE).await?, store.wake.statement(&session).await?);
@@ -64,5 +80,18 @@ async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Resu
     if !changes.is_empty() {
         store.wake.ring();
     }
-    Ok(changes.into_iter().map(|change| change.handoff).collect())
+    Ok(Attempt::Rescued(changes.into_iter().map(|change| change.handoff).collect()))
+}
+
+/// What came of an attempt.
+enum Attempt {
+    /// These were rescued.
+    Rescued(Vec<Handoff>),
+    /// These are due, and must be rescued one by one.
+    OneByOne(Vec<HandoffId>),
+}
+
+/// Says whether somebody waits for what comes out.
+fn returns(transition: &Transition) -> bool {
+    transition.actions.iter().any(|action| matches!(action, Action::Return { .. }))
 }

@@ -51,16 +51,15 @@ fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<Acce
 
 /// The id or the key is known: either it is the same request again, or somebody else's.
 fn existing(connection: &Connection, request: &Accept) -> Result<Accepted, Error> {
-    let (what, value, row) = match table::find(connection, &request.id)? {
-        Some(row) => ("id", request.id.to_string(), row),
-        None => {
-            let key = request.terms.key.clone().unwrap_or_default();
-            let id = id_of_key(connection, &key)?;
-            let row = id.map(|id| table::find(connection, &id)).transpose()?.flatten();
-            let missing = || Error::Failed(format!("handoff `{}` was refused by the database", request.id));
-            ("key", key, row.ok_or_else(missing)?)
-        }
+    let key = request.terms.key.as_deref();
+    let with_key = key.map(|key| id_of_key(connection, key)).transpose()?.flatten();
+    let (what, value) = match (&with_key, key) {
+        (Some(_), Some(key)) => ("key", key.to_owned()),
+        _ => ("id", request.id.to_string()),
     };
+    let row = table::find(connection, with_key.as_ref().unwrap_or(&request.id))?;
+    let missing = || Error::Failed(format!("handoff `{}` was refused by the database", request.id));
+    let row = row.ok_or_else(missing)?;
     let handoff = row.handoff()?;
     let same = handoff.terms == request.terms && handoff.request == request.request.digest();
     if same {

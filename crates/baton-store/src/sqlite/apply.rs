@@ -69,7 +69,7 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
 pub(super) fn follow(batch: &Batch<'_>, handoff: &Handoff, actions: &[Action], at: Timestamp) -> Result<(), Error> {
     for action in actions {
         match action {
-            Action::Return { to, result } => return_to(batch, handoff, to, result.as_ref(), at)?,
+            Action::Return { to } => return_to(batch, handoff, to, at)?,
             Action::Announce { .. }
             | Action::TellFinished
             | Action::Verify
@@ -81,22 +81,12 @@ pub(super) fn follow(batch: &Batch<'_>, handoff: &Handoff, actions: &[Action], a
     Ok(())
 }
 
-/// Lets the blocked caller go on with the result. If it does not wait any more, the result stands for itself.
-fn return_to(
-    batch: &Batch<'_>,
-    done: &Handoff,
-    to: &HandoffId,
-    result: Option<&Written>,
-    at: Timestamp,
-) -> Result<(), Error> {
+/// Lets the caller go on with what came out. If it is finished itself, nobody waits any more.
+fn return_to(batch: &Batch<'_>, done: &Handoff, to: &HandoffId, at: Timestamp) -> Result<(), Error> {
     let Some(row) = table::find(batch.connection, to)? else { return Ok(()) };
     let caller = row.handoff()?;
-    let reported = match result {
-        Some(written) => Some(written.clone()),
-        None => last_report(batch.connection, done)?,
-    };
-    let resolution = reported.map_or_else(|| format!("{} is completed", done.id), |written| written.text);
-    let resume = Command::Resume(Resume { by: done.terms.to.clone(), resolution });
+    let report = last_report(batch.connection, done)?;
+    let resume = Command::Resume(Resume::after(done, report.as_ref()));
     let (head, latest) = table::head(batch.connection, &caller.run)?;
     let at = latest.map_or(at, |latest| latest.max(at));
     if let Ok(transition) = lifecycle::apply(&caller, resume, at) {

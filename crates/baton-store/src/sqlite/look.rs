@@ -102,11 +102,28 @@ pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(H
     let sql = concat!(
         "SELECT ",
         table::columns!(),
-        " FROM (SELECT rowid AS place, * FROM handoffs WHERE id = ?1 AND run = ?1
+        ", agent, priority, state, ready_at, wake_at, finished_at, key
+          FROM (SELECT rowid AS place, * FROM handoffs WHERE id = ?1 AND run = ?1
                 UNION ALL SELECT rowid AS place, * FROM handoffs WHERE run = ?1 AND run <> id) ORDER BY place"
     );
-    let found = all(connection, sql, [run.as_str()], table::row)?;
-    found.iter().map(|row| Ok((row.handoff()?, row.head()?))).collect()
+    let read = |row: &SqlRow<'_>| {
+        let columns = rows::StoredColumns {
+            agent: row.get(8)?,
+            priority: row.get(9)?,
+            state: row.get(10)?,
+            ready_at: row.get(11)?,
+            wake_at: row.get(12)?,
+            finished_at: row.get(13)?,
+            key: row.get(14)?,
+        };
+        Ok((table::row(row)?, columns))
+    };
+    let sound = |(row, columns): &(rows::Row, rows::StoredColumns)| {
+        let handoff = row.handoff()?;
+        columns.agree_with(&handoff)?;
+        Ok((handoff, row.head()?))
+    };
+    all(connection, sql, [run.as_str()], read)?.iter().map(sound).collect()
 }
 
 /// Returns the settings of all queues.

@@ -1,5 +1,6 @@
 //! Rescuing: leases, time-outs and deadlines that have ended.
 
+use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::{self, Command, Expire};
 use baton_engine::store::Error;
@@ -8,7 +9,6 @@ use rusqlite::{Connection, params};
 
 use super::writer::Batch;
 use super::{apply, table, translate};
-use crate::rows::Row;
 
 /// Says whether anything is due.
 pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, Error> {
@@ -20,7 +20,9 @@ pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, Err
 /// Expires what is due.
 pub(super) fn rescue(batch: &Batch<'_>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
     let mut rescued = Vec::new();
-    for row in due(batch.connection, limit, at)? {
+    for id in due(batch.connection, limit, at)? {
+        // What came back to it a moment ago may have changed it, so each is looked at in its turn.
+        let Some(row) = table::find(batch.connection, &id)? else { continue };
         let handoff = row.handoff()?;
         let (head, latest) = table::head(batch.connection, &handoff.run)?;
         let expire = Command::Expire(Expire { dice });
@@ -35,9 +37,9 @@ pub(super) fn rescue(batch: &Batch<'_>, limit: u32, dice: f64, at: Timestamp) ->
     Ok(rescued)
 }
 
-fn due(connection: &Connection, limit: u32, at: Timestamp) -> Result<Vec<Row>, Error> {
-    let sql = concat!("SELECT ", table::columns!(), " FROM handoffs WHERE wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2");
+fn due(connection: &Connection, limit: u32, at: Timestamp) -> Result<Vec<HandoffId>, Error> {
+    let sql = "SELECT id FROM handoffs WHERE wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
-    let rows = statement.query_map(params![at.as_microsecond(), limit], table::row).map_err(translate)?;
-    rows.collect::<Result<_, _>>().map_err(translate)
+    let rows = statement.query_map(params![at.as_microsecond(), limit], |row| row.get(0)).map_err(translate)?;
+    rows.map(|id: rusqlite::Result<String>| HandoffId::parse(id.map_err(translate)?).map_err(Error::Damaged)).collect()
 }

@@ -195,7 +195,7 @@ async fn command_for_nobody_is_not_found(bed: Bed) {
 
 async fn refused_command_leaves_no_trace(bed: Bed) {
     let before = bed.send_one("a").await;
-    for command in [resume("x"), verify(0, Verdict::Verified), requeue("x"), heartbeat(9, None)] {
+    for command in [verify(0, Verdict::Verified), requeue("x"), heartbeat(9, None)] {
         assert!(matches!(bed.apply("a", command, time(5)).await, Err(Error::Refused(_))));
     }
     assert_eq!(bed.find("a").await, before);

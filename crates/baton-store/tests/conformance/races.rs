@@ -22,7 +22,7 @@ on_every_store! {
     one_key_of_eight_requests_is_new,
     many_who_write_to_one_run_leave_one_chain,
     lease_is_rescued_once_by_many,
-    two_returns_to_one_caller_resume_it_once,
+    eight_returns_to_one_caller_resume_it_once_and_none_is_lost,
     removal_and_requeue_do_not_meet_halfway,
 }
 
@@ -174,7 +174,7 @@ async fn lease_is_rescued_once_by_many(bed: Bed) {
     assert_eq!(rescued.len() + rest, 10);
 }
 
-async fn two_returns_to_one_caller_resume_it_once(bed: Bed) {
+async fn eight_returns_to_one_caller_resume_it_once_and_none_is_lost(bed: Bed) {
     bed.claimed(request("caller"), time(0)).await;
     bed.apply("caller", blocked(1), time(1)).await.unwrap();
     for number in 0..8 {
@@ -185,8 +185,9 @@ async fn two_returns_to_one_caller_resume_it_once(bed: Bed) {
     }
     let (heard, errors) = race(&bed, |number| Order::new(id(&format!("d{number}")), report(1, "solved"))).await;
     assert_eq!((heard, errors.len()), (8, 0), "{errors:?}");
-    assert_eq!(bed.kinds("caller").await, ["accepted", "claimed", "reported", "resumed"]);
-    assert_eq!(bed.find("caller").await.notes.len(), 1);
+    assert_eq!(bed.kinds("caller").await, [&["accepted", "claimed", "reported"][..], &["resumed"; 8]].concat());
+    let caller = bed.find("caller").await;
+    assert_eq!((caller.state.name(), caller.notes.len()), (StateName::Pending, 8));
 }
 
 async fn removal_and_requeue_do_not_meet_halfway(bed: Bed) {

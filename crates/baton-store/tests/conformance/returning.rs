@@ -3,7 +3,7 @@
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
-use baton_engine::store::Order;
+use baton_engine::store::{Error, Order};
 
 use super::bed::Bed;
 use super::requests::{
@@ -16,11 +16,14 @@ on_every_store! {
     verified_delegation_returns_what_was_reported,
     approved_delegation_returns_what_was_reported,
     delegation_is_sent_with_the_report_that_blocks,
-    failed_delegation_does_not_resume_its_caller,
+    failed_delegation_tells_its_caller,
     caller_that_does_not_wait_any_more_is_left_alone,
     caller_that_is_not_there_is_no_obstacle,
     return_is_undone_with_its_report,
-    delegation_to_itself_completes,
+    handoff_cannot_wait_for_itself,
+    expired_delegation_tells_its_caller,
+    cancelled_delegation_tells_its_caller,
+    result_that_comes_before_the_block_is_not_lost,
 }
 
 /// A request of the specialist whose result goes back.
@@ -90,13 +93,14 @@ async fn delegation_is_sent_with_the_report_that_blocks(bed: Bed) {
     assert_resumed_with(&bed, "solved", 3).await;
 }
 
-async fn failed_delegation_does_not_resume_its_caller(bed: Bed) {
+async fn failed_delegation_tells_its_caller(bed: Bed) {
     blocked_caller(&bed).await;
     let once = with(delegation("d", "caller"), |terms| terms.retry = baton_engine::retry::Policy::NEVER);
     let claimed = bed.claimed(once, time(2)).await;
     let dead = bed.apply("d", fail(claimed.fence, "no"), time(3)).await.unwrap();
     assert_eq!(dead.state.name(), StateName::Failed);
-    assert_eq!(bed.find("caller").await.state.name(), StateName::Blocked);
+    let why = dead.last_failure.unwrap();
+    assert_resumed_with(&bed, &format!("handoff d is failed: {why}"), 3).await;
 }
 
 async fn caller_that_does_not_wait_any_more_is_left_alone(bed: Bed) {
@@ -126,9 +130,32 @@ async fn return_is_undone_with_its_report(bed: Bed) {
     assert_eq!((bed.find("caller").await, bed.find("d").await), (waiting, claimed));
 }
 
-async fn delegation_to_itself_completes(bed: Bed) {
-    let claimed = bed.claimed(delegation("d", "d"), time(0)).await;
-    let done = bed.apply("d", report(claimed.fence, "done"), time(1)).await.unwrap();
-    assert_eq!(done.state.name(), StateName::Completed);
-    assert_eq!(bed.find("d").await, done);
+async fn handoff_cannot_wait_for_itself(bed: Bed) {
+    let refused = bed.store.accept(vec![delegation("d", "d")], time(0)).await;
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+}
+
+async fn expired_delegation_tells_its_caller(bed: Bed) {
+    blocked_caller(&bed).await;
+    let pressing = with(delegation("d", "caller"), |terms| terms.deadline = Some(time(10)));
+    bed.send([pressing], time(2)).await;
+    let rescued = bed.store.rescue(10, 0.0, time(10)).await.unwrap();
+    assert_eq!(rescued, [bed.find("d").await]);
+    assert_resumed_with(&bed, "handoff d is failed: TIMEOUT: the deadline passed while it was pending", 10).await;
+}
+
+async fn cancelled_delegation_tells_its_caller(bed: Bed) {
+    blocked_caller(&bed).await;
+    bed.send([delegation("d", "caller")], time(2)).await;
+    bed.apply("d", cancel(), time(3)).await.unwrap();
+    assert_resumed_with(&bed, "handoff d is cancelled", 3).await;
+}
+
+async fn result_that_comes_before_the_block_is_not_lost(bed: Bed) {
+    let caller = bed.claimed(request_in("r", "caller"), time(0)).await;
+    let claimed = bed.claimed(delegation("d", "caller"), time(1)).await;
+    bed.apply("d", report(claimed.fence, "solved"), time(2)).await.unwrap();
+    assert_eq!(bed.find("caller").await.state.name(), StateName::Claimed);
+    bed.apply("caller", blocked(caller.fence), time(3)).await.unwrap();
+    assert_resumed_with(&bed, "solved", 3).await;
 }

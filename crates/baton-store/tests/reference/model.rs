@@ -78,9 +78,7 @@ impl Model {
         self.all_or_nothing(|model| {
             let transition = model.happen(&order.id, order.command, at)?;
             for action in &transition.actions {
-                if let Action::Return { to, result } = action {
-                    model.give_back(&transition.handoff, to, result.as_ref(), at)?;
-                }
+                model.follow(&transition.handoff, action, at);
             }
             for request in order.next {
                 model.accept_one(request, at)?;
@@ -97,7 +95,14 @@ impl Model {
         due.sort();
         due.truncate(limit as usize);
         self.all_or_nothing(|model| {
-            due.iter().map(|(_, id)| Ok(model.happen(id, Command::Expire(Expire { dice }), at)?.handoff)).collect()
+            let mut rescued = Vec::new();
+            for (_, id) in &due {
+                // What came back to it a moment ago may have changed it.
+                let Ok(transition) = model.happen(id, Command::Expire(Expire { dice }), at) else { continue };
+                transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action, at));
+                rescued.push(transition.handoff);
+            }
+            Ok(rescued)
         })
     }
 
@@ -134,11 +139,10 @@ impl Model {
 
     fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<Accepted, Error> {
         request.check().map_err(Error::Invalid)?;
-        let known = match (self.handoffs.get(&request.id), request.terms.key.as_deref()) {
-            (Some(entry), _) => Some((entry, "id", request.id.to_string())),
-            (None, Some(key)) => self.with_key(key).map(|entry| (entry, "key", key.to_owned())),
-            (None, None) => None,
-        };
+        let key = request.terms.key.as_deref();
+        let by_key = key.and_then(|key| Some((self.with_key(key)?, "key", key.to_owned())));
+        let by_id = || Some((self.handoffs.get(&request.id)?, "id", request.id.to_string()));
+        let known = by_key.or_else(by_id);
         if let Some((entry, what, value)) = known {
             let same = self.first_terms(&entry.handoff.id) == request.terms
                 && entry.handoff.request == request.request.digest();
@@ -168,21 +172,14 @@ impl Model {
     }
 
     /// Resumes the caller if it still waits; otherwise there is nobody to give the result to.
-    fn give_back(
-        &mut self,
-        from: &Handoff,
-        to: &HandoffId,
-        result: Option<&Written>,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let waits = |entry: &&Entry| matches!(entry.handoff.state, State::Blocked { .. });
-        if self.handoffs.get(to).filter(waits).is_none() {
-            return Ok(());
+    /// Lets whoever waits go on. If it is finished itself, nobody waits any more.
+    fn follow(&mut self, done: &Handoff, action: &Action, at: Timestamp) {
+        if let Action::Return { to } = action
+            && self.handoffs.contains_key(to)
+        {
+            let report = self.reported(done);
+            let _ = self.happen(to, Command::Resume(Resume::after(done, report.as_ref())), at);
         }
-        let reported = result.cloned().or_else(|| self.reported(from));
-        let resolution = reported.map_or_else(|| format!("{} is completed", from.id), |document| document.text);
-        self.happen(to, Command::Resume(Resume { by: from.terms.to.clone(), resolution }), at)?;
-        Ok(())
     }
 
     /// Finds the last report in the journal.

@@ -160,6 +160,7 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
             format!("{name} by {} with fence {}, lease ends {end}", one_line(&lease.claimant), handoff.fence)
         }
         State::Blocked { reason } => format!("{name}: {}", one_line(reason)),
+        State::AwaitingPerson { ask: Ask::Gate } => format!("{name}: decide what it asks"),
         State::AwaitingPerson { ask: Ask::Review } => format!("{name}: approve or reject it"),
         State::AwaitingPerson { ask: Ask::Clarification } => format!("{name}: answer its questions"),
         State::Pending { .. }
@@ -186,6 +187,7 @@ pub(crate) fn ask_word(ask: Ask) -> &'static str {
     match ask {
         Ask::Review => "review",
         Ask::Clarification => "clarification",
+        Ask::Gate => "gate",
     }
 }
 

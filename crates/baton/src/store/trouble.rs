@@ -38,6 +38,7 @@ fn refused(refusal: &Refusal) -> CommandError {
         Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
         Refusal::Changed { current: Some(digest) } => error.hint(format!("what is there now: --shown {}", digest.0)),
         Refusal::Over { .. }
+        | Refusal::TooLong { .. }
         | Refusal::Repeated
         | Refusal::NotReady { .. }
         | Refusal::Overdue
