@@ -17,6 +17,7 @@ mod finish;
 mod handoff;
 mod index;
 mod locate;
+mod one_way;
 mod queue;
 mod registry;
 mod schemas;

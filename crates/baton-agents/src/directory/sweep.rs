@@ -220,7 +220,7 @@ impl Directory {
 
     fn move_back(&self, path: &Path, folder: Folder, id: &HandoffId) -> Result<(), Error> {
         let place = self.path(folder, id);
-        match self.files.rename_new(path, &place) {
+        match self.rename_back(path, &place) {
             Ok(()) => self.files.sync_folder(&self.folder(folder)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists { id: id.clone(), folder }),
             Err(error) => Err(Error::io("move", path, error)),
