@@ -32,6 +32,16 @@ fn main() {
     if let Some(at) = arguments.iter().position(|argument| argument == "--claimant") {
         return latency::claimant(Path::new(&arguments[at + 1]));
     }
+    // `-- latency` measures only this.
+    let only = |part: &str| arguments.iter().any(|argument| argument == part);
+    if !only("latency") {
+        throughput();
+        upkeep::measure();
+    }
+    latency::measure();
+}
+
+fn throughput() {
     println!("create, claim, complete        ours/s   bare/s   ratio (median of {ROUNDS} rounds of {CYCLES})");
     for waiting in [0, 1_000, 10_000] {
         compare(&format!("{waiting:>6} waiting"), waiting, false, false);
@@ -39,13 +49,6 @@ fn main() {
     compare("with an artifact", 0, true, false);
     compare(" 1000 waiting, opened anew", 1_000, false, true);
     compare("10000 waiting, opened anew", 10_000, false, true);
-    for done in [1_000, 10_000] {
-        upkeep::sweep(done);
-    }
-    for listed in [0, 1_000, 10_000] {
-        upkeep::registry(listed);
-    }
-    latency::measure();
 }
 
 /// Makes a folder for one measurement, on the disk of the build.

@@ -12,8 +12,18 @@ use super::{folder, input, now};
 /// How often each is measured.
 const TRIES: usize = 15;
 
+/// Measures both, as they grow.
+pub(crate) fn measure() {
+    for answers in [1_000, 10_000] {
+        sweep(answers);
+    }
+    for listed in [0, 1_000, 10_000] {
+        registry(listed);
+    }
+}
+
 /// Measures sweeps by a process that lives on, and by one that opens the folders for each.
-pub(crate) fn sweep(answers: usize) {
+fn sweep(answers: usize) {
     let root = folder("sweep");
     let directory = Directory::open(&root).expect("the folders are there");
     for number in 0..answers {
@@ -48,7 +58,7 @@ pub(crate) fn sweep(answers: usize) {
 }
 
 /// Measures completing with an artifact where so many are listed.
-pub(crate) fn registry(listed: usize) {
+fn registry(listed: usize) {
     let root = folder("registry");
     let directory = Directory::open(&root).expect("the folders are there");
     let lines: Vec<String> = (0..listed).map(line).collect();
