@@ -72,7 +72,7 @@ fn settled_answers_are_not_hidden_from_later_sweeps() {
         sandbox.write(&format!("handoffs/completed/{id}.json"), &answer(id, "completed"));
     }
     assert_eq!((sandbox.sweep(60), sandbox.sweep(61)), (Swept::default(), Swept::default()));
-    assert!(sandbox.root.join("handoffs/.settled.json").exists());
+    assert!(sandbox.root.join("handoffs/.settled").exists());
 
     // One is cut off afterwards; it is named as long as it is so.
     sandbox.write("handoffs/completed/b.json", "{\"handoff_id\":");
@@ -115,11 +115,11 @@ fn wrong_hints_are_trusted_for_an_hour_at_most() {
         let far = json!({"before": [i64::MAX, 0], "again": []});
         json!({"since": since.as_second(), "folders": {"completed": far}}).to_string()
     };
-    sandbox.write("handoffs/.settled.json", &hint(sandbox.start));
+    sandbox.write("handoffs/.settled", &hint(sandbox.start));
     assert_eq!(sandbox.sweep(60).problems, []);
-    sandbox.write("handoffs/.settled.json", &hint(sandbox.start));
+    sandbox.write("handoffs/.settled", &hint(sandbox.start));
     assert_eq!(sandbox.sweep(3700).problems.len(), 1);
-    sandbox.write("handoffs/.settled.json", "garbage");
+    sandbox.write("handoffs/.settled", "garbage");
     assert_eq!(sandbox.sweep(60).problems.len(), 1);
 }
 
@@ -133,7 +133,7 @@ fn head_of_another_process_hides_nothing() {
     let claim = |directory: &Directory| directory.claim("@writer", sandbox.start).expect("claiming works").result;
     assert_eq!(claim(&sandbox.open()).expect("one waits").id.as_str(), "h000");
     // However long that took, pretend that it took a second.
-    let path = sandbox.root.join("handoffs/.head.json");
+    let path = sandbox.root.join("handoffs/.head");
     let mut head: Value = serde_json::from_slice(&fs::read(&path).expect("it is written")).expect("it is JSON");
     head["took"] = 1_000_000.into();
     fs::write(&path, head.to_string()).expect("it can be written");

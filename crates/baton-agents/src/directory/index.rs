@@ -17,10 +17,10 @@ use super::queue::{Modified, Seen, USED};
 pub(super) const WORTHWHILE: usize = 256;
 
 /// Everything that waits; in `pending`.
-const NAME: &str = ".order.json";
+const NAME: &str = ".order";
 
 /// What comes first; beside `pending`, where writing it wakes nobody.
-const HEAD_NAME: &str = ".head.json";
+const HEAD_NAME: &str = ".head";
 
 /// A head is not used for longer, however long the listing took.
 const HEAD_AGE_MAX: Duration = Duration::from_secs(1);

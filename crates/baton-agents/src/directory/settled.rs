@@ -19,7 +19,7 @@ use super::{Folder, hint};
 /// How long answers are not looked into again.
 const TRUSTED: Duration = Duration::from_secs(3600);
 
-const NAME: &str = ".settled.json";
+const NAME: &str = ".settled";
 
 /// A time of the file system.
 pub(super) type FileTime = (i64, i64);
