@@ -1,13 +1,16 @@
 //! Handoffs through folders beside the bare system calls that they need, on the same disk, in the same run.
 //!
 //! Both take turns in short rounds, so that whatever else the machine does hits both; the ratio is the median of the
-//! rounds' ratios. Then the same with many requests waiting, and how fast a waiting process gets a new request.
+//! rounds' ratios. Then the same with many requests waiting, what grows with what was done already, and how fast a
+//! waiting process gets a new request.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "folders/bare.rs"]
 mod bare;
 #[path = "folders/latency.rs"]
 mod latency;
+#[path = "folders/upkeep.rs"]
+mod upkeep;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,6 +32,16 @@ fn main() {
     if let Some(at) = arguments.iter().position(|argument| argument == "--claimant") {
         return latency::claimant(Path::new(&arguments[at + 1]));
     }
+    // `-- latency` measures only this.
+    let only = |part: &str| arguments.iter().any(|argument| argument == part);
+    if !only("latency") {
+        throughput();
+        upkeep::measure();
+    }
+    latency::measure();
+}
+
+fn throughput() {
     println!("create, claim, complete        ours/s   bare/s   ratio (median of {ROUNDS} rounds of {CYCLES})");
     for waiting in [0, 1_000, 10_000] {
         compare(&format!("{waiting:>6} waiting"), waiting, false, false);
@@ -36,7 +49,6 @@ fn main() {
     compare("with an artifact", 0, true, false);
     compare(" 1000 waiting, opened anew", 1_000, false, true);
     compare("10000 waiting, opened anew", 10_000, false, true);
-    latency::measure();
 }
 
 /// Makes a folder for one measurement, on the disk of the build.

@@ -242,7 +242,7 @@ fn where_thousands_wait_the_order_is_kept_and_written_down() {
     }
     let claimed: Vec<_> = (0..3).filter_map(|_| sandbox.claim(0)).map(|(id, _)| id).collect();
     assert_eq!(claimed, ["h250", "h0", "h1"]);
-    let index = sandbox.root.join("handoffs/pending/.order.json");
+    let index = sandbox.root.join("handoffs/pending/.order");
     assert!(index.exists());
     // What it says is a hint only.
     sandbox.write("pending/h2.json", json!({"target": {"agent_id": "@somebody-else"}}));

@@ -7,6 +7,8 @@
 
 #[path = "torture/crowd.rs"]
 mod crowd;
+#[path = "torture/folder_race.rs"]
+mod folder_race;
 #[path = "torture/folder_roles.rs"]
 mod folder_roles;
 #[path = "torture/folder_torture.rs"]
@@ -57,4 +59,11 @@ fn nothing_is_lost_or_done_twice_when_processes_on_postgres_and_the_server_are_k
 fn nothing_is_lost_or_done_twice_when_processes_on_folders_are_killed() {
     let scratch = Scratch::new();
     folder_torture::torture(&Settings::read("folders", 3), &scratch.path("exchange"));
+}
+
+#[test]
+fn creator_is_not_told_that_its_own_handoff_exists_already() {
+    let scratch = Scratch::new();
+    let refused = folder_race::refused_creations(&scratch.path("exchange"), 300);
+    assert!(refused.is_empty(), "{} of 300 were created and refused: {:?}", refused.len(), refused.first());
 }

@@ -113,7 +113,7 @@ impl Directory {
         }
         if let Err(error) = rewritten.place_over(&place) {
             // Nobody knows that we had it.
-            let _ = self.files.rename_new(&place, &from);
+            let _ = self.rename_back(&place, &from);
             return Err(Error::io("claim", &place, error));
         }
         self.files.sync_folder(&self.folder(Folder::InProgress))?;

@@ -55,7 +55,7 @@ impl Directory {
             return Ok(Noted { result: done, warnings });
         };
         let registry = self.registry()?;
-        if registry.is_of_another(&copied.path, id.as_str()) {
+        if registry.is_of_another(&copied.path, id.as_str())? {
             let fault = "the artifact of another handoff is there".to_owned();
             return Err(Error::Destination { destination: copied.path.clone(), fault });
         }

@@ -114,41 +114,26 @@ impl Directory {
                 return Err(Error::Violations { what: "the input", schema: schema.clone(), violations });
             }
         }
-        let id = match &new.id {
-            Some(id) => {
-                self.refuse_known(id, &Folder::ALL)?;
-                id.clone()
-            }
-            None => made_id(now),
-        };
+        if let Some(id) = &new.id {
+            // Usually this tells, and nothing is written.
+            drop(self.refuse_known(id)?);
+        }
+        let id = new.id.clone().unwrap_or_else(|| made_id(now));
         let handoff = new.write(&id, now);
         let place = self.path(Folder::Pending, &id);
         let written = self.files.write_beside(&place, &handoff.to_bytes())?;
+        // An id that was made just now is new. Any other is looked for again before the rename: afterwards somebody may
+        // have claimed or finished this very handoff, and nobody could tell it from another of its name.
+        let alone = new.id.as_ref().map(|id| self.refuse_known(id)).transpose()?;
         written.place_new(&place).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { id: id.clone(), folder: Folder::Pending },
             _ => Error::io("write", &place, error),
         })?;
+        // It is created, whatever happens from here on.
+        drop(alone);
         self.note_waiting(&id, &handoff);
-        if new.id.is_some() {
-            // Somebody may have claimed another handoff of this name since we looked. Nobody can claim ours meanwhile.
-            if let Err(known) = self.refuse_known(&id, &Folder::ALL[1..]) {
-                self.files.remove(&place)?;
-                return Err(known);
-            }
-        }
         self.files.sync_folder(&self.folder(Folder::Pending))?;
         Ok(Noted { result: handoff, warnings })
-    }
-
-    fn refuse_known(&self, id: &HandoffId, folders: &[Folder]) -> Result<(), Error> {
-        let known = |folder: &&Folder| self.path(**folder, id).symlink_metadata().is_ok();
-        match folders.iter().find(known) {
-            Some(folder) => Err(Error::Exists { id: id.clone(), folder: *folder }),
-            None if self.private_files(Folder::InProgress)?.iter().any(|private| private.id == *id) => {
-                Err(Error::Exists { id: id.clone(), folder: Folder::InProgress })
-            }
-            None => Ok(()),
-        }
     }
 }
 

@@ -124,7 +124,7 @@ impl Directory {
             return Ok(true);
         }
         let place = self.path(folder, &private.id);
-        match self.files.rename_new(&private.path, &place) {
+        match self.rename_back(&private.path, &place) {
             Ok(()) => {
                 self.files.sync_folder(&self.folder(folder))?;
                 Ok(true)
@@ -186,7 +186,12 @@ impl Taken<'_> {
     pub(super) fn publish(self, folder: Folder, next: files::Written<'_>) -> Result<(), Error> {
         let directory = self.directory;
         let place = directory.path(folder, &self.held.id);
-        if let Err(error) = next.place_new(&place) {
+        // Only a retry moves back.
+        let placed = match folder {
+            Folder::Pending => directory.both_ways().and_then(|_both| next.place_new(&place)),
+            _ => next.place_new(&place),
+        };
+        if let Err(error) = placed {
             let id = self.held.id.clone();
             self.give_back();
             return Err(match error.kind() {
@@ -204,7 +209,7 @@ impl Taken<'_> {
     pub(super) fn give_back(self) {
         let place = self.directory.path(self.held.folder, &self.held.id);
         // If even this fails, a sweep does it.
-        let _ = self.directory.files.rename_new(&self.private.path, &place);
+        let _ = self.directory.rename_back(&self.private.path, &place);
         drop(self.held.file);
     }
 }

@@ -3,7 +3,8 @@
 //! Each file is read once; after that its name and number stand for what it said. That is a hint, never the truth: a
 //! claim reads the file again, and before anybody hears that nothing waits, every file is compared with its time.
 //! Where many wait, the listing is used for a while: what another process created within the last milliseconds may then
-//! be claimed after something less urgent. What this process created is known at once.
+//! be claimed after something less urgent. What this process created is known at once. A process that claims only once
+//! takes what came first from the listing of another process, under the same condition.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -25,7 +26,7 @@ use super::{Directory, Error, Folder, Handoff, files, id_of, index};
 const CHEAP: Duration = Duration::from_micros(200);
 
 /// How many times longer than it took to make it a listing is used.
-const USED: u32 = 4;
+pub(super) const USED: u32 = 4;
 
 /// How many candidates are offered at once. Usually the first is free; the others serve when somebody is faster.
 const CANDIDATES: usize = 64;
@@ -36,6 +37,8 @@ pub(super) struct Queue {
     seen: HashMap<String, Seen>,
     order: BTreeSet<Key>,
     listed: Option<(Instant, Duration)>,
+    /// Whether the head that another process wrote down was read.
+    headed: bool,
     round: u64,
 }
 
@@ -74,8 +77,8 @@ impl Directory {
         let name = format!("{id}.json");
         let Ok(found) = fs::symlink_metadata(self.path(Folder::Pending, id)) else { return };
         let mut queue = self.queue();
-        // Before the first look there is nothing to add to.
-        if queue.listed.is_some() {
+        // Whoever only creates need not remember it all.
+        if queue.listed.is_some() || queue.order.len() < CANDIDATES {
             let time = |member| handoff.time(member);
             let seen = Seen {
                 number: found.ino(),
@@ -104,13 +107,13 @@ impl Directory {
         let folder = self.folder(Folder::Pending);
         let mut queue = self.queue();
         queue.refresh(&folder, thorough)?;
-        let ready = |seen: &&Seen| {
-            seen.not_before.is_none_or(|time| time <= now)
-                && seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent))
-        };
-        let in_order = queue.order.iter().filter_map(|key| queue.seen.get(&key.2)).filter(ready);
-        let ids = in_order.filter_map(|seen| id_of(&seen.key.2)).filter(|id| !tried.contains(id));
-        Ok(ids.take(CANDIDATES).collect())
+        let first = queue.first(agent, now, tried);
+        if !first.is_empty() || queue.listed.is_some() {
+            return Ok(first);
+        }
+        // The head was of no use.
+        queue.refresh(&folder, thorough)?;
+        Ok(queue.first(agent, now, tried))
     }
 
     /// Forgets a file that turned out to be gone or different.
@@ -131,13 +134,53 @@ impl Queue {
         if !thorough && !self.order.is_empty() && self.listed.is_some_and(current) {
             return Ok(());
         }
-        if self.listed.is_none() {
-            index::read(folder).into_iter().for_each(|(name, seen)| self.insert(name, seen));
-        }
         let began = Instant::now();
+        let is_first = self.listed.is_none();
+        if is_first {
+            if !thorough && !self.headed {
+                self.headed = true;
+                let head = index::read_head(folder);
+                if !head.is_empty() {
+                    head.into_iter().for_each(|(name, seen)| self.insert(name, seen));
+                    return Ok(());
+                }
+            }
+            for (name, seen) in index::read(folder) {
+                // What this process created it knows better.
+                if !self.seen.contains_key(&name) {
+                    self.insert(name, seen);
+                }
+            }
+        }
         self.list(folder, thorough).map_err(|error| Error::io("list", folder, error))?;
-        self.listed = Some((Instant::now(), began.elapsed()));
+        let took = began.elapsed();
+        self.listed = Some((Instant::now(), took));
+        if is_first && took >= CHEAP && self.order.len() > index::WORTHWHILE {
+            index::write_head(folder, self.head(), took);
+        }
         Ok(())
+    }
+
+    /// Returns what an agent could claim, in order.
+    fn first(&self, agent: &str, now: Timestamp, tried: &HashSet<HandoffId>) -> Vec<HandoffId> {
+        let ready = |seen: &&Seen| {
+            seen.not_before.is_none_or(|time| time <= now)
+                && seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent))
+        };
+        let in_order = self.order.iter().filter_map(|key| self.seen.get(&key.2)).filter(ready);
+        let ids = in_order.filter_map(|seen| id_of(&seen.key.2)).filter(|id| !tried.contains(id));
+        ids.take(CANDIDATES).collect()
+    }
+
+    /// Returns what comes first for each agent, in order.
+    fn head(&self) -> impl Iterator<Item = &Seen> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        self.order.iter().filter_map(|key| self.seen.get(&key.2)).filter(move |seen| {
+            let Some(agent) = seen.agent.as_deref() else { return false };
+            let count = counts.entry(agent).or_default();
+            *count += 1;
+            *count <= CANDIDATES
+        })
     }
 
     fn list(&mut self, folder: &Path, thorough: bool) -> io::Result<()> {

@@ -1,9 +1,10 @@
 //! The list of all artifacts, `artifacts/registry.json`: replaced as a whole, by one process at a time.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::Read;
 use std::path::PathBuf;
 
+use memchr::{memchr, memchr_iter, memmem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -40,7 +41,9 @@ struct List {
 #[derive(Debug)]
 pub(super) struct Registry<'d> {
     directory: &'d Directory,
-    list: List,
+    text: String,
+    /// Whether it is as Baton writes it, and need not be parsed.
+    ours: bool,
     _lock: File,
 }
 
@@ -56,11 +59,23 @@ impl Directory {
     }
 
     fn read_registry(&self) -> Result<List, Error> {
+        self.parse_registry(&self.registry_text()?)
+    }
+
+    fn registry_text(&self) -> Result<String, Error> {
         let path = self.registry_path();
-        let Some(file) = files::open(&path)? else { return Ok(List { version: 1, artifacts: Vec::new() }) };
         let mut text = String::new();
-        io::Read::read_to_string(&mut &file, &mut text).map_err(|error| Error::io("read", &path, error))?;
-        serde_json::from_str(&text).map_err(|error| Error::Unreadable { path, fault: error.to_string() })
+        match files::open(&path)? {
+            Some(mut file) => file.read_to_string(&mut text).map_err(|error| Error::io("read", &path, error))?,
+            None => return Ok(one_per_line(&List { version: 1, artifacts: Vec::new() })),
+        };
+        Ok(text)
+    }
+
+    fn parse_registry(&self, text: &str) -> Result<List, Error> {
+        let fault =
+            |error: serde_json::Error| Error::Unreadable { path: self.registry_path(), fault: error.to_string() };
+        serde_json::from_str(text).map_err(fault)
     }
 
     /// Locks and reads the list.
@@ -71,35 +86,77 @@ impl Directory {
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let lock = opened.map_err(|error| Error::io("open", &path, error))?;
         lock.lock().map_err(|error| Error::io("lock", &path, error))?;
-        Ok(Registry { directory: self, list: self.read_registry()?, _lock: lock })
+        let text = self.registry_text()?;
+        let registry = Registry { directory: self, ours: is_ours(&text), text, _lock: lock };
+        if !registry.ours {
+            // What cannot be read is told before anything is changed.
+            self.parse_registry(&registry.text)?;
+        }
+        Ok(registry)
     }
 }
 
 impl Registry<'_> {
     /// Says whether a path belongs to the artifact of another handoff.
-    pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> bool {
+    pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> Result<bool, Error> {
+        if self.ours && !mentions(&self.text, path) {
+            return Ok(false);
+        }
+        let list = self.directory.parse_registry(&self.text)?;
         let is =
             |entry: &Map<String, Value>, name: &str, value: &str| entry.get(name).is_some_and(|said| said == value);
-        self.list.artifacts.iter().any(|entry| is(entry, "path", path) && !is(entry, "handoff_id", handoff_id))
+        Ok(list.artifacts.iter().any(|entry| is(entry, "path", path) && !is(entry, "handoff_id", handoff_id)))
     }
 
     /// Lists an artifact, instead of what has the same id or path.
     pub(super) fn add(mut self, entry: &Entry) -> Result<(), Error> {
-        self.list.artifacts.retain(|known| {
-            known.get("artifact_id").is_none_or(|id| *id != entry.artifact_id)
-                && known.get("path").is_none_or(|path| *path != entry.path)
-        });
-        let Ok(Value::Object(members)) = serde_json::to_value(entry) else { return Ok(()) };
-        self.list.artifacts.push(members);
+        if self.ours && !mentions(&self.text, &entry.artifact_id) && !mentions(&self.text, &entry.path) {
+            // Thousands of entries are neither parsed nor written anew: one line is put before the end.
+            self.text.truncate(self.text.len() - END.len());
+            let first = self.text.ends_with('[');
+            let line = serde_json::to_string(entry).unwrap_or_default();
+            self.text.extend([if first { "\n" } else { ",\n" }, &line, END]);
+        } else {
+            let mut list = self.directory.parse_registry(&self.text)?;
+            list.artifacts.retain(|known| {
+                known.get("artifact_id").is_none_or(|id| *id != entry.artifact_id)
+                    && known.get("path").is_none_or(|path| *path != entry.path)
+            });
+            let Ok(Value::Object(members)) = serde_json::to_value(entry) else { return Ok(()) };
+            list.artifacts.push(members);
+            self.text = one_per_line(&list);
+        }
         let (path, files) = (self.directory.registry_path(), &self.directory.files);
-        let written = files.write_beside(&path, &one_per_line(&self.list))?;
+        let written = files.write_beside(&path, self.text.as_bytes())?;
         written.place_over(&path).map_err(|error| Error::io("write", &path, error))?;
         files.sync_folder(&self.directory.root.join("artifacts"))
     }
 }
 
-fn one_per_line(list: &List) -> Vec<u8> {
-    let lines: Vec<String> =
-        list.artifacts.iter().map(|entry| serde_json::to_string(entry).unwrap_or_default()).collect();
-    format!("{{\"version\": {}, \"artifacts\": [\n{}\n]}}\n", list.version, lines.join(",\n")).into_bytes()
+/// How a list begins that Baton wrote.
+const BEGIN: &str = "{\"version\": 1, \"artifacts\": [";
+
+/// How it ends.
+const END: &str = "\n]}\n";
+
+fn one_per_line(list: &List) -> String {
+    let entry = |entry: &Map<String, Value>| format!("\n{}", serde_json::to_string(entry).unwrap_or_default());
+    let lines: Vec<String> = list.artifacts.iter().map(entry).collect();
+    format!("{{\"version\": {}, \"artifacts\": [{}{END}", list.version, lines.join(","))
+}
+
+/// Says whether a list is as Baton writes it: one object per line, and no text that can be spelled in several ways.
+fn is_ours(text: &str) -> bool {
+    let Some(lines) = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) else { return false };
+    let (lines, text) = (lines.as_bytes(), text.as_bytes());
+    // Every line but the first begins where another ends, and the last ends where the list does.
+    let objects = memchr_iter(b'\n', lines)
+        .all(|at| lines[at + 1..].starts_with(b"{\"") && (at == 0 || lines[..at].ends_with(b"},")));
+    let whole = lines.is_empty() || (lines.starts_with(b"\n") && lines.ends_with(b"}"));
+    objects && whole && memchr(b'\\', text).is_none()
+}
+
+/// Says whether a text stands somewhere in a list that Baton wrote.
+fn mentions(list: &str, text: &str) -> bool {
+    serde_json::to_string(text).is_ok_and(|quoted| memmem::find(list.as_bytes(), quoted.as_bytes()).is_some())
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::files::{self, TEMPORARY};
 use super::handoff::later;
+use super::settled::{Answers, Settled};
 use super::{Directory, Error, Folder, Handoff, id_of};
 
 /// How long a script may take between moving a file and rewriting it. It takes milliseconds.
@@ -41,6 +42,14 @@ pub struct Swept {
     pub problems: Vec<Problem>,
 }
 
+/// What a look at a file says about the next look.
+enum Found {
+    /// As long as nobody touches it, there is nothing to do.
+    Settled,
+    /// Time will tell.
+    Unsettled,
+}
+
 /// What a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -61,24 +70,55 @@ impl Directory {
                 }
             }
         }
+        let handoffs = self.root.join("handoffs");
+        let known = Settled::read(&handoffs, now);
+        let mut settled = known.clone();
+        let mut listed = Vec::new();
         for folder in Folder::ALL {
-            for name in files::names(&self.folder(folder))? {
-                let path = self.folder(folder).join(&name);
-                match id_of(&name) {
-                    Some(id) => {
-                        let looked = self.sweep_file(folder, &id, now, &mut swept);
-                        // What cannot be read is a problem of this file, not of the others.
-                        if let Err(error) = looked {
-                            swept.problems.push(Problem { path, fault: error.to_string() });
-                        }
-                    }
-                    None if name.ends_with(".json") && !name.starts_with('.') => {
+            let answers = Answers::begin(&self.folder(folder));
+            listed.push((folder, answers, files::names(&self.folder(folder))?));
+        }
+        let elsewhere = |name: &String| listed[1..].iter().any(|(_, _, names)| names.binary_search(name).is_ok());
+        for (folder, answers, names) in &listed {
+            let (place, known, mut answers) = (self.folder(*folder), known.answers(*folder), answers.clone());
+            for name in names {
+                let path = place.join(name);
+                let Some(id) = id_of(name) else {
+                    if name.ends_with(".json") && !name.starts_with('.') {
                         let fault = "its name cannot be the id of a handoff".to_owned();
                         swept.problems.push(Problem { path, fault });
+                    } else {
+                        swept.removed += usize::from(self.remove_old(&path, name, now)?);
                     }
-                    None => swept.removed += usize::from(self.remove_old(&path, &name, now)?),
+                    continue;
+                };
+                let in_order = match folder {
+                    Folder::Pending => !elsewhere(name),
+                    Folder::InProgress => false,
+                    Folder::Completed | Folder::Failed => known.has_settled(&path, name),
+                };
+                if in_order {
+                    continue;
+                }
+                match self.sweep_file(*folder, &id, now, &mut swept) {
+                    Ok(Found::Settled) => {}
+                    Ok(Found::Unsettled) => answers.look_again(name),
+                    // What cannot be read is a problem of this file, not of the others.
+                    Err(error) => {
+                        answers.look_again(name);
+                        swept.problems.push(Problem { path, fault: error.to_string() });
+                    }
                 }
             }
+            if matches!(folder, Folder::Completed | Folder::Failed) {
+                settled.set(*folder, answers);
+            }
+        }
+        if settled != known {
+            settled.write();
+        }
+        for name in files::names(&handoffs)? {
+            swept.removed += usize::from(self.remove_old(&handoffs.join(&name), &name, now)?);
         }
         self.sweep_artifacts(&self.root.join("artifacts"), now, &mut swept)?;
         Ok(swept)
@@ -100,16 +140,13 @@ impl Directory {
         Ok(swept)
     }
 
-    fn sweep_file(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+    fn sweep_file(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<Found, Error> {
         match folder {
-            Folder::Pending => self.sweep_pending(id, swept),
-            Folder::InProgress => self.sweep_claimed(id, now, swept),
-            Folder::Completed => self.sweep_answer(folder, id, now, swept).map(drop),
-            Folder::Failed => match self.sweep_answer(folder, id, now, swept)? {
-                Some(failed) if failed.next_attempt_at().is_some_and(|due| due <= now) => self.requeue(id, now, swept),
-                _ => Ok(()),
-            },
+            Folder::Pending => self.sweep_pending(id, swept)?,
+            Folder::InProgress => self.sweep_claimed(id, now, swept)?,
+            Folder::Completed | Folder::Failed => return self.sweep_answer(folder, id, now, swept),
         }
+        Ok(Found::Unsettled)
     }
 
     fn sweep_pending(&self, id: &HandoffId, swept: &mut Swept) -> Result<(), Error> {
@@ -178,33 +215,36 @@ impl Directory {
         Ok(false)
     }
 
-    /// Returns an answer that is one; what was moved but never rewritten goes back to where it came from.
-    fn sweep_answer(
-        &self,
-        folder: Folder,
-        id: &HandoffId,
-        now: Timestamp,
-        swept: &mut Swept,
-    ) -> Result<Option<Handoff>, Error> {
+    /// Moves back what was moved but never rewritten, and lets a failure that may pass wait for its next attempt.
+    fn sweep_answer(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<Found, Error> {
         let path = self.path(folder, id);
-        let Some(moved) = untouched_since(&path)? else { return Ok(None) };
+        let Some(moved) = untouched_since(&path)? else { return Ok(Found::Settled) };
         if folder == Folder::Completed && later(moved, ANSWER_AGE_MAX) < now {
-            return Ok(None);
+            return Ok(Found::Settled);
         }
         let Some(held) = self.try_hold_in(folder, id).or_else(|error| match error {
             Error::Unreadable { .. } if later(moved, REWRITE_MAX) > now => Ok(None),
             other => Err(other),
         })?
         else {
-            return Ok(None);
+            return Ok(Found::Unsettled);
         };
         let unfinished = held.handoff.belongs_to(Folder::InProgress) || held.handoff.belongs_to(Folder::Pending);
-        if unfinished && later(moved, REWRITE_MAX) <= now {
-            self.move_back(&path, Folder::InProgress, id)?;
-            swept.repaired.push(id.clone());
-            return Ok(None);
+        if unfinished {
+            if later(moved, REWRITE_MAX) <= now {
+                self.move_back(&path, Folder::InProgress, id)?;
+                swept.repaired.push(id.clone());
+            }
+            return Ok(Found::Unsettled);
         }
-        Ok(Some(held.handoff).filter(|handoff| handoff.belongs_to(folder)))
+        let due =
+            held.handoff.next_attempt_at().filter(|_| folder == Folder::Failed && held.handoff.belongs_to(folder));
+        drop(held);
+        match due {
+            Some(due) if due <= now => self.requeue(id, now, swept).map(|()| Found::Unsettled),
+            Some(_) => Ok(Found::Unsettled),
+            None => Ok(Found::Settled),
+        }
     }
 
     /// Lets a failure of a script wait for its next attempt.
@@ -220,7 +260,7 @@ impl Directory {
 
     fn move_back(&self, path: &Path, folder: Folder, id: &HandoffId) -> Result<(), Error> {
         let place = self.path(folder, id);
-        match self.files.rename_new(path, &place) {
+        match self.rename_back(path, &place) {
             Ok(()) => self.files.sync_folder(&self.folder(folder)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists { id: id.clone(), folder }),
             Err(error) => Err(Error::io("move", path, error)),
@@ -228,12 +268,17 @@ impl Directory {
     }
 
     fn sweep_artifacts(&self, folder: &Path, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
-        for name in files::names(folder)? {
-            let path = folder.join(&name);
-            match path.symlink_metadata() {
-                Ok(found) if found.is_dir() => self.sweep_artifacts(&path, now, swept)?,
-                Ok(_) => swept.removed += usize::from(self.remove_old(&path, &name, now)?),
-                Err(_) => {}
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other.map_err(|error| Error::io("list", folder, error))?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io("list", folder, error))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            // The listing tells which are folders; nothing else is asked about what was made.
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => self.sweep_artifacts(&entry.path(), now, swept)?,
+                _ => swept.removed += usize::from(self.remove_old(&entry.path(), &name, now)?),
             }
         }
         Ok(())

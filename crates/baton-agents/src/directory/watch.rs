@@ -1,6 +1,7 @@
 //! Notices that something changed in a folder. Events are hints: whoever waits looks again after each, and every second
 //! without one, because network file systems send none.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ impl Directory {
     pub fn watch(&self, folders: &[Folder]) -> Watch {
         let (sender, changes) = channel();
         let tell = move |event: notify::Result<notify::Event>| {
-            if event.as_ref().is_ok_and(|event| !is_change(event.kind)) {
+            if event.as_ref().is_ok_and(|event| !is_change(event.kind) || is_private(&event.paths)) {
                 return;
             }
             // Nobody listens any more once the wait is over.
@@ -64,4 +65,10 @@ fn is_change(kind: EventKind) -> bool {
         EventKind::Access(_) => false,
         _ => true,
     }
+}
+
+/// What is written beside its place is nobody's business until it is renamed.
+fn is_private(paths: &[PathBuf]) -> bool {
+    let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    !paths.is_empty() && paths.iter().all(hidden)
 }
