@@ -136,7 +136,7 @@ fn permanent_failures_are_not_tried_again_and_dead_letters_come_back() {
     ");
     assert_snapshot!(sandbox.baton(&["requeue", "csv-07"]), @"
     --- stderr
-    error: csv-07.research: a handoff that is claimed cannot be requeued; it is claimed
+    error: csv-07.research: a handoff that is claimed cannot be requeued
     --- exit 1
     ");
 }
