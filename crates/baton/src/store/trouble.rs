@@ -18,13 +18,14 @@ impl From<Error> for CommandError {
             }
             Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
             Error::TooNew { .. } => CommandError::usage(message).hint("update baton, or use another store"),
-            Error::Unreachable(_) => CommandError::usage(message).hint("try again; `baton doctor` looks at the store"),
+            Error::Unreachable(_) => CommandError::usage(message).hint(
+                "see that nobody holds the file, or that the server runs and the address is right; then try again",
+            ),
             Error::Unwritable(_) => {
                 CommandError::usage(message).hint("make room on the disk, or see who may write to the file")
             }
-            Error::Damaged(_) => {
-                CommandError::usage(message).hint("`baton doctor` says more; nothing was changed by this command")
-            }
+            Error::Damaged(_) => CommandError::usage(message)
+                .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
             Error::Failed(_) => CommandError::internal(message).hint("this is a mistake in baton: please report it"),
         }
     }

@@ -64,6 +64,18 @@ fn store_is_named_before_or_after_the_action() {
 }
 
 #[test]
+fn json_is_indented_like_any_other() {
+    let stocked = two();
+    stocked.accept("other");
+    for runs in ["--all", "r"] {
+        let run = stocked.sandbox.baton(&["audit", "verify", runs, "--json"]);
+        assert_eq!(run.stdout, format!("{:#}\n", run.json()));
+    }
+    let empty = Stocked::new().sandbox.baton(&["audit", "verify", "--all", "--json"]);
+    assert_eq!(empty.stdout, format!("{:#}\n", empty.json()));
+}
+
+#[test]
 fn changed_event_is_named() {
     let stocked = two();
     stocked.sql("UPDATE events SET detail = replace(detail, 'too slow', 'too fast') WHERE seq = 7");
