@@ -107,7 +107,7 @@ impl Voice {
 fn briefly_said(message: &str) -> String {
     let mut lines = message.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or("wrote nothing").trim_end();
-    let announced = if first.ends_with("it said last:") { lines.last() } else { lines.next() };
+    let announced = if first.ends_with("it said last:") { lines.next_back() } else { lines.next() };
     match (first.ends_with(':'), announced) {
         (true, Some(announced)) => format!("{first} {}", announced.trim()),
         (true, None) => format!("{first} wrote nothing"),
