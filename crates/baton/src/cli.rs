@@ -16,8 +16,8 @@ const STYLES: Styles = Styles::styled()
 
 /// The handoff runtime for teams of agents
 ///
-/// Reads what one agent hands to the next, in any of five dialects, says precisely what is wrong with it, converts it,
-/// and carries it: queues with leases, retries and a journal, by hand or from scripts.
+/// Reads what one agent hands to the next, in any of five dialects or its own, says precisely what is wrong with it,
+/// converts it, and carries it: queues with leases, retries and a journal, by hand or from scripts.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, styles = STYLES, max_term_width = 100, after_help = EXITS)]
 pub(crate) struct Cli {

@@ -33,8 +33,9 @@ impl Moment {
 /// Reads a duration, for clap.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no duration: write 30s, 5m, 1h30m, 2d or plain seconds");
+    let too_long = || format!("`{text}` is too long: at most 100 years are taken");
     if let Some(seconds) = plain_number(text) {
-        return checked(seconds).ok_or_else(wrong);
+        return checked(seconds).ok_or_else(too_long);
     }
     let (mut rest, mut seconds) = (text, 0.0);
     while !rest.is_empty() {
@@ -49,7 +50,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     if text.is_empty() {
         return Err(wrong());
     }
-    checked(seconds).ok_or_else(wrong)
+    checked(seconds).ok_or_else(too_long)
 }
 
 /// Reads a time or a duration, for clap.
@@ -57,8 +58,11 @@ pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(Moment::At(time));
     }
-    parse_duration(text).map(Moment::In).map_err(|_| {
-        format!("`{text}` is no time: write 2026-05-01T12:00:00Z, or a duration from now such as 30s, 5m or 2h")
+    parse_duration(text).map(Moment::In).map_err(|why| match why.contains("too long") {
+        true => why,
+        false => {
+            format!("`{text}` is no time: write 2026-05-01T12:00:00Z, or a duration from now such as 30s, 5m or 2h")
+        }
     })
 }
 
@@ -105,6 +109,15 @@ mod tests {
     fn what_is_no_duration_is_refused() {
         for wrong in ["", "s", "5 m", "-5s", "5x", "1h30", "1e9", "5m-", "NaN", "inf", "1..5s", "999999999d", "٣s"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_only_too_long_is_called_so() {
+        for long in ["1000000d", "99999999999", "5000000w"] {
+            let why = format!("`{long}` is too long: at most 100 years are taken");
+            assert_eq!(parse_duration(long), Err(why.clone()));
+            assert_eq!(parse_moment(long), Err(why));
         }
     }
 

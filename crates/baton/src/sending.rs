@@ -21,7 +21,7 @@ pub(crate) struct TermOptions {
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     to: Option<String>,
     /// Who hands over [default: the user]
-    #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
+    #[arg(long, value_name = "AGENT", value_parser = parse_name)]
     from: Option<String>,
     /// How urgent it is: low, normal, high or critical
     #[arg(long, value_name = "PRIORITY", value_parser = parse_priority)]
@@ -81,12 +81,20 @@ pub(crate) fn accept(
     let to = options.to.clone().or_else(|| asked.to.clone()).ok_or_else(|| {
         CommandError::usage(format!("{}: the request does not say to whom", taken.name)).hint("give --to AGENT")
     })?;
-    parse_agent(&to).map_err(refused)?;
+    let to = parse_agent(&to).map_err(refused)?;
     let from = options.from.clone().or_else(|| asked.from.clone()).unwrap_or(origin.from);
     let id = origin.id.or_else(|| asked.id.clone()).unwrap_or_else(new_id);
     let mut terms = Terms { returns_to: origin.returns_to, ..options.terms(from, to, &asked, now) };
     terms.key.clone_from(&options.key);
     terms.retry.check().map_err(CommandError::usage)?;
+    if options.timeout.is_some_and(|timeout| milliseconds(timeout) == 0) {
+        return Err(CommandError::usage("an attempt that may take no time cannot succeed")
+            .hint("give --timeout a duration such as 5m, or leave it out"));
+    }
+    if let Some(end) = terms.deadline.filter(|end| *end <= now) {
+        return Err(CommandError::usage(format!("the deadline has passed: {end}"))
+            .hint("give --deadline a time that is still to come, or a duration from now such as 2h"));
+    }
     if let (Some(start), Some(end)) = (terms.not_before, terms.deadline)
         && end <= start
     {
@@ -141,8 +149,13 @@ pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reads the name of an agent, for clap.
+/// Reads the name of an agent as its queue has it, for clap: `@agent` is a way to address `agent`, not another one.
 pub(crate) fn parse_agent(name: &str) -> Result<String, String> {
+    parse_name(name.strip_prefix('@').unwrap_or(name))
+}
+
+/// Reads the name of somebody, for clap.
+pub(crate) fn parse_name(name: &str) -> Result<String, String> {
     plain(name, "the name of an agent", 128)
 }
 

@@ -12,6 +12,9 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Verify the journal, or export it
 #[derive(Debug, Args)]
+#[command(mut_arg("store", |arg| arg.global(true)), mut_arg("config", |arg| arg.global(true)))]
+#[command(after_help = "Examples:\n  baton audit verify --all\n  baton audit verify hoff-0192 --store team.db\n  \
+baton audit export --all --to ../project")]
 pub(crate) struct Options {
     #[command(subcommand)]
     command: Command,

@@ -14,7 +14,7 @@ use super::check::parse_dialect;
 use crate::command_error::{CommandError, Exit};
 use crate::moment::{briefly, parse_duration};
 use crate::output::Output;
-use crate::sending::{milliseconds, parse_agent};
+use crate::sending::{milliseconds, parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
 use crate::waiting::wait_for;
 use crate::{render, user};
@@ -34,12 +34,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     agent: String,
     /// Who works, for the record [default: user@host:pid]
-    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
     /// How long without a heartbeat
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease)]
     lease: Duration,
-    /// How many at most
+    /// How many at most; needs --json
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u32).range(1..=1000))]
     count: Option<u32>,
     /// Wait until something is ready, or so long
@@ -101,10 +101,13 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, Some(limit)) => format!("nothing is ready for {agent}, of which {limit} at a time are handed out"),
         (false, None) => format!("nothing is ready for {agent}"),
     });
-    if options.json && options.count.is_some() {
-        output.json(&json!({ "version": 1, "claims": [] }))?;
+    match (options.json, options.count) {
+        (false, _) => Ok(()),
+        (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
+        (true, None) => output.json(&json!({
+            "version": 1, "handoff": null, "fence": null, "attempt": null, "notes": [], "request": null,
+        })),
     }
-    Ok(())
 }
 
 fn tell(options: &Options, claimed: &[Claimed], session: &Session, output: &Output) -> Result<(), CommandError> {

@@ -22,6 +22,7 @@ use crate::store::{Access, Session, StoreOptions};
 /// Ends with 0 if nothing is wrong (there may be warnings), with 1 if something is, and with 2 if the store cannot be
 /// reached.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton doctor\n  baton doctor --store postgres://db.example/baton --json")]
 pub(crate) struct Options {
     /// Write the result as JSON
     #[arg(long)]
@@ -111,15 +112,37 @@ fn store(checkup: &Checkup) -> Vec<Sign> {
             "use the same version of baton everywhere; any command that writes brings an older database up to date",
         ),
     });
-    signs.push(match checkup.faults.is_empty() {
-        true => Sign::fine("integrity", "no faults found"),
-        false => Sign::wrong(
+    if checkup.faults.is_empty() {
+        signs.push(Sign::fine("integrity", "no faults found"));
+    }
+    let (damage, settings): (Vec<&str>, Vec<&str>) =
+        checkup.faults.iter().map(String::as_str).partition(|fault| mended(fault).is_none());
+    if !damage.is_empty() {
+        signs.push(Sign::wrong(
             "integrity",
-            checkup.faults.join("; "),
+            damage.join("; "),
             "stop all workers, copy the files, and restore a backup; `baton audit verify --all` says what is affected",
-        ),
-    });
+        ));
+    }
+    signs.extend(settings.into_iter().map(|fault| Sign::wrong("integrity", fault, mended(fault).unwrap_or_default())));
     signs
+}
+
+/// Says how to mend a fault of the server, which is no damage.
+fn mended(fault: &str) -> Option<String> {
+    const OFF: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
+    if let Some(name) = OFF.into_iter().find(|name| fault.starts_with(&format!("{name} is off"))) {
+        return Some(format!("turn on {name}: ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"));
+    }
+    let known = [
+        ("the server is PostgreSQL", "update the server, or name another one with --store"),
+        ("the server is a standby", "name the primary server with --store"),
+        (
+            "default_transaction_read_only is on",
+            "turn it off for the role or the database: ALTER ROLE … SET default_transaction_read_only = off",
+        ),
+    ];
+    known.into_iter().find(|(beginning, _)| fault.starts_with(beginning)).map(|(_, hint)| hint.to_owned())
 }
 
 /// Compares the time of the store with that of this machine.
@@ -192,5 +215,15 @@ mod tests {
         assert!(store(&sound).iter().all(|sign| sign.verdict == Verdict::Fine));
         let broken = Checkup { migration: 2, faults: vec!["page 3".to_owned()], ..sound };
         assert_eq!(store(&broken).iter().filter(|sign| sign.verdict == Verdict::Wrong).count(), 2);
+    }
+
+    #[test]
+    fn setting_that_is_off_is_turned_on_and_nothing_is_restored() {
+        let faults = ["fsync is off: what was accepted can be lost with the power", "page 3"].map(str::to_owned);
+        let checkup = Checkup { place: "x".to_owned(), migration: 1, migration_known: 1, faults: faults.to_vec() };
+        let hints: Vec<String> = store(&checkup).into_iter().filter_map(|sign| sign.hint).collect();
+        let [damage, setting] = &hints[..] else { panic!("{hints:?}") };
+        assert!(damage.contains("restore a backup") && !setting.contains("backup"), "{hints:?}");
+        assert!(setting.starts_with("turn on fsync: "), "{setting}");
     }
 }

@@ -12,6 +12,7 @@ use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
+use crate::render::counted;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Remove runs that were finished long ago, after archiving them
@@ -157,7 +158,7 @@ fn tell(options: &Options, pruned: &Pruned, output: &Output) -> Result<(), Comma
             "kept": kept,
         }));
     }
-    let what = format!("{handoffs} handoffs of {runs} runs");
+    let what = format!("{} of {}", counted(*handoffs, "handoff"), counted(*runs, "run"));
     output.data(&match (options.dry_run, options.no_export) {
         (true, _) => format!("would remove {what}\n"),
         (false, true) => format!("removed {what} without an archive\n"),

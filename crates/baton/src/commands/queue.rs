@@ -52,12 +52,16 @@ struct Which {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List the queues with how many handoffs are in each state
+    #[command(after_help = "Examples:\n  baton queue list\n  baton queue list --json")]
     List(Listing),
     /// Hand out nothing more to an agent; sending goes on
+    #[command(after_help = "Example:\n  baton queue pause reviewer")]
     Pause(Which),
     /// Hand out again
+    #[command(after_help = "Example:\n  baton queue resume reviewer")]
     Resume(Which),
     /// Hand out no more than so many at the same time
+    #[command(after_help = "Examples:\n  baton queue limit reviewer 3\n  baton queue limit reviewer none")]
     Limit {
         #[command(flatten)]
         which: Which,
@@ -114,11 +118,16 @@ fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
         for count in session.store.census().await? {
             counts.entry(count.agent).or_default().insert(count.state, count.handoffs);
         }
-        let mut queues = Vec::new();
-        for (agent, counts) in counts {
-            queues.push((session.store.queue(&agent).await?, counts));
+        let mut set: BTreeMap<String, Queue> = BTreeMap::new();
+        for queue in session.store.queues().await? {
+            // One that was opened again and never got anything says nothing.
+            if queue.paused || queue.concurrency.is_some() {
+                counts.entry(queue.agent.clone()).or_default();
+            }
+            set.insert(queue.agent.clone(), queue);
         }
-        Ok::<_, CommandError>(queues)
+        let with_settings = |(agent, counts)| (set.remove(&agent).unwrap_or_else(|| Queue::open(agent)), counts);
+        Ok::<_, CommandError>(counts.into_iter().map(with_settings).collect::<Vec<_>>())
     })?;
     if listing.json {
         let queues: Vec<Value> = queues.iter().map(|(queue, counts)| as_json(queue, counts)).collect();

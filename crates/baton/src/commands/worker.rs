@@ -13,7 +13,7 @@ use rustix::fs::{Access as Right, access};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
-use crate::sending::parse_agent;
+use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
 use crate::user;
 use crate::worker::{Assignment, Until, Worker};
@@ -23,7 +23,8 @@ use crate::worker::{Assignment, Until, Worker};
 /// The command gets the request on standard input and BATON_HANDOFF_ID, BATON_FENCE, BATON_ATTEMPT, BATON_AGENT,
 /// BATON_STORE and BATON_NOTES (JSON: what earlier attempts and people had to say) in its environment. What it writes
 /// to standard output must be a report, in any dialect; it is judged against the request, and what is no valid
-/// report is a failure, never a completion. Any other exit than 0 is a failure, too.
+/// report is a failure, never a completion. Any other exit than 0 is a failure, too. A command that writes nothing may
+/// report for itself before it ends: `baton report $BATON_HANDOFF_ID --fence $BATON_FENCE FILE`.
 ///
 /// SIGTERM or SIGINT stop claiming and wait for what runs; a second one kills what runs and reports nothing.
 #[derive(Debug, Args)]
@@ -50,7 +51,7 @@ pub(crate) struct Options {
     #[arg(long)]
     drain: bool,
     /// Who works, for the record [default: user@host:pid]
-    #[arg(long, value_name = "NAME", value_parser = parse_agent)]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
     /// Write what each command says on standard error to a file in this folder, instead of passing it on
     #[arg(long, value_name = "DIR")]

@@ -1,8 +1,9 @@
 //! Applying a command to a handoff, as commands do it: saying it twice is no error, and being late is told with the state.
 
+use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Accept, Command};
 use baton_engine::store::{Error, Order};
-use baton_engine::{Handoff, Refusal};
+use baton_engine::{Handoff, HandoffId, Refusal};
 use serde_json::json;
 
 use super::{Session, dice};
@@ -37,11 +38,8 @@ impl Session {
                 Ok(Applied { handoff: self.again(handoff).await?, repeated: true })
             }
             Err(Error::Refused(refusal)) => {
-                let current = self.again(handoff).await?;
-                let state = current.state.name();
-                let mut error = CommandError::from(Error::Refused(refusal));
-                error.message = format!("{}: {}; it is {state}", handoff.id, error.message);
-                Err(error)
+                let state = self.again(handoff).await?.state.name();
+                Err(late(&handoff.id, refusal, state))
             }
             Err(error) => Err(error.into()),
         }
@@ -73,4 +71,19 @@ impl Session {
         }
         output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))
     }
+}
+
+/// Tells that a command has no effect on a handoff, and where that is, once.
+fn late(id: &HandoffId, refusal: Refusal, now: StateName) -> CommandError {
+    let told = match &refusal {
+        Refusal::Over { state, .. } | Refusal::WrongState { state, .. } => *state == now,
+        _ => false,
+    };
+    let look_again = matches!(refusal, Refusal::Changed { .. });
+    let mut error = CommandError::from(Error::Refused(refusal));
+    error.message = match told {
+        true => format!("{id}: {}", error.message),
+        false => format!("{id}: {}; it is {now}", error.message),
+    };
+    if look_again { error.hint(format!("look at it again: baton show {id}")) } else { error }
 }

@@ -18,13 +18,14 @@ impl From<Error> for CommandError {
             }
             Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
             Error::TooNew { .. } => CommandError::usage(message).hint("update baton, or use another store"),
-            Error::Unreachable(_) => CommandError::usage(message).hint("try again; `baton doctor` looks at the store"),
+            Error::Unreachable(_) => CommandError::usage(message).hint(
+                "see that nobody holds the file, or that the server runs and the address is right; then try again",
+            ),
             Error::Unwritable(_) => {
                 CommandError::usage(message).hint("make room on the disk, or see who may write to the file")
             }
-            Error::Damaged(_) => {
-                CommandError::usage(message).hint("`baton doctor` says more; nothing was changed by this command")
-            }
+            Error::Damaged(_) => CommandError::usage(message)
+                .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
             Error::Failed(_) => CommandError::internal(message).hint("this is a mistake in baton: please report it"),
         }
     }
@@ -36,14 +37,14 @@ fn refused(refusal: &Refusal) -> CommandError {
     match refusal {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
         Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
-        Refusal::Changed { current: Some(digest) } => error.hint(format!("what is there now: --shown {}", digest.0)),
         Refusal::Over { .. }
         | Refusal::TooLong { .. }
         | Refusal::Repeated
         | Refusal::NotReady { .. }
         | Refusal::Overdue
         | Refusal::NotExpired
-        | Refusal::Changed { current: None }
+        // Whoever is told the right digest decides about what nobody has looked at.
+        | Refusal::Changed { .. }
         | Refusal::OtherQuestion { .. }
         | Refusal::WrongState { .. } => error,
     }

@@ -21,13 +21,18 @@ pub(super) fn of_output(output: &[u8], fence: u64, request: &Written, settings: 
     }
 }
 
+/// Says whether a command wrote nothing to stdout.
+pub(super) fn is_blank(output: &[u8]) -> bool {
+    output.iter().all(u8::is_ascii_whitespace)
+}
+
 /// Says that an attempt failed.
 pub(super) fn failed(fence: u64, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: dice() })
 }
 
 fn report(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Result<Command, String> {
-    if output.iter().all(u8::is_ascii_whitespace) {
+    if is_blank(output) {
         return Err("the command wrote nothing to stdout; it must write its report there".to_owned());
     }
     let reading = baton_protocol::read(output, Hints::default());

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::handoff::{Handoff, Note};
+use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
 use baton_engine::store::{Claimed, Error, Order};
 use baton_engine::{Clock, Code, Failure, HandoffId};
@@ -39,6 +39,8 @@ pub(super) struct Finish {
 pub(super) enum Result {
     /// The store has what came out; the handoff after that.
     Recorded(Box<Handoff>),
+    /// The command has told the store by itself what came out; the handoff after that.
+    ToldByCommand(Box<Handoff>),
     /// The handoff is not ours any more; nothing was reported.
     Lost(String),
     /// Somebody said stop twice; nothing was reported.
@@ -48,7 +50,7 @@ pub(super) enum Result {
 impl Finish {
     /// Says whether it failed.
     pub(super) fn is_failure(&self) -> bool {
-        self.failure.is_some() || !matches!(self.result, Result::Recorded(_))
+        self.failure.is_some() || !matches!(self.result, Result::Recorded(_) | Result::ToldByCommand(_))
     }
 }
 
@@ -56,6 +58,8 @@ impl Finish {
 enum Work {
     /// There is something to report.
     Done(Box<Command>),
+    /// The command ended well without a word: it may have reported for itself; if not, this is to report.
+    Silent(Box<Command>),
     /// There is not.
     Over(Result),
 }
@@ -67,13 +71,11 @@ impl Worker {
         let handoff = &claimed.handoff;
         let (result, failure) = match self.work(&claimed, &mut stop).await {
             Work::Over(result) => (result, None),
-            Work::Done(command) => {
-                let failure = match command.as_ref() {
-                    Command::Fail(fail) => Some(fail.failure.clone()),
-                    _ => None,
-                };
-                (self.record(&handoff.id, *command, &mut stop).await, failure)
-            }
+            Work::Done(command) => self.record_with_failure(&handoff.id, *command, &mut stop).await,
+            Work::Silent(command) => match self.told_by_command(handoff, &mut stop).await {
+                Some(told) => told,
+                None => self.record_with_failure(&handoff.id, *command, &mut stop).await,
+            },
         };
         Finish {
             id: handoff.id.clone(),
@@ -97,7 +99,8 @@ impl Worker {
         let work = tokio::select! {
             ended = running.end() => match ended {
                 Ended::Exited { status, stdout, .. } if status.success() => {
-                    Work::Done(Box::new(answer::of_output(&stdout, fence, &claimed.request, &self.settings)))
+                    let command = Box::new(answer::of_output(&stdout, fence, &claimed.request, &self.settings));
+                    if answer::is_blank(&stdout) { Work::Silent(command) } else { Work::Done(command) }
                 }
                 Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
                 Ended::Flooded => fail(
@@ -168,6 +171,53 @@ impl Worker {
         }
     }
 
+    /// Looks whether the command has reported for itself, with our fence; `None` if the handoff is still claimed.
+    async fn told_by_command(
+        &self,
+        handoff: &Handoff,
+        stop: &mut watch::Receiver<Stop>,
+    ) -> Option<(Result, Option<Failure>)> {
+        let mut missed = 0;
+        let found = loop {
+            match self.store.find(&handoff.id).await {
+                Ok(found) => break found,
+                Err(error) if passes(&error) => missed += 1,
+                Err(error) => return Some((Result::Lost(error.to_string()), None)),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(patience(missed)) => {}
+                _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Some((Result::Killed, None)),
+            }
+        };
+        let found = found.filter(|found| found.fence == handoff.fence)?;
+        match found.state.name() {
+            StateName::Claimed => None,
+            StateName::Cancelled => Some((Result::Lost("it was cancelled".to_owned()), None)),
+            // Back in the queue or given up: the command said so, or the lease has ended meanwhile.
+            StateName::Pending | StateName::Failed => {
+                let failure = found.last_failure.clone();
+                Some((Result::ToldByCommand(Box::new(found)), failure))
+            }
+            StateName::Verifying | StateName::Blocked | StateName::AwaitingPerson | StateName::Completed => {
+                Some((Result::ToldByCommand(Box::new(found)), None))
+            }
+        }
+    }
+
+    /// Reports, and says what went wrong if that is what is reported.
+    async fn record_with_failure(
+        &self,
+        id: &HandoffId,
+        command: Command,
+        stop: &mut watch::Receiver<Stop>,
+    ) -> (Result, Option<Failure>) {
+        let failure = match &command {
+            Command::Fail(fail) => Some(fail.failure.clone()),
+            _ => None,
+        };
+        (self.record(id, command, stop).await, failure)
+    }
+
     /// Reports until the store has it, or says that it is not wanted any more.
     async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
         let mut missed = 0;
@@ -215,7 +265,11 @@ fn told(status: ExitStatus, tail: &str) -> String {
         (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
         (None, None) => "the command ended in an unknown way".to_owned(),
     };
-    if tail.is_empty() { how } else { format!("{how}; it said last:\n{tail}") }
+    match (tail.is_empty(), status.code()) {
+        (true, Some(_)) => format!("{how}; it wrote nothing to stderr"),
+        (true, None) => how,
+        (false, _) => format!("{how}; it said last:\n{tail}"),
+    }
 }
 
 fn signal_name(number: i32) -> &'static str {
@@ -271,5 +325,6 @@ mod tests {
     fn signal_is_named() {
         assert_eq!(told(ExitStatus::from_raw(9), ""), "the command was killed by signal 9 (SIGKILL)");
         assert_eq!(told(ExitStatus::from_raw(3 << 8), "oh"), "the command ended with 3; it said last:\noh");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), ""), "the command ended with 3; it wrote nothing to stderr");
     }
 }

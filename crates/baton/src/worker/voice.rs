@@ -49,20 +49,25 @@ impl Voice {
 
     pub(super) fn finished(&self, finish: &Finish) -> std::result::Result<(), CommandError> {
         let (id, took) = (&finish.id, briefly(finish.took));
+        let by_command = match finish.result {
+            Result::ToldByCommand(_) => ", reported by the command itself",
+            Result::Recorded(_) | Result::Lost(_) | Result::Killed => "",
+        };
         match &finish.result {
-            Result::Recorded(handoff) => match finish.failure.as_ref() {
+            Result::Recorded(handoff) | Result::ToldByCommand(handoff) => match finish.failure.as_ref() {
                 Some(failure) => {
                     let next = match &handoff.state {
                         State::Pending { ready_at } => format!("again at {ready_at}"),
                         state => state.name().to_string(),
                     };
-                    let first = failure.message.lines().next().unwrap_or_default();
-                    self.line(RED, "failed", &format!("{id} in {took}: {}: {first} ({next})", failure.code));
+                    let said = briefly_said(&failure.message);
+                    self.line(RED, "failed", &format!("{id} in {took}: {}: {said} ({next})", failure.code));
                 }
-                None if handoff.state.name() == StateName::Completed => {
-                    self.line(GREEN, "completed", &format!("{id} in {took}"));
+                None => {
+                    let state = handoff.state.name();
+                    let paint = if state == StateName::Completed { GREEN } else { YELLOW };
+                    self.line(paint, state.as_str(), &format!("{id} in {took}{by_command}"));
                 }
-                None => self.line(YELLOW, handoff.state.name().as_str(), &format!("{id} in {took}")),
             },
             Result::Lost(why) => self.line(YELLOW, "lost", &format!("{id} after {took}: {why}")),
             Result::Killed => self.line(RED, "killed", &format!("{id} after {took}")),
@@ -71,8 +76,10 @@ impl Voice {
             return Ok(());
         }
         let (result, state) = match &finish.result {
-            Result::Recorded(handoff) if finish.failure.is_some() => ("failed", Some(handoff.state.name().as_str())),
-            Result::Recorded(handoff) => ("reported", Some(handoff.state.name().as_str())),
+            Result::Recorded(handoff) | Result::ToldByCommand(handoff) => {
+                let result = if finish.failure.is_some() { "failed" } else { "reported" };
+                (result, Some(handoff.state.name().as_str()))
+            }
             Result::Lost(_) => ("lost", None),
             Result::Killed => ("killed", None),
         };
@@ -93,5 +100,33 @@ impl Voice {
     fn line(&self, paint: &str, word: &str, text: &str) {
         let (paint, off) = if self.output.has_color_beside() { (paint, "\x1b[0m") } else { ("", "") };
         self.output.note(&format!("{paint}{word:<9}{off} {}", printable(text).replace('\n', " ")));
+    }
+}
+
+/// Returns the beginning of a message: its first line, and what comes after that if it only announces it.
+fn briefly_said(message: &str) -> String {
+    let mut lines = message.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or("wrote nothing").trim_end();
+    let announced = if first.ends_with("it said last:") { lines.next_back() } else { lines.next() };
+    match (first.ends_with(':'), announced) {
+        (true, Some(announced)) => format!("{first} {}", announced.trim()),
+        (true, None) => format!("{first} wrote nothing"),
+        (false, _) => first.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announcement_is_told_with_what_it_announces() {
+        assert_eq!(
+            briefly_said("it ended with 3; it said last:\n\nfirst\nsecond"),
+            "it ended with 3; it said last: second"
+        );
+        assert_eq!(briefly_said("it is no report: \n1:1: empty"), "it is no report: 1:1: empty");
+        assert_eq!(briefly_said("it said last:\n"), "it said last: wrote nothing");
+        assert_eq!(briefly_said("it took too long\nmuch"), "it took too long");
     }
 }

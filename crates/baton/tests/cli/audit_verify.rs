@@ -46,6 +46,36 @@ fn sound_journal_is_sound_and_tells_its_head() {
 }
 
 #[test]
+fn store_is_named_before_or_after_the_action() {
+    let stocked = two();
+    let elsewhere = stocked.sandbox.path("elsewhere.db");
+    std::fs::copy(stocked.database(), &elsewhere).expect("copied");
+    let elsewhere = elsewhere.display().to_string();
+    let before = stocked.sandbox.baton(&["audit", "--store", &elsewhere, "verify", "--all"]);
+    let after = stocked.sandbox.baton(&["audit", "verify", "--all", "--store", &elsewhere]);
+    assert_eq!((before.code, after.code), (Some(0), Some(0)), "{before}\n{after}");
+    assert_eq!(before.stdout, after.stdout);
+    for action in ["verify", "export"] {
+        let nowhere = stocked.sandbox.baton(&["audit", action, "--all", "--store", "none.db"]);
+        assert!(nowhere.code == Some(2) && nowhere.stderr.contains("none.db does not exist"), "{nowhere}");
+        let help = stocked.sandbox.baton(&["audit", action, "--help"]).stdout;
+        assert!(help.contains("--store <URL>") && help.contains("--config <FILE>"), "{help}");
+    }
+}
+
+#[test]
+fn json_is_indented_like_any_other() {
+    let stocked = two();
+    stocked.accept("other");
+    for runs in ["--all", "r"] {
+        let run = stocked.sandbox.baton(&["audit", "verify", runs, "--json"]);
+        assert_eq!(run.stdout, format!("{:#}\n", run.json()));
+    }
+    let empty = Stocked::new().sandbox.baton(&["audit", "verify", "--all", "--json"]);
+    assert_eq!(empty.stdout, format!("{:#}\n", empty.json()));
+}
+
+#[test]
 fn changed_event_is_named() {
     let stocked = two();
     stocked.sql("UPDATE events SET detail = replace(detail, 'too slow', 'too fast') WHERE seq = 7");

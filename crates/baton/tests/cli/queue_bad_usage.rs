@@ -92,9 +92,13 @@ fn options_that_make_no_sense() {
     let sandbox = Sandbox::new();
     sandbox.write("request.json", REQUEST);
     let send = |options: &[&str]| sandbox.baton(&[&["send", "request.json", "--to", "finder"], options].concat());
-    let wrong: [&[&str]; 18] = [
+    let wrong: [&[&str]; 22] = [
         &["--deadline", "soon"],
         &["--deadline", "-5m"],
+        &["--deadline", "0"],
+        &["--deadline", "2020-01-01T00:00:00Z"],
+        &["--timeout", "0"],
+        &["--timeout", "0.1ms"],
         &["--not-before", "2026-13-01T00:00:00Z"],
         &["--not-before", "2h", "--deadline", "1h"],
         &["--timeout", "5 minutes"],
@@ -117,7 +121,9 @@ fn options_that_make_no_sense() {
         assert_eq!(run.code, Some(2), "{options:?}\n{run}");
         assert!(run.stderr.starts_with("error: "), "{run}");
     }
-    assert_eq!(sandbox.baton(&["send", "--to", "", "request.json"]).code, Some(2));
+    for nobody in ["", "@", "@ "] {
+        assert_eq!(sandbox.baton(&["send", "--to", nobody, "request.json"]).code, Some(2), "{nobody:?}");
+    }
     assert_eq!(sandbox.baton(&["send", "--key", "k", "request.json", "request.json"]).code, Some(2));
     let list = sandbox.baton(&["list"]);
     assert!(list.stdout.is_empty(), "{list}");

@@ -219,3 +219,16 @@ fn the_queues() {
     }
     "#);
 }
+
+#[test]
+fn a_claim_of_nothing_has_the_same_members() {
+    let sandbox = with_one_sent(&[]);
+    let claim = |options: &[&str]| sandbox.baton(&[&["claim", "--agent", "finder", "--json"], options].concat());
+    let members = |value: Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    let something = claim(&[]);
+    let nothing = claim(&[]);
+    assert_eq!((something.code, nothing.code), (Some(0), Some(1)));
+    assert!(nothing.json()["handoff"].is_null() && nothing.json()["version"] == 1, "{nothing}");
+    assert_eq!(members(something.json()), members(nothing.json()));
+    assert_eq!(claim(&["--count", "2"]).json()["claims"], Value::Array(Vec::new()));
+}

@@ -136,7 +136,7 @@ fn permanent_failures_are_not_tried_again_and_dead_letters_come_back() {
     ");
     assert_snapshot!(sandbox.baton(&["requeue", "csv-07"]), @"
     --- stderr
-    error: csv-07.research: a handoff that is claimed cannot be requeued; it is claimed
+    error: csv-07.research: a handoff that is claimed cannot be requeued
     --- exit 1
     ");
 }
@@ -261,4 +261,46 @@ fn the_result_of_a_delegation_wakes_the_blocked_one() {
     assert_eq!(state(&sandbox), "pending");
     let claim = done(&sandbox, &["claim", "--agent", "finder", "--json"]).json();
     assert_eq!(claim["notes"][0]["about"], "resolution");
+}
+
+#[test]
+fn an_agent_with_and_without_at_sign_has_one_queue() {
+    let sandbox = with_one_sent(&[]);
+    sandbox.write("second.json", with(REQUEST, "csv-07", "csv-08"));
+    done(&sandbox, &["send", "--to", "@finder", "second.json"]);
+    let listed = |agent: &str| done(&sandbox, &["list", "--agent", agent, "--json"]).json()["handoffs"].clone();
+    assert_eq!(listed("finder").as_array().map(Vec::len), Some(2));
+    assert_eq!(listed("finder"), listed("@finder"));
+    assert_eq!(done(&sandbox, &["queue", "pause", "@finder"]).stdout, "finder paused\n");
+    assert_eq!(sandbox.baton(&["claim", "--agent", "finder"]).code, Some(1));
+    done(&sandbox, &["queue", "resume", "finder"]);
+    for _ in 0..2 {
+        done(&sandbox, &["claim", "--agent", "@finder"]);
+    }
+}
+
+#[test]
+fn the_receiver_that_a_document_addresses_with_at_sign_gets_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("package.yaml", with(PACKAGE, "agent: security-review", "agent: '@security-review'"));
+    done(&sandbox, &["send", "package.yaml"]);
+    let claim = done(&sandbox, &["claim", "--agent", "security-review"]);
+    assert!(claim.stdout.contains("agent: '@security-review'"), "the document stays as it is: {claim}");
+}
+
+#[test]
+fn a_queue_that_is_paused_is_listed_before_anything_is_sent() {
+    let sandbox = with_one_sent(&[]);
+    done(&sandbox, &["queue", "pause", "idle"]);
+    done(&sandbox, &["queue", "limit", "open", "2"]);
+    done(&sandbox, &["queue", "limit", "open", "none"]);
+    let listed = done(&sandbox, &["queue", "--json"]).json();
+    let agents: Vec<&str> =
+        listed["queues"].as_array().into_iter().flatten().filter_map(|q| q["agent"].as_str()).collect();
+    assert_eq!(agents, ["finder", "idle"]);
+    assert_eq!(
+        (&listed["queues"][1]["paused"], &listed["queues"][1]["handoffs"]["pending"]),
+        (&true.into(), &0.into())
+    );
+    assert!(done(&sandbox, &["doctor"]).stdout.contains("paused: idle"));
 }

@@ -67,6 +67,8 @@ fn nobody_approves_by_accident() {
     let other = sandbox.baton(&["approve", "csv-07", "--yes", "--shown", "0123"]);
     assert_eq!(other.code, Some(1));
     assert!(other.stderr.contains("what was shown is not what is there now"), "{other}");
+    assert!(other.stderr.contains("hint: look at it again: baton show csv-07.research\n"), "{other}");
+    assert!(!other.stderr.contains(&digest(&sandbox)), "the digest is for those who look: {other}");
     assert_eq!(sandbox.baton_with_input(&["approve", "csv-07"], b"yes\n").code, Some(2));
     assert_eq!(state(&sandbox), "awaiting_person");
 }

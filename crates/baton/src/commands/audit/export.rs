@@ -9,6 +9,7 @@ use super::{Runs, Which};
 use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::render::counted;
 use crate::store::Session;
 
 /// Write handoffs and their journal into the folders of a project
@@ -58,8 +59,10 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     progress.finish_and_clear();
     match options.json {
         true => output.json(&json!({ "version": 1, "runs": written_runs, "handoffs": handoffs, "lossy": losses }))?,
-        false => output
-            .data(&format!("exported: {handoffs} handoffs of {written_runs} runs to {}\n", options.to.display()))?,
+        false => {
+            let what = format!("{} of {}", counted(handoffs, "handoff"), counted(written_runs, "run"));
+            output.data(&format!("exported: {what} to {}\n", options.to.display()))?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{Runs, Which};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::render::counted;
 use crate::store::Session;
 
 /// Prove that the journal is what was written
@@ -45,12 +46,12 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings) = (0_u64, 0_u64);
     if options.json {
-        output.data("{\"version\":1,\"runs\":[")?;
+        output.data("{\n  \"version\": 1,\n  \"runs\": [")?;
     }
     while let Some(run) = runs.next().await? {
         let Some(audit) = audit(session.store.as_ref(), &run, options.head).await? else { continue };
         match options.json {
-            true => output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, as_json(&audit)))?,
+            true => output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit))))?,
             false => output.data(&as_lines(&audit))?,
         }
         audited += 1;
@@ -58,9 +59,15 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     }
     let sound = findings == 0;
     match options.json {
-        true => output.data(&format!("],\"findings\":{findings},\"sound\":{sound}}}\n"))?,
-        false if sound => output.note(&format!("ok: {audited} runs are what was written")),
-        false => output.note(&format!("failed: {findings} findings in {audited} runs")),
+        true => {
+            let end = if audited > 0 { "\n  ]" } else { "]" };
+            output.data(&format!("{end},\n  \"findings\": {findings},\n  \"sound\": {sound}\n}}\n"))?;
+        }
+        false if sound => {
+            let are = if audited == 1 { "is" } else { "are" };
+            output.note(&format!("ok: {} {are} what was written", counted(audited, "run")));
+        }
+        false => output.note(&format!("failed: {} in {}", counted(findings, "finding"), counted(audited, "run"))),
     }
     Ok(if sound { Exit::Done } else { Exit::No })
 }
@@ -130,8 +137,11 @@ async fn feed(store: &dyn Store, run: &RunId, auditor: &mut Auditor, last: &mut 
 fn as_lines(audit: &Audit) -> String {
     let verdict = if audit.findings.is_empty() { "sound" } else { "BROKEN" };
     let mut text = format!(
-        "{verdict}  {}  {} events, {} handoffs, head {}\n",
-        audit.run, audit.events, audit.handoffs, audit.head.hash
+        "{verdict}  {}  {}, {}, head {}\n",
+        audit.run,
+        counted(audit.events, "event"),
+        counted(audit.handoffs, "handoff"),
+        audit.head.hash
     );
     for finding in &audit.findings {
         text.push_str(&format!("  {}\n", printable(&finding.to_string())));
@@ -148,6 +158,11 @@ fn as_json(audit: &Audit) -> Value {
         "head": audit.head.hash.to_string(),
         "findings": audit.findings.iter().map(finding).collect::<Vec<_>>(),
     })
+}
+
+/// Writes a run as a member of the list, which is written a run at a time and looks as if it were written at once.
+fn indented(value: &Value) -> String {
+    format!("{value:#}").lines().fold(String::new(), |text, line| text + "\n    " + line)
 }
 
 fn finding(finding: &Finding) -> Value {

@@ -7,6 +7,7 @@ use baton_engine::store::{Count, Error, Filter};
 use jiff::Timestamp;
 
 use super::Sign;
+use crate::render::counted;
 use crate::store::Session;
 
 /// How many claimed handoffs are looked at.
@@ -18,18 +19,13 @@ pub(super) async fn look(session: &Session) -> Result<Vec<Sign>, Error> {
     let claimed = session.store.list(&filter).await?;
     let ends = claimed.iter().filter_map(|handoff| handoff.wakes_at());
     let mut signs = vec![leases(ends.collect(), session.now()), dead_letters(&census)];
-    let agents: BTreeSet<&str> = census.iter().map(|count| count.agent.as_str()).collect();
-    let mut paused = Vec::new();
-    for agent in agents {
-        if session.store.queue(agent).await?.paused {
-            paused.push(agent);
-        }
-    }
+    let queues = session.store.queues().await?;
+    let paused: BTreeSet<&str> = queues.iter().filter(|queue| queue.paused).map(|queue| queue.agent.as_str()).collect();
     signs.push(match paused.is_empty() {
         true => Sign::fine("queues", "none is paused"),
         false => Sign::warning(
             "queues",
-            format!("paused: {}", paused.join(", ")),
+            format!("paused: {}", paused.into_iter().collect::<Vec<_>>().join(", ")),
             "nothing is handed out until `baton queue resume AGENT`",
         ),
     });
@@ -42,8 +38,11 @@ fn leases(ends: Vec<Timestamp>, now: Timestamp) -> Sign {
         0 => Sign::fine("leases", format!("{} held, none has expired", ends.len())),
         _ => Sign::warning(
             "leases",
-            format!("{expired} have expired and nobody has rescued them"),
-            "a worker or any `baton claim` rescues them: is one running?",
+            match expired {
+                1 => "1 has expired and nobody has rescued it".to_owned(),
+                _ => format!("{expired} have expired and nobody has rescued them"),
+            },
+            "any worker or `baton claim` rescues what has expired: is one running?",
         ),
     }
 }
@@ -55,9 +54,10 @@ fn dead_letters(census: &[Count]) -> Sign {
         return Sign::fine("dead letters", "none");
     }
     let each: Vec<String> = failed.iter().map(|count| format!("{} {}", count.handoffs, count.agent)).collect();
+    let were = if total == 1 { "was" } else { "were" };
     Sign::warning(
         "dead letters",
-        format!("{total} handoffs were given up ({})", each.join(", ")),
+        format!("{} {were} given up ({})", counted(total, "handoff"), each.join(", ")),
         "`baton list --state failed` shows them, `baton requeue ID` brings one back",
     )
 }
