@@ -44,22 +44,28 @@ impl Claim {
     }
 }
 
-/// Returns the lease if the token is that of the claim that holds it now.
+/// Returns the lease if the token is that of the claim that holds it now, and the attempt has not taken too long.
 ///
 /// A lease that has ended but that nobody has taken over is still held: the work is there, and nobody else does it. What
 /// took longer than agreed is not, whether somebody has noticed or not.
 pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&mut Lease, Refusal> {
-    let ends = [handoff.times_out_at(), handoff.deadline.filter(|_| handoff.lease().is_some())];
+    let ends = [handoff.times_out_at(), handoff.deadline];
     let too_long = ends.into_iter().flatten().min().filter(|end| *end <= at);
+    let lease = held_by(handoff, fence)?;
+    match too_long {
+        Some(ended_at) => Err(Refusal::TooLong { given: fence, ended_at }),
+        None => Ok(lease),
+    }
+}
+
+/// Returns the lease if the token is that of the claim that holds it now.
+pub(super) fn held_by(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, Refusal> {
     let name = handoff.state.name();
     if fence > handoff.fence {
         return Err(Refusal::NeverGiven { given: fence });
     }
     if fence < handoff.fence {
         return Err(Refusal::Stale { given: fence, current: handoff.fence });
-    }
-    if let Some(ended_at) = too_long {
-        return Err(Refusal::TooLong { given: fence, ended_at });
     }
     match &mut handoff.state {
         State::Claimed { lease } => Ok(lease),

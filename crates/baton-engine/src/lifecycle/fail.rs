@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::claim::held;
+use super::claim::held_by;
 use super::report::{completed, heard_once};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Failure};
@@ -27,7 +27,8 @@ impl Fail {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.digest();
         heard_once(handoff, self.fence, &digest)?;
-        held(handoff, self.fence, at)?;
+        // That it failed is true however late it is said.
+        held_by(handoff, self.fence)?;
         handoff.last_report = Some(digest);
         Ok(try_again(handoff, self.failure.clone(), self.dice, at))
     }
