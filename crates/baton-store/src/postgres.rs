@@ -48,7 +48,9 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// Plans must not depend on how much the server knew about the tables when it made them: a queue that was empty a
 /// moment ago would be read from one end to the other for as long as the plan is kept.
-const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off";
+///
+/// And they are made once: for a statement with many parameters the server would weigh a new plan each time.
+const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
 
 /// A store in a PostgreSQL database.
 pub struct Postgres {

@@ -32,7 +32,11 @@ pub(crate) async fn rate(url: &str, clients: usize, time: Duration) -> f64 {
     let seconds = time.as_secs().max(1).to_string();
     let mut command = tokio::process::Command::new("pgbench");
     command.args(["-n", "-M", "prepared", "-D", "n=0", "-c", &clients.to_string(), "-j", "2", "-T", &seconds]);
-    command.env("PGOPTIONS", "-c enable_seqscan=off -c jit=off").arg("-f").arg(&script).arg(url);
+    command
+        .env("PGOPTIONS", "-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan")
+        .arg("-f")
+        .arg(&script)
+        .arg(url);
     let output = command.output().await.expect("pgbench is installed");
     let said = String::from_utf8_lossy(&output.stdout);
     let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
