@@ -1,7 +1,7 @@
 //! SQLite: the embedded default. One file, nothing to install, several processes at once.
 //!
-//! All writing goes through one thread ([`writer`]), which commits what many callers want together: one fsync for all
-//! of them. Readers have their own connections and never wait for the writer.
+//! All writing goes through `writer`, which commits what many callers want together: one fsync for all of them.
+//! Readers have their own connections and never wait for it.
 
 mod accept;
 mod apply;

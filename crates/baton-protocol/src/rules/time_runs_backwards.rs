@@ -83,11 +83,19 @@ fn compare(first: Option<Event<'_>>, second: Option<Event<'_>>, pointer: &str, f
     in_order
 }
 
-fn runs_backwards(before: &str, after: &str) -> bool {
-    match (moment(before), moment(after)) {
+fn runs_backwards(before: &str, after_text: &str) -> bool {
+    match (moment(before), moment(after_text)) {
+        // A time without a fraction means any moment of its second.
+        (Some((before, zoned)), Some((after, also_zoned))) if !has_fraction(after_text) => {
+            zoned == also_zoned && after.as_second() < before.as_second()
+        }
         (Some((before, zoned)), Some((after, also_zoned))) => zoned == also_zoned && after < before,
         _ => false,
     }
+}
+
+fn has_fraction(text: &str) -> bool {
+    text.contains(['.', ','])
 }
 
 /// Reads a time, and says whether it has a zone; a date alone is no time.
@@ -107,6 +115,13 @@ mod tests {
     fn zones_are_respected() {
         assert!(!runs_backwards("2026-03-02T10:00:00+02:00", "2026-03-02T09:00:00Z"));
         assert!(runs_backwards("2026-03-02T10:00:00Z", "2026-03-02T11:30:00+02:00"));
+    }
+
+    #[test]
+    fn time_without_a_fraction_means_its_whole_second() {
+        assert!(!runs_backwards("2026-03-02T10:00:00.900Z", "2026-03-02T10:00:00Z"));
+        assert!(runs_backwards("2026-03-02T10:00:01.000Z", "2026-03-02T10:00:00Z"));
+        assert!(runs_backwards("2026-03-02T10:00:00.900Z", "2026-03-02T10:00:00.100Z"));
     }
 
     #[test]
