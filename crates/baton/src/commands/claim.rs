@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// The agent that works
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     agent: String,
-    /// Who works, for the record [default: `user@host:pid`]
+    /// Who works, for the record [default: user, host and process]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
     /// How long without a heartbeat

@@ -50,7 +50,7 @@ pub(crate) struct Options {
     /// End when nothing is left to claim
     #[arg(long)]
     drain: bool,
-    /// Who works, for the record [default: `user@host:pid`]
+    /// Who works, for the record [default: user, host and process]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
     /// Write what each command says on standard error to a file in this folder, instead of passing it on
