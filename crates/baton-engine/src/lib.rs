@@ -3,10 +3,12 @@
 //! [`lifecycle`] decides: a pure function from a handoff and a command to the handoff after it. [`store`] is the port
 //! that keeps handoffs and their [`journal`]; [`clock`] is the only way to know the time. Nothing here does I/O.
 
+pub mod agent;
 pub mod answer;
 pub mod asked;
 pub mod audit;
 pub mod clock;
+pub mod evidence;
 pub mod failure;
 pub mod handoff;
 pub mod id;

@@ -31,6 +31,7 @@ pub mod surroundings;
 pub mod tokens;
 pub mod tree;
 pub mod wire;
+pub mod workflow;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;

@@ -212,6 +212,14 @@ impl Reader {
         value
     }
 
+    /// Reads something below a member whose name the author has chosen.
+    pub fn named<T>(&mut self, name: &str, read: impl FnOnce(&mut Reader) -> T) -> T {
+        self.path.push(Token::Name(Cow::Owned(name.to_owned())));
+        let value = read(self);
+        self.path.pop();
+        value
+    }
+
     fn item<T: Wire + Default>(&mut self, index: usize, node: Node<'_>) -> T {
         self.path.push(Token::Index(index));
         let item = T::read(node, self).unwrap_or_default();

@@ -1,0 +1,73 @@
+//! Agents, as a port: somebody who is given a prompt and gives back a report.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::failure::Failure;
+use crate::handoff::Written;
+use crate::id::{HandoffId, RunId};
+
+/// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
+#[async_trait]
+pub trait Agent: Send + Sync {
+    /// Lets the agent work once.
+    async fn attempt(&self, job: &Job) -> Attempt;
+}
+
+/// One attempt that an agent is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The run.
+    pub run: RunId,
+    /// The handoff.
+    pub handoff: HandoffId,
+    /// The path of the phase, such as `tools/get-issue/review`.
+    pub phase: String,
+    /// The name of the agent.
+    pub agent: String,
+    /// The token of the claim.
+    pub fence: u64,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// How many attempts have ended before, with a report or a failure. It does not count attempts that a crash ended,
+    /// so that what those have begun can be found again.
+    pub ended: u32,
+    /// What the agent is told.
+    pub prompt: String,
+    /// What is asked, as a document.
+    pub request: Written,
+    /// Where the agent works.
+    pub workspace: PathBuf,
+    /// Where it puts its output.
+    pub output_directory: PathBuf,
+    /// Where logs and the report of this attempt are kept. It exists.
+    pub folder: PathBuf,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attempt {
+    /// The agent said something; whether it is a report is not judged yet.
+    Answered(Reply),
+    /// There is nothing to read.
+    Failed(Failure),
+}
+
+/// What an agent said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reply {
+    /// The text with the report.
+    pub text: String,
+    /// Where it was found, for people: `stdout`, the path of a file.
+    pub source: String,
+    /// What it said about having understood, where it did.
+    pub acknowledgment: Option<String>,
+    /// How many tokens it used, where its program tells.
+    pub tokens_used: Option<u64>,
+    /// The transcript of its session, where there is one.
+    pub transcript: Option<PathBuf>,
+}

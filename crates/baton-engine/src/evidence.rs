@@ -1,0 +1,104 @@
+//! Evidence, as a port: what Baton sees itself, claim by claim, before a report counts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_protocol::model::{Report, Request};
+use serde::{Deserialize, Serialize};
+
+/// Looks at what a report claims.
+#[async_trait]
+pub trait Evidence: Send + Sync {
+    /// Remembers how the workspace is before an attempt begins, in the folder of the attempt.
+    async fn remember(&self, scene: &Scene);
+
+    /// Compares every claim of a report with what can be seen.
+    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
+
+    /// Runs a command and says whether it passes.
+    async fn run(&self, scene: &Scene, check: &Check) -> Outcome;
+}
+
+/// Where an attempt happens, and what is expected of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scene {
+    /// Where the agent works.
+    pub workspace: PathBuf,
+    /// The folder of the workflow file; `./` in commands is there.
+    pub workflow_folder: PathBuf,
+    /// Where logs of this attempt are kept. It exists.
+    pub folder: PathBuf,
+    /// What was asked.
+    pub request: Option<Request>,
+    /// Commands that must pass.
+    pub checks: Vec<Check>,
+    /// Skills that must have been used.
+    pub mandatory_skills: Vec<String>,
+    /// Patterns of the files that may have changed; empty for all.
+    pub writes: Vec<String>,
+    /// Patterns of files that others may have changed meanwhile.
+    pub others_write: Vec<String>,
+    /// The transcript of the agent's session, where there is one.
+    pub transcript: Option<PathBuf>,
+    /// Variables that commands are given: name and value.
+    pub variables: Vec<(String, String)>,
+}
+
+/// A command that passes or fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it passed.
+    pub passed: bool,
+    /// How it ended, in a few words.
+    pub ended: String,
+    /// The last that it wrote.
+    pub tail: String,
+}
+
+/// What came out about one claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Examined {
+    /// The rule that it was examined by: `artifact-missing`, `skill-unproven`, …
+    pub rule: String,
+    /// What the report says, in a few words.
+    pub claim: String,
+    /// Whether it is so.
+    pub verdict: Finding,
+    /// What was seen.
+    pub seen: String,
+    /// The SHA-256 of the file that the claim is about, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// Whether a claim is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// It was seen.
+    Verified,
+    /// Something else was seen.
+    Refuted,
+    /// Nobody can tell.
+    Unverifiable,
+}
+
+/// Says what was refuted, one line each; `None` if nothing was.
+pub fn refuted(examined: &[Examined]) -> Option<String> {
+    let refuted = examined.iter().filter(|examined| examined.verdict == Finding::Refuted);
+    let lines: Vec<String> =
+        refuted.map(|examined| format!("{}: {} — {}", examined.rule, examined.claim, examined.seen)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}

@@ -1,0 +1,279 @@
+//! The workflow file: which agents there are, which phases they work in, and what follows from their reports.
+//!
+//! Declared once with `wire!`, like the documents of a handoff: that gives its reader, its writer and its JSON Schema.
+//! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
+
+mod choice;
+mod named;
+
+pub use choice::{CommandLine, Duration, PassWhen, Review};
+pub use named::Named;
+
+use serde_json::{Map, Number, Value};
+
+use crate::model::terms::{GateType, Outcome};
+use crate::wire::{vocabulary, wire};
+
+vocabulary! {
+    /// How an agent is given its prompt.
+    pub enum PromptBy, "way to give a prompt", unknown_kind {
+        /// On standard input.
+        Stdin = "stdin",
+        /// As the last argument.
+        Argument = "argument",
+    }
+
+    /// Where the report of a command agent is found.
+    pub enum ReportFrom, "place of a report", unknown_kind {
+        /// In the file named by `BATON_REPORT_FILE`, or else on standard output.
+        Auto = "auto",
+        /// In the file named by `BATON_REPORT_FILE`.
+        File = "file",
+        /// On standard output.
+        Stdout = "stdout",
+    }
+
+    /// A coding agent whose flags and output are known.
+    pub enum Profile, "profile", unknown_kind {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// OpenCode.
+        Opencode = "opencode",
+    }
+}
+
+wire! {
+    /// How a team of agents works: who they are, in which phases they work, and what follows from their reports.
+    pub struct Workflow {
+        /// Its name.
+        required name: Option<String>,
+        /// What it is for.
+        optional description: Option<String>,
+        /// What must or may be given to a run, by name.
+        optional inputs: Named<InputDeclaration>,
+        /// Where agents put their output, relative to the workspace; a template over `run` and `inputs`.
+        optional output_directory: Option<String>,
+        /// The agents, by name.
+        optional agents: Named<Agent>,
+        /// The phases, in their order.
+        required phases: Vec<Phase>,
+        /// What follows from a report; the first row that fits counts, before the built-in table.
+        optional routes: Vec<Route>,
+        /// When a person must look.
+        optional limits: Option<Limits>,
+        /// Reasons for being blocked beyond the usual ones.
+        optional reasons: Vec<String>,
+        /// Rules that reports of this workflow may break, with the reason.
+        optional allow: Vec<Allowance>,
+    }
+
+    /// Something that is given to a run.
+    pub struct InputDeclaration {
+        /// What it is.
+        optional description: Option<String>,
+        /// What it is unless given.
+        optional default: Option<Value>,
+        /// Whether a run cannot start without it.
+        optional required: Option<bool>,
+    }
+
+    /// An agent: how it is reached and what is expected of it. One of `command`, `profile`, `directory` and `queue`.
+    pub struct Agent {
+        /// A program and its arguments; `./` is beside the workflow file.
+        optional command: Option<CommandLine>,
+        /// A coding agent whose flags and output are known.
+        optional profile: Option<Profile>,
+        /// Further arguments of a profile's program.
+        optional arguments: Vec<String>,
+        /// A folder with `pending/`, `in-progress/`, `completed/` and `failed/`.
+        optional directory: Option<String>,
+        /// Whether it claims its work itself, from the queue.
+        optional queue: Option<bool>,
+        /// How its documents are written.
+        optional dialect: Option<String>,
+        /// What it is for; part of its prompt.
+        optional role: Option<String>,
+        /// How it is given its prompt.
+        optional prompt: Option<PromptBy>,
+        /// A template file that takes the place of the built-in prompt.
+        optional template: Option<String>,
+        /// The most tokens that its prompt may have.
+        optional prompt_tokens: Option<u64>,
+        /// Where its report is found.
+        optional report: Option<ReportFrom>,
+        /// Variables of the environment that it inherits, by name.
+        optional env: Vec<String>,
+        /// Variables that are set for it.
+        optional set_env: Map<String, Value>,
+        /// Skills that it must use.
+        optional mandatory_skills: Vec<String>,
+        /// Whether it must say that it understood before its report counts.
+        optional acknowledge: Option<bool>,
+        /// How long an attempt may take.
+        optional timeout: Option<Duration>,
+        /// How often and when to try again.
+        optional retry: Option<Retry>,
+        /// A folder with the JSON Schemas that its documents name.
+        optional schemas: Option<String>,
+        /// The JSON Schema of what it is given, in `schemas`.
+        optional input_schema: Option<String>,
+        /// The JSON Schema of what it makes, in `schemas`.
+        optional output_schema: Option<String>,
+    }
+
+    /// How often and when to try again.
+    pub struct Retry {
+        /// How many attempts may follow the first.
+        optional max_retries: Option<u64>,
+        /// How long to wait before the first of them.
+        optional delay: Option<Duration>,
+        /// How the wait grows.
+        optional multiplier: Option<Number>,
+    }
+
+    /// A step of the workflow. One of `agent`, `check`, `parallel`, `foreach`, `workflow` and `gate`.
+    pub struct Phase {
+        /// Its name, unique among its neighbours.
+        required id: Option<String>,
+        /// What it is for, in a few words.
+        optional title: Option<String>,
+        /// The agent that works.
+        optional agent: Option<String>,
+        /// A command that passes or fails.
+        optional check: Option<CommandLine>,
+        /// Phases that run at the same time.
+        optional parallel: Vec<Phase>,
+        /// An expression that gives a list; `phases` run once for each item.
+        optional foreach: Option<String>,
+        /// The name of the item in expressions and templates; `item` unless given.
+        optional r#as: Option<String>,
+        /// What runs for each item.
+        optional phases: Vec<Phase>,
+        /// How many items are worked on at the same time; all unless given.
+        optional at_once: Option<u64>,
+        /// Another workflow file that runs as this phase.
+        optional workflow: Option<String>,
+        /// A decision that is asked of a person.
+        optional gate: Option<GateFields>,
+        /// When several belong to it: how many must pass.
+        optional pass_when: Option<PassWhen>,
+        /// What to do, as a template.
+        optional task: Option<String>,
+        /// What it is given: names and the expressions that give their values.
+        optional inputs: Map<String, Value>,
+        /// What is wanted back.
+        optional deliverable: Option<String>,
+        /// What to respect.
+        optional constraints: Vec<String>,
+        /// How success is recognised.
+        optional success_criteria: Vec<String>,
+        /// What kind of answer, in the task dialect: research, write, validate or parallel.
+        optional kind: Option<String>,
+        /// An expression; the phase is left out when it is false.
+        optional when: Option<String>,
+        /// Whether a person must approve what came out.
+        optional review: Option<Review>,
+        /// Commands that must pass before the report counts.
+        optional verify: Vec<Check>,
+        /// Patterns of the files that it may change.
+        optional writes: Vec<String>,
+        /// Skills that must be used in this phase, beyond those of the agent.
+        optional mandatory_skills: Vec<String>,
+        /// How long an attempt may take.
+        optional timeout: Option<Duration>,
+        /// How often and when to try again.
+        optional retry: Option<Retry>,
+        /// What happens when it fails: `gate`, `stop` or the phase that it goes back to.
+        optional on_failure: Option<String>,
+        /// The phase that follows; `end` for none.
+        optional next: Option<String>,
+    }
+
+    /// A command that Baton runs itself.
+    pub struct Check {
+        /// Its name; what a report says under this name is compared with it.
+        required name: Option<String>,
+        /// The command.
+        required run: Option<CommandLine>,
+        /// How long it may take.
+        optional timeout: Option<Duration>,
+    }
+
+    /// A decision that is asked of a person.
+    pub struct GateFields {
+        /// How strictly it waits.
+        optional r#type: Option<GateType>,
+        /// Its name.
+        optional name: Option<String>,
+        /// What to look at.
+        optional items: Vec<String>,
+        /// What can be chosen instead of approving or rejecting, and the phase that follows each; `next`, `stop`.
+        optional choices: Map<String, Value>,
+        /// When an advisory gate goes on without an answer.
+        optional after: Option<Duration>,
+        /// The commands that decide an auto gate.
+        optional checks: Vec<Check>,
+    }
+
+    /// What follows from a report.
+    pub struct Route {
+        /// Of which agent; `*` for all.
+        optional agent: Option<String>,
+        /// With which status; `blocked` unless given.
+        optional status: Option<Outcome>,
+        /// With which reason; any unless given.
+        optional reason: Option<String>,
+        /// With which verdict of a reviewer; any unless given.
+        optional verdict: Option<String>,
+        /// The agent that it goes to, or `human`.
+        optional to: Option<String>,
+        /// The phase that it goes to.
+        optional phase: Option<String>,
+    }
+
+    /// When a person must look. Zero means without limit.
+    pub struct Limits {
+        /// Handoffs of a run; 50 unless given.
+        optional handoffs: Option<u64>,
+        /// Visits of the same phase; 3 unless given.
+        optional visits_per_phase: Option<u64>,
+        /// The same failure in the same phase; 3 unless given.
+        optional same_failure: Option<u64>,
+        /// Times that two agents hand work to each other; 3 unless given.
+        optional ping_pong: Option<u64>,
+        /// How long the run may take.
+        optional wall_clock: Option<Duration>,
+        /// Tokens of all prompts and answers.
+        optional tokens: Option<u64>,
+        /// Tokens of a summary; 500 unless given.
+        optional summary_tokens: Option<u64>,
+        /// Tokens of a prompt, unless the agent says otherwise.
+        optional prompt_tokens: Option<u64>,
+    }
+
+    /// A rule that may be broken.
+    pub struct Allowance {
+        /// Its name.
+        required rule: Option<String>,
+        /// Why.
+        required reason: Option<String>,
+    }
+}
+
+impl Phase {
+    /// Returns the name, empty if it is missing.
+    pub fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default()
+    }
+}
+
+impl Workflow {
+    /// Finds an agent by its name.
+    pub fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.get(name)
+    }
+}
