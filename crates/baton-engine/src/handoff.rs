@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::failure::Failure;
 use crate::id::{HandoffId, RunId};
 use crate::retry;
+use crate::step::Step;
 
 /// A document as it was written: nothing of it is lost, and everybody can read it in the dialect they like.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,12 @@ pub struct Terms {
     pub verify: bool,
     /// The blocked handoff that goes on when this one is completed.
     pub returns_to: Option<HandoffId>,
+    /// The step of a run that it stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+    /// What a person can choose from; empty for approving, rejecting and answering freely.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
 }
 
 impl Terms {
@@ -72,6 +79,8 @@ impl Terms {
             key: None,
             verify: false,
             returns_to: None,
+            step: None,
+            choices: Vec::new(),
         }
     }
 }
@@ -109,6 +118,10 @@ pub struct Handoff {
     pub last_failure: Option<Failure>,
     /// Whether a result that it may be waiting for came back before it said so.
     pub returned_early: bool,
+    /// Whether it was decided what follows from how it ended, or from what it is blocked by.
+    pub routed: bool,
+    /// Whether a person has asked about the last report and must see the next one.
+    pub review_owed: bool,
 }
 
 /// Where a handoff is in its life. Each state owns what exists only there.
@@ -203,6 +216,8 @@ pub enum About {
     Feedback,
     /// A person's answers.
     Answer,
+    /// A person's question about the work.
+    Question,
     /// What whoever requeued it had to say.
     Requeued,
 }

@@ -127,6 +127,8 @@ impl Fact {
                 Command::Decide(_) => "decided",
                 Command::Cancel(_) => "cancelled",
                 Command::Requeue(_) => "requeued",
+                Command::Release(_) => "released",
+                Command::Route(_) => "routed",
             },
         }
     }
@@ -148,6 +150,8 @@ impl Fact {
                 Command::Decide(decide) => json(decide),
                 Command::Cancel(cancel) => json(cancel),
                 Command::Requeue(requeue) => json(requeue),
+                Command::Release(release) => json(release),
+                Command::Route(route) => json(route),
             },
         }
     }
@@ -168,6 +172,8 @@ impl Fact {
             "decided" => Fact::Happened(Command::Decide(parse(detail)?)),
             "cancelled" => Fact::Happened(Command::Cancel(parse(detail)?)),
             "requeued" => Fact::Happened(Command::Requeue(parse(detail)?)),
+            "released" => Fact::Happened(Command::Release(parse(detail)?)),
+            "routed" => Fact::Happened(Command::Route(parse(detail)?)),
             unknown => return Err(format!("`{unknown}` is no kind of event")),
         })
     }

@@ -16,6 +16,7 @@ pub mod journal;
 pub mod lifecycle;
 pub mod queue;
 pub mod retry;
+pub mod step;
 pub mod store;
 
 pub use clock::Clock;

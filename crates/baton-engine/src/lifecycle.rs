@@ -13,9 +13,11 @@ mod expire;
 mod fail;
 mod heartbeat;
 mod refusal;
+mod release;
 mod report;
 mod requeue;
 mod resume;
+mod route;
 pub(crate) mod table;
 mod verify;
 
@@ -29,9 +31,11 @@ pub use expire::Expire;
 pub use fail::Fail;
 pub use heartbeat::Heartbeat;
 pub use refusal::{REFUSALS, Refusal, Refused};
+pub use release::Release;
 pub use report::{Ending, Report};
 pub use requeue::Requeue;
 pub use resume::Resume;
+pub use route::Route;
 pub use table::{Cell, Row, rows};
 pub use verify::{Verdict, Verify};
 
@@ -68,6 +72,10 @@ pub enum Command {
     Cancel(Cancel),
     /// Bring a dead letter back.
     Requeue(Requeue),
+    /// Let go of it.
+    Release(Release),
+    /// Record what follows from how it ended.
+    Route(Route),
 }
 
 /// A handoff after a command, and what the surroundings must do now.
@@ -96,6 +104,8 @@ impl Command {
             Command::Decide(_) => "decide",
             Command::Cancel(_) => "cancel",
             Command::Requeue(_) => "requeue",
+            Command::Release(_) => "release",
+            Command::Route(_) => "route",
         }
     }
 }
@@ -116,6 +126,8 @@ pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Trans
         Command::Decide(decide) => decide.apply(&mut next, at),
         Command::Cancel(cancel) => cancel.apply(&mut next, at),
         Command::Requeue(requeue) => requeue.apply(&mut next, at),
+        Command::Release(release) => release.apply(&mut next, at),
+        Command::Route(route) => route.apply(&mut next, at),
     }?;
     next.version += 1;
     next.changed_at = at;
@@ -138,7 +150,9 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
         | Command::Resume(_)
         | Command::Decide(_)
         | Command::Cancel(_)
-        | Command::Requeue(_) => return None,
+        | Command::Requeue(_)
+        | Command::Release(_)
+        | Command::Route(_) => return None,
     };
     Some(Refused { command: command.name().to_owned(), fence, why: refusal.to_string(), document })
 }

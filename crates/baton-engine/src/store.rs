@@ -32,6 +32,14 @@ pub trait Store: Send + Sync {
     /// A late report, failure or acknowledgment is journalled before it is refused.
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error>;
 
+    /// Carries out several steps in one transaction: all of them, or none if one is refused.
+    ///
+    /// Returns the handoff of each step as the step left it. Nothing of a refused step is journalled.
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        let _ = (steps, at);
+        Err(Error::Failed("not yet".to_owned()))
+    }
+
     /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error>;
 
@@ -134,6 +142,15 @@ impl Order {
     pub fn new(id: HandoffId, command: Command) -> Order {
         Order { id, command, next: Vec::new() }
     }
+}
+
+/// One step of a transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Make a handoff of a request.
+    Accept(Box<Accept>),
+    /// Apply a command to a handoff, which may have been accepted a step before.
+    Apply(HandoffId, Command),
 }
 
 /// Which handoffs to list.

@@ -55,6 +55,10 @@ struct Body {
     last_failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     returned_early: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    routed: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    review_owed: bool,
 }
 
 /// The stored form of a state.
@@ -157,6 +161,8 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         last_report: handoff.last_report.clone(),
         last_failure: handoff.last_failure.clone(),
         returned_early: handoff.returned_early,
+        routed: handoff.routed,
+        review_owed: handoff.review_owed,
     };
     serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
 }
@@ -185,6 +191,8 @@ impl Row {
             last_report: body.last_report,
             last_failure: body.last_failure,
             returned_early: body.returned_early,
+            routed: body.routed,
+            review_owed: body.review_owed,
         })
     }
 

@@ -31,7 +31,7 @@ fn request(name: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report = Report { fence, ending: Ending::Complete, document: written("done") };
+    let report = Report { fence, ending: Ending::Complete, document: written("done"), tokens_used: None };
     Order::new(id(name), Command::Report(report))
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn decide(
             return Ok(Exit::No);
         };
         let by = options.decider.clone().unwrap_or_else(user::name);
-        let command = Command::Decide(Decide { by, door: DOOR.to_owned(), shown, decision });
+        let command = Command::Decide(Decide { by, door: DOOR.to_owned(), shown, decision, note: None });
         let applied = session.apply(&handoff, command, Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

@@ -62,6 +62,8 @@ impl Accept {
             last_report: asks_person.then(|| self.request.digest()),
             last_failure: None,
             returned_early: false,
+            routed: false,
+            review_owed: false,
         };
         let actions = match asks_person {
             true => vec![Action::AskPerson { ask: Ask::Gate }],

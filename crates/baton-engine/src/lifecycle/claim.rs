@@ -13,6 +13,9 @@ pub struct Claim {
     pub claimant: String,
     /// How long without a heartbeat.
     pub lease_ms: u64,
+    /// How many tokens the claimant is told, where somebody has counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<u64>,
 }
 
 impl Claim {
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn lease_has_a_limit() {
-        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX });
+        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX, prompt_tokens: None });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
     }

@@ -1,5 +1,6 @@
 //! Decide: a person approves, rejects or answers. Bound to who, through which door, and to what was shown.
 
+use baton_protocol::wire::same_word;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,9 @@ pub struct Decide {
     pub shown: Digest,
     /// What was decided.
     pub decision: Decision,
+    /// What the person said beyond that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What was decided.
@@ -38,6 +42,11 @@ pub enum Decision {
     Answer {
         /// The answers.
         answers: String,
+    },
+    /// The person wants to know something first.
+    Ask {
+        /// What.
+        question: String,
     },
 }
 
@@ -65,16 +74,26 @@ impl Decide {
     fn answer(&self, ask: Ask, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match (ask, &self.decision) {
             (Ask::Review, Decision::Approve) => {
-                handoff.state = State::Completed { at };
-                Ok(completed(handoff))
+                handoff.review_owed = false;
+                Ok(self.complete(handoff, None, at))
+            }
+            // Whoever asks has not approved: what comes next is shown again.
+            (Ask::Review, Decision::Ask { question }) => {
+                handoff.review_owed = true;
+                Ok(self.send_back(handoff, About::Question, question, at))
             }
             (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
             }
-            (Ask::Gate, Decision::Approve | Decision::Answer { .. }) => {
-                handoff.state = State::Completed { at };
-                Ok(completed(handoff))
+            (Ask::Gate, Decision::Approve) if handoff.terms.choices.is_empty() => Ok(self.complete(handoff, None, at)),
+            (Ask::Gate, Decision::Answer { answers }) if is_choice(handoff, answers) => {
+                Ok(self.complete(handoff, Some(answers), at))
+            }
+            (Ask::Gate, Decision::Approve | Decision::Answer { .. }) => Err(Refusal::NoChoice),
+            // The agent that waits for the person gets the question, and asks again if it must.
+            (Ask::Gate, Decision::Ask { question }) if handoff.terms.returns_to.is_some() => {
+                Ok(self.complete(handoff, Some(&format!("The person asks: {question}")), at))
             }
             (Ask::Gate, Decision::Reject { feedback }) => {
                 let mut failure = Failure::new(Code::rejected(), feedback.clone());
@@ -87,13 +106,32 @@ impl Decide {
             (Ask::Clarification, Decision::Approve | Decision::Reject { .. }) => {
                 Err(Refusal::OtherQuestion { expected: "answers: answer the questions" })
             }
+            (Ask::Clarification | Ask::Gate, Decision::Ask { .. }) => {
+                Err(Refusal::OtherQuestion { expected: "a decision: nobody is there who could be asked" })
+            }
         }
+    }
+
+    /// Ends it, with what the person said.
+    fn complete(&self, handoff: &mut Handoff, answer: Option<&str>, at: Timestamp) -> Vec<Action> {
+        let told: Vec<&str> = answer.into_iter().chain(self.note.as_deref()).collect();
+        if !told.is_empty() {
+            handoff.note(About::Answer, &self.by, &told.join("\n"));
+        }
+        handoff.state = State::Completed { at };
+        completed(handoff)
     }
 
     fn send_back(&self, handoff: &mut Handoff, about: About, text: &str, at: Timestamp) -> Vec<Action> {
         handoff.note(about, &self.by, text);
         start_over(handoff, at)
     }
+}
+
+/// Says whether an answer is one of those that the person can choose from.
+fn is_choice(handoff: &Handoff, answer: &str) -> bool {
+    let choices = &handoff.terms.choices;
+    choices.is_empty() || choices.iter().any(|choice| same_word(choice, answer.trim()))
 }
 
 #[cfg(test)]
@@ -104,7 +142,13 @@ mod tests {
     use crate::lifecycle::{Command, apply};
 
     fn decide(shown: &Digest, decision: Decision) -> Command {
-        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown: shown.clone(), decision })
+        Command::Decide(Decide {
+            by: "ana".to_owned(),
+            door: "cli".to_owned(),
+            shown: shown.clone(),
+            decision,
+            note: None,
+        })
     }
 
     #[test]

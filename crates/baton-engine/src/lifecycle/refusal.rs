@@ -65,6 +65,9 @@ pub enum Refusal {
         /// What would be an answer.
         expected: &'static str,
     },
+    /// The person chose something that is not offered.
+    #[error("this cannot be chosen: choose one of what is offered")]
+    NoChoice,
     /// The command makes no sense in this state.
     #[error("a handoff that is {state} cannot be {participle}")]
     WrongState {
@@ -114,6 +117,7 @@ impl Refusal {
             Refusal::NotExpired => "not expired",
             Refusal::Changed { .. } => "changed since",
             Refusal::OtherQuestion { .. } => "other question",
+            Refusal::NoChoice => "no choice",
             Refusal::WrongState { .. } => "wrong state",
         }
     }
@@ -129,6 +133,7 @@ impl Refusal {
             | Refusal::NotExpired
             | Refusal::Changed { .. }
             | Refusal::OtherQuestion { .. }
+            | Refusal::NoChoice
             | Refusal::WrongState { .. } => false,
         }
     }

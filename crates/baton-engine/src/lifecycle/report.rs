@@ -17,6 +17,9 @@ pub struct Report {
     pub ending: Ending,
     /// The report.
     pub document: Written,
+    /// How many tokens the attempt used, where somebody has counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_used: Option<u64>,
 }
 
 /// How an attempt ended that did not fail.
@@ -44,6 +47,7 @@ impl Report {
         handoff.last_report = Some(digest);
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
+            Ending::Complete if handoff.review_owed => asked(Ask::Review),
             Ending::Complete => (State::Completed { at }, completed(handoff)),
             // What it waits for is there already.
             Ending::Blocked { .. } if handoff.returned_early => {
@@ -61,7 +65,8 @@ impl Report {
     }
 }
 
-fn asked(ask: Ask) -> (State, Vec<Action>) {
+/// Asks a person.
+pub(super) fn asked(ask: Ask) -> (State, Vec<Action>) {
     (State::AwaitingPerson { ask }, vec![Action::AskPerson { ask }])
 }
 

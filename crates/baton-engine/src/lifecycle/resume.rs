@@ -19,9 +19,12 @@ impl Resume {
     /// What a handoff that is finished gives back to the one that waits for it: its report, or why there is none.
     pub fn after(done: &Handoff, report: Option<&Written>) -> Resume {
         let name = done.state.name();
+        // What a person decided stands in the notes.
+        let told = done.notes.last().map(|note| note.text.clone());
         let resolution = match (&done.state, report, &done.last_failure) {
             (State::Completed { .. }, Some(report), _) => report.text.clone(),
             (State::Failed { .. }, _, Some(failure)) => format!("handoff {} is {name}: {failure}", done.id),
+            (State::Completed { .. }, None, _) if told.is_some() => told.unwrap_or_default(),
             _ => format!("handoff {} is {name}", done.id),
         };
         Resume { by: done.terms.to.clone(), resolution }
@@ -54,6 +57,7 @@ impl Resume {
 pub(super) fn start_over(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
     handoff.attempts = 0;
     handoff.returned_early = false;
+    handoff.routed = false;
     handoff.state = State::Pending { ready_at: at };
     vec![Action::announce(handoff, at)]
 }
@@ -82,7 +86,7 @@ mod tests {
         assert!(told.lease().is_some());
         let ending = Ending::Blocked { reason: "security_concern".to_owned() };
         let document = Written { dialect: "native".to_owned(), text: "blocked".to_owned() };
-        let blocked = Command::Report(Report { fence: told.fence, ending, document });
+        let blocked = Command::Report(Report { fence: told.fence, ending, document, tokens_used: None });
         let next = apply(&told, blocked, sample::time(41)).expect("held").handoff;
         assert_eq!(next.state, State::Pending { ready_at: sample::time(41) });
         assert_eq!(next.notes[0].about, About::Resolution);

@@ -69,8 +69,8 @@ pub(crate) mod sample {
     #[cfg(test)]
     use crate::lifecycle::Refused;
     use crate::lifecycle::{
-        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Report,
-        Requeue, Resume, Verdict, Verify,
+        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release,
+        Report, Requeue, Resume, Route, Verdict, Verify,
     };
 
     /// Makes a command for a handoff.
@@ -124,7 +124,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn claim() -> Command {
-        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000 })
+        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None })
     }
 
     pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
@@ -140,11 +140,11 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
-        Command::Report(Report { fence, ending: Ending::Complete, document: written(text) })
+        Command::Report(Report { fence, ending: Ending::Complete, document: written(text), tokens_used: None })
     }
 
     fn ending(fence: u64, ending: Ending) -> Command {
-        Command::Report(Report { fence, ending, document: written("done") })
+        Command::Report(Report { fence, ending, document: written("done"), tokens_used: None })
     }
 
     pub(crate) fn fail(fence: u64) -> Command {
@@ -163,13 +163,18 @@ pub(crate) mod sample {
         Command::Requeue(Requeue { by: "ana".to_owned(), note: None })
     }
 
+    pub(crate) fn route() -> Command {
+        let (to, why) = ("review".to_owned(), "the next phase".to_owned());
+        Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
+    }
+
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, dice: 0.0 })
+        Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
     }
 
     fn decide(handoff: &Handoff, decision: Decision) -> Command {
         let shown = handoff.last_report.clone().unwrap_or(Digest::of(b""));
-        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision })
+        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
     }
 
     fn resume() -> Command {
@@ -193,14 +198,19 @@ pub(crate) mod sample {
             ("fail: transient", |handoff| fail(handoff.fence)),
             ("fail: permanent", |handoff| failing(handoff.fence, Code::schema_validation_failed())),
             ("verify: verified", |handoff| verify(handoff.fence, Verdict::Verified)),
-            ("verify: refuted", |handoff| verify(handoff.fence, Verdict::Refuted { reasons: "not there".to_owned() })),
+            ("verify: refuted", |handoff| {
+                verify(handoff.fence, Verdict::Refuted { reasons: "not there".to_owned(), for_good: false })
+            }),
             ("expire", |_| Command::Expire(Expire { dice: 0.0 })),
             ("resume", |_| resume()),
             ("decide: approve", |handoff| decide(handoff, Decision::Approve)),
             ("decide: reject", |handoff| decide(handoff, Decision::Reject { feedback: "again".to_owned() })),
             ("decide: answer", |handoff| decide(handoff, Decision::Answer { answers: "yes".to_owned() })),
+            ("decide: ask", |handoff| decide(handoff, Decision::Ask { question: "why?".to_owned() })),
             ("cancel", |_| cancel()),
             ("requeue", |_| requeue()),
+            ("release", |handoff| Command::Release(Release { fence: handoff.fence, why: "stopped".to_owned() })),
+            ("route", |_| route()),
         ]
     }
 

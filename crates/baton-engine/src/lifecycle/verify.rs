@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fail::{finite, try_again};
-use super::report::completed;
+use super::fail::{finite, give_up, try_again};
+use super::report::{asked, completed};
 use super::{Action, Refusal};
+use crate::evidence::Examined;
 use crate::failure::{Code, Failure};
-use crate::handoff::{About, Handoff, State};
+use crate::handoff::{About, Ask, Handoff, State};
 
 /// Say what the evidence showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,12 @@ pub struct Verify {
     pub fence: u64,
     /// What it showed.
     pub verdict: Verdict,
+    /// What was seen, claim by claim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examined: Vec<Examined>,
+    /// Whether a person must approve what was verified.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub review: bool,
     /// A random number between 0 and 1, for the jitter of the policy.
     #[serde(serialize_with = "finite")]
     pub dice: f64,
@@ -31,6 +38,9 @@ pub enum Verdict {
     Refuted {
         /// What, and what was seen instead.
         reasons: String,
+        /// Whether another attempt makes no sense.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_good: bool,
     },
 }
 
@@ -55,14 +65,22 @@ impl Verify {
 
     fn decide(&self, handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
         match &self.verdict {
+            Verdict::Verified if self.review || handoff.review_owed => {
+                let (state, actions) = asked(Ask::Review);
+                handoff.state = state;
+                actions
+            }
             Verdict::Verified => {
                 handoff.state = State::Completed { at };
                 completed(handoff)
             }
-            Verdict::Refuted { reasons } => {
+            Verdict::Refuted { reasons, for_good } => {
                 handoff.note(About::Refuted, "evidence", reasons);
                 let failure = Failure::new(Code::validation_failed(), reasons.clone());
-                try_again(handoff, failure, self.dice, at)
+                match for_good {
+                    true => give_up(handoff, failure, at),
+                    false => try_again(handoff, failure, self.dice, at),
+                }
             }
         }
     }
@@ -76,13 +94,13 @@ mod tests {
     use crate::lifecycle::{Command, apply};
 
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, dice: 0.0 })
+        Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
     }
 
     #[test]
     fn refuted_report_goes_back_with_the_reasons() {
         let verifying = sample::handoff(StateName::Verifying);
-        let refuted = Verdict::Refuted { reasons: "src/a.rs is not there".to_owned() };
+        let refuted = Verdict::Refuted { reasons: "src/a.rs is not there".to_owned(), for_good: false };
         let next = apply(&verifying, verify(verifying.fence, refuted), sample::time(40)).expect("verifying").handoff;
         assert_eq!(next.state.name(), StateName::Pending);
         assert_eq!(next.notes[0].about, About::Refuted);

@@ -121,24 +121,30 @@ impl Step {
         let document = Written { dialect: "native".to_owned(), text: format!("text {}", self.text) };
         let by = "ana".to_owned();
         match self.ask.clone() {
-            Asked::Claim(lease_ms) => Command::Claim(Claim { claimant: "w".to_owned(), lease_ms }),
+            Asked::Claim(lease_ms) => Command::Claim(Claim { claimant: "w".to_owned(), lease_ms, prompt_tokens: None }),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
-            Asked::Report(ending) => Command::Report(Report { fence, ending, document }),
+            Asked::Report(ending) => Command::Report(Report { fence, ending, document, tokens_used: None }),
             Asked::Fail(code, documented, dice) => {
                 let failure = Failure::new(Code::parse(code).unwrap(), format!("failure {}", self.text));
                 Command::Fail(Fail { fence, failure, document: documented.then_some(document), dice })
             }
-            Asked::Verify(true, dice) => Command::Verify(Verify { fence, verdict: Verdict::Verified, dice }),
-            Asked::Verify(false, dice) => {
-                Command::Verify(Verify { fence, verdict: Verdict::Refuted { reasons: document.text }, dice })
+            Asked::Verify(true, dice) => {
+                Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice })
             }
+            Asked::Verify(false, dice) => Command::Verify(Verify {
+                fence,
+                verdict: Verdict::Refuted { reasons: document.text, for_good: false },
+                examined: Vec::new(),
+                review: false,
+                dice,
+            }),
             Asked::Expire(dice) => Command::Expire(Expire { dice }),
             Asked::Resume => Command::Resume(Resume { by, resolution: document.text }),
             Asked::Decide(decision) => {
                 let last = handoff.last_report.clone().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
-                Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision })
+                Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
             Asked::Requeue => Command::Requeue(Requeue { by, note: None }),

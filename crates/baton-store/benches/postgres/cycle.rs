@@ -37,7 +37,7 @@ pub(crate) fn wish(agent: &str, count: u32) -> Wish {
 
 pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {
     let document = Written { dialect: "native".to_owned(), text: REQUEST.to_owned() };
-    Order::new(id.clone(), Command::Report(Report { fence, ending: Ending::Complete, document }))
+    Order::new(id.clone(), Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None }))
 }
 
 /// Returns how many cycles per second so many clients complete.

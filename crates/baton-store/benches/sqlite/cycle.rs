@@ -76,6 +76,6 @@ pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> Claimed {
 pub(crate) async fn report(store: &dyn Store, claimed: Claimed) {
     let text = format!(r#"{{"handoff_id":"{}","status":"completed"}}"#, claimed.handoff.id);
     let document = Written { dialect: "mailbox".to_owned(), text };
-    let report = Report { fence: claimed.handoff.fence, ending: Ending::Complete, document };
+    let report = Report { fence: claimed.handoff.fence, ending: Ending::Complete, document, tokens_used: None };
     store.apply(Order::new(claimed.handoff.id, Command::Report(report)), now()).await.expect("reported");
 }

@@ -35,7 +35,7 @@ on_every_store! {
 
 async fn claim_of_one_handoff_by_its_id(bed: Bed) {
     bed.send(["a", "b"].map(request), time(0)).await;
-    let claim = || Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 1_000 });
+    let claim = || Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 1_000, prompt_tokens: None });
     let claimed = bed.apply("b", claim(), time(1)).await.unwrap();
     assert_eq!((claimed.fence, claimed.state.name()), (1, StateName::Claimed));
     let error = bed.apply("b", claim(), time(2)).await.unwrap_err();
@@ -87,7 +87,7 @@ async fn report_that_must_be_verified_waits_for_evidence(bed: Bed) {
 async fn refuted_report_goes_back_with_the_reasons(bed: Bed) {
     let claimed = bed.claimed(with(request("a"), |terms| terms.verify = true), time(0)).await;
     bed.apply("a", report(claimed.fence, "done"), time(1)).await.unwrap();
-    let refuted = Verdict::Refuted { reasons: "src/a.rs is not there".to_owned() };
+    let refuted = Verdict::Refuted { reasons: "src/a.rs is not there".to_owned(), for_good: false };
     let next = bed.apply("a", verify(claimed.fence, refuted), time(2)).await.unwrap();
     assert_eq!(next.state, State::Pending { ready_at: time(32) });
     let again = bed.claim(1, time(32)).await.remove(0).handoff;
@@ -205,7 +205,7 @@ async fn refused_command_leaves_no_trace(bed: Bed) {
 async fn every_command_is_seen_by_find_and_by_its_answer(bed: Bed) {
     let claimed = bed.claimed(with(request("a"), |terms| terms.verify = true), time(0)).await;
     let token = claimed.fence;
-    let refuted = Verdict::Refuted { reasons: "no".to_owned() };
+    let refuted = Verdict::Refuted { reasons: "no".to_owned(), for_good: false };
     let commands = [
         acknowledge(token, true),
         heartbeat(token, None),

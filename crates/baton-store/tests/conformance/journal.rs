@@ -32,7 +32,7 @@ async fn eventful(bed: &Bed) {
     bed.apply("a", heartbeat(1, None), time(2)).await.unwrap();
     bed.apply("a", report(1, "done"), time(3)).await.unwrap();
     bed.apply("b", blocked(1), time(4)).await.unwrap();
-    bed.apply("a", verify(1, Verdict::Refuted { reasons: "no".to_owned() }), time(5)).await.unwrap();
+    bed.apply("a", verify(1, Verdict::Refuted { reasons: "no".to_owned(), for_good: false }), time(5)).await.unwrap();
     bed.apply("b", resume("solved"), time(6)).await.unwrap();
     bed.apply("c", fail(1, "no"), time(7)).await.unwrap();
     bed.apply("c", report(1, "done after all"), time(8)).await.unwrap_err();

@@ -59,7 +59,7 @@ pub(crate) fn report(fence: u64, text: &str) -> Command {
 }
 
 pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
-    Command::Report(Report { fence, ending, document: written(text) })
+    Command::Report(Report { fence, ending, document: written(text), tokens_used: None })
 }
 
 pub(crate) fn blocked(fence: u64) -> Command {
@@ -80,7 +80,7 @@ pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
 }
 
 pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
-    Command::Verify(Verify { fence, verdict, dice: 0.0 })
+    Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {
@@ -89,7 +89,7 @@ pub(crate) fn resume(resolution: &str) -> Command {
 
 pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
     let shown = Digest::of(shown.as_bytes());
-    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision })
+    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
 }
 
 pub(crate) fn cancel() -> Command {

@@ -39,7 +39,7 @@ async fn jumping(store: Arc<dyn Store>) {
     assert_eq!(lease.until, time(HOUR + 10), "a heartbeat from the past does not shorten the lease");
     assert!(store.rescue(10, 0.5, time(-HOUR)).await.unwrap().is_empty(), "nothing ends in the past");
     let document = Written { dialect: "native".to_owned(), text: "{}".to_owned() };
-    let report = Command::Report(Report { fence, ending: Ending::Complete, document });
+    let report = Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None });
     let done = store.apply(Order::new(id("h"), report), time(-HOUR)).await.unwrap();
     assert_eq!(done.state.name(), StateName::Completed);
     assert_eq!(done.changed_at, time(HOUR));

@@ -201,14 +201,15 @@ impl SideBySide {
         };
         let document = text(number);
         let by = "ana".to_owned();
-        let ended = |ending| Command::Report(Report { fence, ending, document: text(number) });
-        let verified = |verdict, dice| Command::Verify(Verify { fence, verdict, dice });
+        let ended = |ending| Command::Report(Report { fence, ending, document: text(number), tokens_used: None });
+        let verified =
+            |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
         let decided = |decision| {
             let shown = self.model.last_report(&handoff.id);
-            Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision })
+            Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
         };
         match verb {
-            Verb::Claim => Command::Claim(Claim { claimant: "by id".to_owned(), lease_ms: 9_000 }),
+            Verb::Claim => Command::Claim(Claim { claimant: "by id".to_owned(), lease_ms: 9_000, prompt_tokens: None }),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
             Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
@@ -222,7 +223,7 @@ impl SideBySide {
                 Command::Fail(Fail { fence, failure, document: documented.then_some(document), dice })
             }
             Verb::Verified => verified(Verdict::Verified, 0.0),
-            Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text }, dice),
+            Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text, for_good: false }, dice),
             Verb::Expire(dice) => Command::Expire(Expire { dice }),
             Verb::Resume => Command::Resume(Resume { by, resolution: document.text }),
             Verb::Approve => decided(Decision::Approve),

@@ -86,16 +86,18 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
                 Decision::Approve => ("approve", None),
                 Decision::Reject { feedback } => ("reject", Some(feedback.clone())),
                 Decision::Answer { answers } => ("answer", Some(answers.clone())),
+                Decision::Ask { question } => ("ask", Some(question.clone())),
             };
             let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
             told.insert("door".to_owned(), decide.door.clone().into());
             told.insert("shown".to_owned(), decide.shown.0.clone().into());
             told.extend(text.map(|text| ("text".to_owned(), text.into())));
+            told.extend(decide.note.clone().map(|note| ("note".to_owned(), note.into())));
             return Some(told);
         }
         Fact::Happened(Command::Verify(verify)) => match &verify.verdict {
             Verdict::Verified => ("evidence".to_owned(), "verified", None),
-            Verdict::Refuted { reasons } => ("evidence".to_owned(), "refuted", Some(reasons.clone())),
+            Verdict::Refuted { reasons, .. } => ("evidence".to_owned(), "refuted", Some(reasons.clone())),
         },
         Fact::Happened(Command::Cancel(cancel)) => (cancel.by.clone(), "cancel", cancel.reason.clone()),
         Fact::Happened(Command::Requeue(requeue)) => (requeue.by.clone(), "requeue", requeue.note.clone()),

@@ -178,6 +178,7 @@ pub(crate) fn about_word(about: About) -> &'static str {
         About::Resolution => "resolution",
         About::Feedback => "feedback",
         About::Answer => "answer",
+        About::Question => "question",
         About::Requeued => "requeued",
     }
 }

@@ -60,7 +60,7 @@ fn happened(command: &Command) -> String {
         Command::Fail(fail) => fail.failure.to_string(),
         Command::Verify(verify) => match &verify.verdict {
             Verdict::Verified => "verified".to_owned(),
-            Verdict::Refuted { reasons } => format!("refuted: {reasons}"),
+            Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
         Command::Expire(_) => "a lease, a time-out or the deadline ended".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
@@ -69,11 +69,15 @@ fn happened(command: &Command) -> String {
                 Decision::Approve => ("approved", None),
                 Decision::Reject { feedback } => ("rejected", Some(feedback.as_str())),
                 Decision::Answer { answers } => ("answered", Some(answers.as_str())),
+                Decision::Ask { question } => ("asked", Some(question.as_str())),
             };
+            let text = text.or(decide.note.as_deref());
             format!("{word} {}", noted(&format!("{} ({})", decide.by, decide.door), text))
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
         Command::Requeue(requeue) => noted(&requeue.by, requeue.note.as_deref()),
+        Command::Release(release) => release.why.clone(),
+        Command::Route(route) => format!("to {}: {}", route.to, route.why),
     }
 }
 

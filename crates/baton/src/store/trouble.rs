@@ -37,6 +37,7 @@ fn refused(refusal: &Refusal) -> CommandError {
     match refusal {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
         Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
+        Refusal::NoChoice => error.hint("`baton show` lists what can be chosen"),
         Refusal::Over { .. }
         | Refusal::TooLong { .. }
         | Refusal::Repeated

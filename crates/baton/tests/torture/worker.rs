@@ -131,7 +131,7 @@ impl Worker {
         let next_id = next.as_ref().map(|next| next.id.to_string());
         let text = json!({ "by": self.name, "fence": fence, "next": next_id }).to_string();
         let document = Written::new(Dialect::Native, text);
-        let report = Command::Report(Report { fence, ending: Ending::Complete, document });
+        let report = Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None });
         let order = Order { id: id.clone(), command: report, next: next.into_iter().collect() };
         let mut attempts = 0;
         let answer = persist(|| {
