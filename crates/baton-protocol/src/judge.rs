@@ -1,11 +1,12 @@
 //! Judges a reading: applies the rules, the configuration and the permissions, and finds the positions.
 
-use crate::diagnostic::{Diagnostic, Finding, Lines, Place, Severity};
+use crate::diagnostic::{Diagnostic, Finding, Place, Severity};
+use crate::dialect::Dialect;
 use crate::model::Document;
-use crate::read::locate::Spans;
+use crate::positions::Positions;
 use crate::reading::Reading;
 use crate::rules::{self, Case};
-use crate::settings::Settings;
+use crate::settings::{Permission, Settings};
 use crate::surroundings::Surroundings;
 
 /// What is said about one document.
@@ -48,13 +49,11 @@ pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_
     // Most documents have no findings, and then no positions are needed.
     if !findings.is_empty() {
         let mut findings = findings.into_vec();
-        let positions = Positions::of(bytes, reading, &findings);
-        findings.iter_mut().for_each(|finding| positions.translate(finding));
+        let positions = Positions::of(bytes, reading.block.as_ref(), &findings);
+        findings.iter_mut().for_each(|finding| translate(finding, &positions, reading));
         drop_consequences(&mut findings, while_reading, settings);
-        for finding in findings {
-            judgement.take(finding, &positions, reading, settings);
-        }
-        judgement.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
+        let terms = Terms { dialect: reading.dialect, own: &reading.permissions, settings };
+        judgement.conclude(findings, &positions, &terms);
     }
     judgement.valid = reading.document.as_ref().is_some_and(has_outcome) && judgement.count(Severity::Error) == 0;
     judgement
@@ -68,11 +67,30 @@ fn has_outcome(document: &Document) -> bool {
     }
 }
 
+/// What decides how much a finding counts.
+pub(crate) struct Terms<'a> {
+    /// How the document is written.
+    pub dialect: Option<Dialect>,
+    /// What the document allows itself.
+    pub own: &'a [Permission],
+    /// What the project has configured.
+    pub settings: &'a Settings,
+}
+
 impl Judgement {
-    fn take(&mut self, finding: Finding, positions: &Positions<'_, '_>, reading: &Reading<'_>, settings: &Settings) {
-        let Some(severity) = settings.severity(finding.rule, reading.dialect) else { return };
+    /// Takes all findings, with their severities and positions, in the order of the file.
+    pub(crate) fn conclude(&mut self, findings: Vec<Finding>, positions: &Positions<'_, '_>, terms: &Terms<'_>) {
+        for finding in findings {
+            self.take(finding, positions, terms);
+        }
+        self.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, std::cmp::Reverse(diagnostic.severity)));
+    }
+
+    fn take(&mut self, finding: Finding, positions: &Positions<'_, '_>, terms: &Terms<'_>) {
+        let settings = terms.settings;
+        let Some(severity) = settings.severity(finding.rule, terms.dialect) else { return };
         let by_project = settings.permission(finding.rule).filter(|_| !finding.rule.fixed);
-        let own = reading.permissions.iter().find(|permission| permission.rule == finding.rule.name);
+        let own = terms.own.iter().find(|permission| permission.rule == finding.rule.name);
         let by_itself = own.filter(|_| !finding.rule.fixed && settings.file_permissions.covers(severity));
         let given = by_project.or(by_itself).map(|permission| permission.reason.clone());
         let mut diagnostic = positions.diagnostic(finding, severity);
@@ -90,7 +108,7 @@ impl Judgement {
 }
 
 /// A value that could not be read is not judged any further: what was said while reading explains it already.
-fn drop_consequences(findings: &mut Vec<Finding>, while_reading: usize, settings: &Settings) {
+pub(crate) fn drop_consequences(findings: &mut Vec<Finding>, while_reading: usize, settings: &Settings) {
     let is_cause = |finding: &&Finding| {
         ["wrong-type", "unknown-status"].contains(&finding.rule.name) && !settings.is_off(finding.rule)
     };
@@ -111,50 +129,14 @@ fn drop_consequences(findings: &mut Vec<Finding>, while_reading: usize, settings
     });
 }
 
-struct Positions<'r, 't> {
-    lines: Lines<'r>,
-    reading: &'r Reading<'t>,
-    spans: Spans,
-    length: usize,
-}
-
-impl<'r, 't> Positions<'r, 't> {
-    fn of(bytes: &'r [u8], reading: &'r Reading<'t>, findings: &[Finding]) -> Self {
-        // What could not be parsed has no tree to point into.
-        let pointed = findings.iter().any(|finding| !matches!(finding.place, Place::Bytes(_)));
-        let spans = reading.block.as_ref().filter(|_| pointed).map(Spans::of).unwrap_or_default();
-        Positions { lines: Lines::new(bytes), reading, spans, length: bytes.len() }
-    }
-
-    /// Turns a canonical pointer into the one that the document really has.
-    fn translate(&self, finding: &mut Finding) {
-        let (Place::Canonical(pointer), Some(dialect), Some(document)) =
-            (&finding.place, self.reading.dialect, &self.reading.document)
-        else {
-            return;
-        };
-        let spellings = dialect.source_pointers(document.kind(), pointer);
-        let written = spellings.iter().find(|pointer| self.spans.has(pointer)).or(spellings.first()).cloned();
-        finding.place = Place::Value(written.unwrap_or_default());
-    }
-
-    fn diagnostic(&self, finding: Finding, severity: Severity) -> Diagnostic {
-        let span = match (&finding.place, &self.reading.block) {
-            (Place::Bytes(span), _) => span.clone(),
-            (place, Some(block)) => block.span_to_file(self.spans.find(place)),
-            (_, None) => 0..0,
-        };
-        let span = span.start.min(self.length)..span.end.min(self.length);
-        let (line, column) = self.lines.position(span.start);
-        Diagnostic {
-            code: finding.rule.name,
-            severity,
-            message: finding.message,
-            pointer: finding.place.pointer().to_owned(),
-            line,
-            column,
-            span,
-            help: finding.help,
-        }
-    }
+/// Turns a canonical pointer into the one that the document really has.
+fn translate(finding: &mut Finding, positions: &Positions<'_, '_>, reading: &Reading<'_>) {
+    let (Place::Canonical(pointer), Some(dialect), Some(document)) =
+        (&finding.place, reading.dialect, &reading.document)
+    else {
+        return;
+    };
+    let spellings = dialect.source_pointers(document.kind(), pointer);
+    let written = spellings.iter().find(|pointer| positions.has(pointer)).or(spellings.first()).cloned();
+    finding.place = Place::Value(written.unwrap_or_default());
 }

@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod judge;
 pub mod model;
+mod positions;
 pub mod prose;
 pub mod read;
 pub mod reading;

@@ -66,7 +66,7 @@ impl<'t> Reading<'t> {
     }
 
     fn read_text(&mut self, text: &'t str, offset: usize, hints: Hints) {
-        self.note_encoding(text, offset);
+        note_encoding(text, offset, &mut self.findings);
         let format = hints.format.unwrap_or_else(|| Format::of_text(text));
         match format {
             Format::Markdown => self.read_last_block(text, offset, hints.dialect),
@@ -194,22 +194,6 @@ impl<'t> Reading<'t> {
         }
     }
 
-    fn note_encoding(&mut self, text: &str, offset: usize) {
-        if offset > 0 {
-            let finding = Finding::new(
-                &rules::byte_order_mark::RULE,
-                Place::Bytes(0..offset),
-                "the file begins with a byte order mark",
-            );
-            self.findings.push(finding.help("save it as UTF-8 without a mark"));
-        }
-        if let Some(at) = memchr::memmem::find(text.as_bytes(), b"\r\n") {
-            let place = Place::Bytes(offset + at..offset + at + 2);
-            let finding = Finding::new(&rules::carriage_return::RULE, place, "the lines end in CRLF");
-            self.findings.push(finding.help("write LF line ends"));
-        }
-    }
-
     fn comment_permissions(&mut self, text: &str, offset: usize, format: Format) {
         for comment in allow::comments(text, format) {
             let place = Place::Bytes(comment.span.start + offset..comment.span.end + offset);
@@ -239,22 +223,50 @@ impl<'t> Reading<'t> {
     }
 
     fn permit(&mut self, rule: &str, reason: &str, place: Place) -> Option<Finding> {
-        match rules::Rule::find(rule) {
-            None => Some(bad_allow(place, format!("there is no rule `{}`", excerpt(rule)))),
-            Some(found) if found.fixed => Some(bad_allow(place, format!("the rule `{rule}` cannot be allowed"))),
-            Some(_) if reason.trim().is_empty() => {
-                Some(bad_allow(place, format!("`{rule}` is allowed without a reason")))
-            }
-            Some(_) => {
-                self.permissions.push(Permission { rule: rule.to_owned(), reason: reason.trim().to_owned() });
+        match permission(rule, reason, place) {
+            Ok(permission) => {
+                self.permissions.push(permission);
                 None
             }
+            Err(finding) => Some(finding),
         }
     }
 
     fn fail(&mut self, trouble: Trouble) {
-        let finding = Finding::new(&rules::unreadable::RULE, Place::Bytes(trouble.span), trouble.message);
-        self.findings.push(Finding { help: trouble.help, ..finding });
+        self.findings.push(unreadable(trouble));
+    }
+}
+
+/// Explains that a text cannot be read.
+pub(crate) fn unreadable(trouble: Trouble) -> Finding {
+    let finding = Finding::new(&rules::unreadable::RULE, Place::Bytes(trouble.span), trouble.message);
+    Finding { help: trouble.help, ..finding }
+}
+
+/// Notes what is unusual about the bytes of a text.
+pub(crate) fn note_encoding(text: &str, offset: usize, findings: &mut Findings) {
+    if offset > 0 {
+        let finding = Finding::new(
+            &rules::byte_order_mark::RULE,
+            Place::Bytes(0..offset),
+            "the file begins with a byte order mark",
+        );
+        findings.push(finding.help("save it as UTF-8 without a mark"));
+    }
+    if let Some(at) = memchr::memmem::find(text.as_bytes(), b"\r\n") {
+        let place = Place::Bytes(offset + at..offset + at + 2);
+        let finding = Finding::new(&rules::carriage_return::RULE, place, "the lines end in CRLF");
+        findings.push(finding.help("write LF line ends"));
+    }
+}
+
+/// Makes a permission of what a file says, or explains why it is none.
+pub(crate) fn permission(rule: &str, reason: &str, place: Place) -> Result<Permission, Finding> {
+    match rules::Rule::find(rule) {
+        None => Err(bad_allow(place, format!("there is no rule `{}`", excerpt(rule)))),
+        Some(found) if found.fixed => Err(bad_allow(place, format!("the rule `{rule}` cannot be allowed"))),
+        Some(_) if reason.trim().is_empty() => Err(bad_allow(place, format!("`{rule}` is allowed without a reason"))),
+        Some(_) => Ok(Permission { rule: rule.to_owned(), reason: reason.trim().to_owned() }),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::dialect::Dialect;
 use crate::model::{Acknowledgment, Document, Report, Request};
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
+use crate::workflow;
 
 /// What a rule is about; the order of the manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +29,8 @@ pub enum Group {
     Mailbox,
     /// What can be seen in the workspace.
     Evidence,
+    /// Workflow files.
+    Workflow,
 }
 
 impl Group {
@@ -41,6 +44,7 @@ impl Group {
             Group::Task => "task",
             Group::Mailbox => "mailbox",
             Group::Evidence => "evidence",
+            Group::Workflow => "workflow",
         }
     }
 }
@@ -60,8 +64,19 @@ pub struct Rule {
     pub fixed: bool,
     /// The manual, in Markdown.
     pub docs: &'static str,
-    /// How it looks at a document; `None` if it speaks while reading.
-    pub check: Option<fn(&Case<'_>, &mut Findings<'_>)>,
+    /// How it looks.
+    pub check: Check,
+}
+
+/// How a rule looks.
+#[derive(Debug)]
+pub enum Check {
+    /// It speaks while something is read.
+    WhileReading,
+    /// At a document of a handoff.
+    Document(fn(&Case<'_>, &mut Findings<'_>)),
+    /// At a workflow file.
+    Workflow(fn(&workflow::Case<'_>, &mut Findings<'_>)),
 }
 
 impl Rule {
@@ -153,15 +168,34 @@ impl Findings<'_> {
         let rule = self.rule;
         self.found.add(rule, || Finding::new(rule, Place::Canonical(pointer.to_owned()), message).help(help));
     }
+
+    /// Adds a finding at the name of the member under a pointer.
+    pub fn add_name(&mut self, pointer: &str, message: impl Into<String>, help: impl Into<String>) {
+        let rule = self.rule;
+        self.found.add(rule, || Finding::new(rule, Place::Name(pointer.to_owned()), message).help(help));
+    }
 }
 
-/// Applies every rule that has a check and is not switched off.
+/// Applies every rule about documents that is not switched off.
 pub fn apply(case: &Case<'_>, found: &mut diagnostic::Findings) {
-    for rule in ALL.iter().copied() {
-        if let Some(check) = rule.check.filter(|_| !case.settings.is_off(rule)) {
+    for rule in active(case.settings) {
+        if let Check::Document(check) = rule.check {
             check(case, &mut Findings { rule, found });
         }
     }
+}
+
+/// Applies every rule about workflow files that is not switched off.
+pub fn apply_to_workflow(case: &workflow::Case<'_>, found: &mut diagnostic::Findings) {
+    for rule in active(case.settings) {
+        if let Check::Workflow(check) = rule.check {
+            check(case, &mut Findings { rule, found });
+        }
+    }
+}
+
+fn active(settings: &Settings) -> impl Iterator<Item = &'static Rule> {
+    ALL.iter().copied().filter(|rule| !settings.is_off(rule))
 }
 
 /// Declares a rule: its manual, `"name": Group, Severity`, where it is always an error, and how it looks.
@@ -177,8 +211,11 @@ macro_rules! rule {
     ($(#[doc = $doc:literal])* fixed $name:literal: $group:ident, $severity:ident $(=> $check:ident)?) => {
         rule!(@ true, $(#[doc = $doc])* $name, $group, $severity, [], [$($check)?]);
     };
+    ($(#[doc = $doc:literal])* $name:literal: Workflow, $severity:ident => workflow $check:ident) => {
+        rule!(@ false, $(#[doc = $doc])* $name, Workflow, $severity, [], [workflow $check]);
+    };
     (@ $fixed:literal, $(#[doc = $doc:literal])* $name:literal, $group:ident, $severity:ident,
-        [$($dialect:ident),*], [$($check:ident)?]) => {
+        [$($dialect:ident),*], [$($check:ident)*]) => {
         $(#[doc = $doc])*
         pub static RULE: $crate::rules::Rule = $crate::rules::Rule {
             name: $name,
@@ -187,11 +224,12 @@ macro_rules! rule {
             error_in: &[$($crate::dialect::Dialect::$dialect),*],
             fixed: $fixed,
             docs: concat!($($doc, "\n"),*),
-            check: rule!(@check $($check)?),
+            check: rule!(@check $($check)*),
         };
     };
-    (@check) => { None };
-    (@check $check:ident) => { Some($check) };
+    (@check) => { $crate::rules::Check::WhileReading };
+    (@check $check:ident) => { $crate::rules::Check::Document($check) };
+    (@check workflow $check:ident) => { $crate::rules::Check::Workflow($check) };
 }
 
 /// Lists the rule files and collects them, in the order of the manual.
@@ -263,4 +301,5 @@ rules! {
     artifact_empty
     artifact_outside_workspace
     source_lines_missing
+    unknown_workflow_field
 }

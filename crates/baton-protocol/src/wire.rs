@@ -106,16 +106,29 @@ enum Token {
 }
 
 /// Collects what is found while a tree is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reader {
     path: Vec<Token>,
+    /// The rule that speaks about members which the structures do not know.
+    unknown: &'static rules::Rule,
     /// What is wrong.
     pub findings: Findings,
     /// What the structures could not hold, by pointer.
     pub residue: Vec<(String, Value)>,
 }
 
+impl Default for Reader {
+    fn default() -> Self {
+        Reader::with_unknown(&rules::unknown_field::RULE)
+    }
+}
+
 impl Reader {
+    /// Makes a reader that reports unknown members by a rule of their own.
+    pub fn with_unknown(unknown: &'static rules::Rule) -> Self {
+        Reader { path: Vec::new(), unknown, findings: Findings::default(), residue: Vec::new() }
+    }
+
     /// Returns the JSON pointer of the value being read.
     pub fn pointer(&self) -> String {
         self.path.iter().fold(String::new(), |pointer, token| match token {
@@ -148,11 +161,15 @@ impl Reader {
     pub fn unknown_member(&mut self, name: &str, node: Node<'_>, known: &[&str]) {
         self.path.push(Token::Name(Cow::Owned(name.to_owned())));
         let pointer = self.pointer();
-        self.findings.add(&rules::unknown_field::RULE, || {
+        let rule = self.unknown;
+        self.findings.add(rule, || {
             let message = format!("`{}` is not a field of this document", excerpt(name));
-            let finding = Finding::new(&rules::unknown_field::RULE, Place::Name(pointer), message);
+            let finding = Finding::new(rule, Place::Name(pointer), message);
             match closest(name, known) {
                 Some(close) => finding.help(format!("did you mean `{close}`?")),
+                None if rule.severity == crate::Severity::Error => {
+                    finding.help(format!("use one of: {}", known.join(", ")))
+                }
                 None => finding.help("it is kept, but nobody reads it"),
             }
         });

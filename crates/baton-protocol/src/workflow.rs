@@ -4,10 +4,16 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod choice;
+mod files;
 mod named;
+mod reading;
+mod rules;
 
 pub use choice::{CommandLine, Duration, PassWhen, Review};
+pub use files::Files;
 pub use named::Named;
+pub use reading::{Reading, read};
+pub use rules::{Case, judge};
 
 use serde_json::{Map, Number, Value};
 

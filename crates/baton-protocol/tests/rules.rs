@@ -2,6 +2,7 @@
 //!
 //! `tests/fixtures/RULE/fail*` must be found by the rule and `pass*` must not; both may be folders. Around them
 //! may stand `request.json` (what they answer), `schemas/` (what requests name) and `workspace/` (what claims are about).
+//! Fixtures of the group `workflow` are workflow files, with the files that they speak of beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,10 @@ use std::sync::Arc;
 
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::Format;
-use baton_protocol::rules::{self, Rule};
+use baton_protocol::rules::{self, Group, Rule};
 use baton_protocol::schema::Compiled;
 use baton_protocol::surroundings::{Schemas, Sight, Workspace};
+use baton_protocol::workflow::{self, Files};
 use baton_protocol::{Hints, Judgement, Settings, Surroundings};
 use serde_json::Value;
 
@@ -50,6 +52,23 @@ impl Schemas for Folder {
     }
 }
 
+impl Files for Folder {
+    fn look(&self, path: &str) -> Sight {
+        match fs::metadata(self.0.join(path)) {
+            Err(_) => Sight::Missing,
+            Ok(found) if found.is_dir() => Sight::Folder { empty: false },
+            Ok(found) => Sight::File { bytes: found.len() },
+        }
+    }
+
+    fn has_program(&self, program: &str) -> bool {
+        match program.contains('/') {
+            true => self.0.join(program).is_file(),
+            false => ["sh", "cargo", "git"].contains(&program),
+        }
+    }
+}
+
 fn request(folder: &Path) -> Option<Request> {
     let bytes = fs::read(folder.join("request.json")).ok()?;
     match baton_protocol::read(&bytes, Hints::default()).document {
@@ -58,7 +77,20 @@ fn request(folder: &Path) -> Option<Request> {
     }
 }
 
-fn judge(file: &Path, folder: &Path) -> (Vec<u8>, Judgement) {
+fn judge(rule: &Rule, file: &Path, folder: &Path) -> Judgement {
+    match rule.group {
+        Group::Workflow => judge_workflow(file, folder),
+        _ => judge_document(file, folder),
+    }
+}
+
+fn judge_workflow(file: &Path, folder: &Path) -> Judgement {
+    let bytes = fs::read(file).expect("readable");
+    let files = Folder(folder.to_owned());
+    workflow::judge(&bytes, &workflow::read(&bytes), Some(&files), &Settings::default())
+}
+
+fn judge_document(file: &Path, folder: &Path) -> Judgement {
     let bytes = fs::read(file).expect("readable");
     let path = file.to_string_lossy().replace('\\', "/");
     let request = request(folder);
@@ -72,8 +104,7 @@ fn judge(file: &Path, folder: &Path) -> (Vec<u8>, Judgement) {
     };
     let hints = Hints { format: Format::of_path(&path), dialect: None };
     let reading = baton_protocol::read(&bytes, hints);
-    let judgement = baton_protocol::judge(&bytes, &reading, &surroundings, &Settings::default());
-    (bytes, judgement)
+    baton_protocol::judge(&bytes, &reading, &surroundings, &Settings::default())
 }
 
 /// Returns the files of a fixture whose first name begins with `prefix`.
@@ -109,12 +140,12 @@ fn every_rule_finds_its_failing_fixture_and_spares_its_passing_one() {
             complaints.push(format!("{}: needs a fail and a pass fixture", rule.name));
         }
         for file in failing {
-            if !codes(&judge(&file, &folder).1).contains(&rule.name) {
+            if !codes(&judge(rule, &file, &folder)).contains(&rule.name) {
                 complaints.push(format!("{}: nothing found in {}", rule.name, file.display()));
             }
         }
         for file in passing {
-            let judgement = judge(&file, &folder).1;
+            let judgement = judge(rule, &file, &folder);
             if codes(&judgement).contains(&rule.name) || !judgement.valid {
                 complaints.push(format!("{}: {} has {:?}", rule.name, file.display(), judgement.diagnostics));
             }
@@ -131,7 +162,7 @@ fn what_people_see_of_every_failing_fixture() {
         for file in files(&folder, "fail") {
             let name = file.strip_prefix(&folder).expect("below").to_string_lossy().replace('\\', "/");
             seen.push_str(&format!("{name}\n"));
-            for diagnostic in judge(&file, &folder).1.diagnostics {
+            for diagnostic in judge(rule, &file, &folder).diagnostics {
                 seen.push_str(&format!(
                     "  {}:{} {} {} [{}] {}\n",
                     diagnostic.line,

@@ -68,14 +68,15 @@ impl Wire for Number {
     const EXPECTED: &'static str = "a number";
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
-        match node {
-            Node::Number(number) => Some(number),
-            Node::Plain(text) => tree::plain_number(&text),
-            other => {
-                reader.wrong_type(Self::EXPECTED, other);
-                None
-            }
+        let number = match &node {
+            Node::Number(number) => Some(number.clone()),
+            Node::Plain(text) => tree::plain_number(text),
+            _ => None,
+        };
+        if number.is_none() {
+            reader.wrong_type(Self::EXPECTED, node);
         }
+        number
     }
 
     fn write(&self) -> Value {

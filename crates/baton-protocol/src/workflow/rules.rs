@@ -1,0 +1,53 @@
+//! Judges a workflow file: what its parts mean to each other. Each rule is a file in `rules/`.
+
+use super::{Files, Reading, Workflow};
+use crate::judge::{Judgement, Terms, drop_consequences};
+use crate::positions::Positions;
+use crate::rules;
+use crate::settings::Settings;
+use crate::{Severity, diagnostic};
+
+/// What a rule about workflow files looks at.
+pub struct Case<'a> {
+    /// The workflow.
+    pub workflow: &'a Workflow,
+    /// The files around it, if somebody can look.
+    pub files: Option<&'a dyn Files>,
+    /// What the project has configured.
+    pub settings: &'a Settings,
+    /// Pointers of what could not be read and is therefore missing in the workflow.
+    unread: Vec<&'a str>,
+}
+
+impl<'a> Case<'a> {
+    /// Says whether something at or below a pointer could not be read, so that what is missing may not be missing.
+    pub fn is_unread(&self, pointer: &str) -> bool {
+        let below =
+            |unread: &&str| unread.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.unread.iter().any(below)
+    }
+
+    fn new(workflow: &'a Workflow, reading: &'a Reading, files: Option<&'a dyn Files>, settings: &'a Settings) -> Self {
+        let unread = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
+        Case { workflow, files, settings, unread: unread.filter(|pointer| !pointer.is_empty()).collect() }
+    }
+}
+
+/// Judges a reading of `bytes`.
+pub fn judge(bytes: &[u8], reading: &Reading, files: Option<&dyn Files>, settings: &Settings) -> Judgement {
+    let mut findings: diagnostic::Findings = reading.findings.clone();
+    let while_reading = findings.as_slice().len();
+    if let Some(workflow) = &reading.workflow {
+        rules::apply_to_workflow(&Case::new(workflow, reading, files, settings), &mut findings);
+    }
+    let mut judgement = Judgement::default();
+    if !findings.is_empty() {
+        let mut findings = findings.into_vec();
+        let block = super::reading::block(bytes).ok().filter(|_| reading.parsed);
+        let positions = Positions::of(bytes, block.as_ref(), &findings);
+        drop_consequences(&mut findings, while_reading, settings);
+        judgement.conclude(findings, &positions, &Terms { dialect: None, own: &reading.permissions, settings });
+    }
+    judgement.valid = reading.workflow.is_some() && judgement.count(Severity::Error) == 0;
+    judgement
+}
