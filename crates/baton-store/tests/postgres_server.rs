@@ -27,7 +27,13 @@ fn written(text: &str) -> Written {
 
 fn request(name: &str) -> Accept {
     let id = id(name);
-    Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request: written("build it") }
+    Accept {
+        run: RunId::alone(&id),
+        id,
+        terms: Terms::between("lead", "builder"),
+        request: written("build it"),
+        notes: Vec::new(),
+    }
 }
 
 fn report(name: &str, fence: u64) -> Order {

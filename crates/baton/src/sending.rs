@@ -101,7 +101,7 @@ pub(crate) fn accept(
         return Err(CommandError::usage("the deadline is not after --not-before"));
     }
     let run = origin.run.unwrap_or_else(|| RunId::alone(&id));
-    Ok(Accept { id, run, terms, request: taken.written.clone() })
+    Ok(Accept { id, run, terms, request: taken.written.clone(), notes: Vec::new() })
 }
 
 impl TermOptions {

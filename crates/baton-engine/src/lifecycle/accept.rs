@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Transition};
-use crate::handoff::{Ask, Handoff, State, Terms, Written, whole};
+use crate::handoff::{Ask, Handoff, Note, State, Terms, Written, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
 
@@ -19,6 +19,9 @@ pub struct Accept {
     pub terms: Terms,
     /// The request.
     pub request: Written,
+    /// What the first attempt must know beyond the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 /// The longest name of a party, and the longest key.
@@ -57,7 +60,7 @@ impl Accept {
             fence: 0,
             attempts: 0,
             state,
-            notes: Vec::new(),
+            notes: self.notes.clone(),
             // What a person decides about is the request itself.
             last_report: asks_person.then(|| self.request.digest()),
             last_failure: None,

@@ -93,7 +93,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn accept() -> Accept {
-        Accept { id: id(), run: run(), terms: Terms::between("a", "b"), request: written("do it") }
+        Accept { id: id(), run: run(), terms: Terms::between("a", "b"), request: written("do it"), notes: Vec::new() }
     }
 
     /// A handoff in this state that was claimed twice before.

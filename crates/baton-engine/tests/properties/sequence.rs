@@ -161,7 +161,7 @@ pub(crate) fn life() -> impl Strategy<Value = Life> {
     (terms(), prop::collection::vec(step(), 0..60)).prop_map(|(terms, steps)| {
         let id = HandoffId::parse("hoff-1").unwrap();
         let request = Written { dialect: "native".to_owned(), text: "do it".to_owned() };
-        let accept = Accept { run: RunId::alone(&id), id, terms, request };
+        let accept = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
         Life { accept, accepted_at: start(), steps }
     })
 }

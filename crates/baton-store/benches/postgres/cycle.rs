@@ -28,7 +28,7 @@ pub(crate) fn request(agent: &str) -> Accept {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{}-{number:012}", std::process::id())).unwrap();
     let request = Written { dialect: "native".to_owned(), text: REQUEST.to_owned() };
-    Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", agent), request }
+    Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", agent), request, notes: Vec::new() }
 }
 
 pub(crate) fn wish(agent: &str, count: u32) -> Wish {

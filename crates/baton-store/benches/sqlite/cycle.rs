@@ -53,7 +53,7 @@ pub(crate) async fn send(store: &dyn Store) {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{number:016}")).expect("a safe id");
     let request = Written { dialect: "mailbox".to_owned(), text: request(number) };
-    let accept = Accept { run: RunId::alone(&id), id, terms: Terms::between("a", "b"), request };
+    let accept = Accept { run: RunId::alone(&id), id, terms: Terms::between("a", "b"), request, notes: Vec::new() };
     store.accept(vec![accept], now()).await.expect("accepted");
 }
 

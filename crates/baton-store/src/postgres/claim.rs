@@ -195,7 +195,7 @@ mod tests {
         let request = |number: usize| {
             let id = HandoffId::parse(format!("a{number}")).unwrap();
             let request = Written { dialect: "native".to_owned(), text: "build it".to_owned() };
-            Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request }
+            Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
         };
         store.accept((0..count).map(request).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
         store

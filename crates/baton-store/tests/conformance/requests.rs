@@ -33,7 +33,7 @@ pub(crate) fn written(text: &str) -> Written {
 pub(crate) fn request(name: &str) -> Accept {
     let id = id(name);
     let terms = Terms::between("lead", AGENT);
-    Accept { run: RunId::alone(&id), id, terms, request: written("build it") }
+    Accept { run: RunId::alone(&id), id, terms, request: written("build it"), notes: Vec::new() }
 }
 
 pub(crate) fn request_in(run_name: &str, name: &str) -> Accept {

@@ -37,7 +37,7 @@ pub(crate) fn request(text: &str, bytes: usize) -> Accept {
     let id = id(text);
     let content = format!("{{\"name\": \"{id}\", \"filling\": \"{}\"}}", "x".repeat(bytes));
     let request = Written { dialect: "native".to_owned(), text: content };
-    Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request }
+    Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
 }
 
 /// Makes a wish for so many handoffs.

@@ -190,7 +190,7 @@ impl SideBySide {
             returns_to: draft.returns_to.map(name),
             ..Terms::between("lead", AGENTS[draft.agent])
         };
-        Accept { id: name(draft.id), run: run_name(draft.run), terms, request: text(draft.text) }
+        Accept { id: name(draft.id), run: run_name(draft.run), terms, request: text(draft.text), notes: Vec::new() }
     }
 
     fn command(&self, handoff: &Handoff, token: Token, number: u8, verb: Verb) -> Command {

@@ -52,6 +52,7 @@ impl Stocked {
             run: RunId::parse(run).expect("safe"),
             terms,
             request: Written::new(Dialect::Task, REQUEST),
+            notes: Vec::new(),
         };
         self.runtime.block_on(self.store.accept(vec![accept], now())).expect("accepted");
         id

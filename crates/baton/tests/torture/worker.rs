@@ -207,7 +207,7 @@ fn next_link(handoff: &Handoff, request: Written) -> Option<Accept> {
     }
     let terms = baton_engine::Terms { key: None, ..handoff.terms.clone() };
     let id = HandoffId::parse(format!("{id}{NEXT}")).expect("a safe id");
-    Some(Accept { id, run: handoff.run.clone(), terms, request })
+    Some(Accept { id, run: handoff.run.clone(), terms, request, notes: Vec::new() })
 }
 
 /// The states in which a handoff of the torture may end.

@@ -1,0 +1,231 @@
+//! What a run was started with: the workflow as it was then, the workflows inside it, the inputs and the places.
+//!
+//! It stands in the request of the run, so that a resumed run does not depend on files that were edited meanwhile.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use baton_protocol::model::Request;
+use baton_protocol::model::request::{Input, Party};
+use baton_protocol::wire::Wire as _;
+use baton_protocol::workflow::{self, Phase, Workflow};
+use baton_protocol::{Dialect, Document, Hints, convert};
+use serde_json::{Map, Value, json};
+
+use crate::handoff::Written;
+use crate::id::RunId;
+use crate::step::ORCHESTRATOR;
+
+/// The schema that the data of a run's request is marked with.
+const SCHEMA: &str = "baton.run";
+
+/// What a run was started with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// The workflow.
+    pub workflow: Workflow,
+    /// The folder of its file.
+    pub folder: PathBuf,
+    /// The workflows that are phases of it, by the path that it names.
+    pub nested: BTreeMap<String, Definition>,
+    /// The templates of its agents, by the path that it names.
+    pub templates: BTreeMap<String, String>,
+    /// What was given, with the defaults filled in.
+    pub inputs: Map<String, Value>,
+    /// Where the agents work.
+    pub workspace: PathBuf,
+}
+
+impl Definition {
+    /// Returns the name of the workflow.
+    pub fn name(&self) -> &str {
+        self.workflow.name.as_deref().unwrap_or("workflow")
+    }
+
+    /// Fills in the defaults of inputs; the error names what is missing or unknown.
+    pub fn inputs(workflow: &Workflow, mut given: Map<String, Value>) -> Result<Map<String, Value>, String> {
+        if let Some(unknown) = given.keys().find(|name| workflow.inputs.get(name).is_none()) {
+            return Err(format!("the workflow has no input `{unknown}`"));
+        }
+        for (name, declared) in workflow.inputs.iter() {
+            if given.contains_key(name) {
+                continue;
+            }
+            match (&declared.default, declared.required) {
+                (Some(default), _) => given.insert(name.to_owned(), default.clone()),
+                (None, Some(true)) => return Err(format!("the workflow needs the input `{name}`")),
+                (None, _) => given.insert(name.to_owned(), Value::Null),
+            };
+        }
+        Ok(given)
+    }
+
+    /// Writes the request that begins a run.
+    pub fn request(&self, run: &RunId, from: &str) -> Written {
+        let party = |agent: &str| Some(Party { agent: Some(agent.to_owned()), ..Party::default() });
+        let request = Request {
+            id: Some(run.to_string()),
+            from: party(from),
+            to: party(ORCHESTRATOR),
+            instructions: Some(format!("Run the workflow {}.", self.name())),
+            input: Some(Input { schema: Some(SCHEMA.to_owned()), data: Some(self.write()) }),
+            ..Request::default()
+        };
+        let value = Dialect::Native.write(&Document::Request(Box::new(request))).unwrap_or(Value::Null);
+        Written::new(Dialect::Native, convert::render(&value, convert::Form::Json))
+    }
+
+    /// Reads the request that began a run; the error says why it is none.
+    pub fn of_request(written: &Written) -> Result<Definition, String> {
+        let hints = Hints { format: None, dialect: Some(Dialect::Native) };
+        let Some(Document::Request(request)) = baton_protocol::read(written.text.as_bytes(), hints).document else {
+            return Err("its request cannot be read".to_owned());
+        };
+        let input = request.input.filter(|input| input.schema.as_deref() == Some(SCHEMA));
+        let data = input.and_then(|input| input.data).ok_or("its request holds no workflow")?;
+        Definition::read(&data).ok_or_else(|| "its workflow cannot be read".to_owned())
+    }
+
+    fn write(&self) -> Value {
+        let nested: Map<String, Value> =
+            self.nested.iter().map(|(name, inner)| (name.clone(), inner.write())).collect();
+        json!({
+            "workflow": self.workflow.write(),
+            "folder": self.folder.to_string_lossy(),
+            "workspace": self.workspace.to_string_lossy(),
+            "inputs": self.inputs,
+            "templates": self.templates,
+            "nested": nested,
+        })
+    }
+
+    fn read(data: &Value) -> Option<Definition> {
+        let text = data.get("workflow")?.to_string();
+        let path = |name: &str| Some(PathBuf::from(data.get(name)?.as_str()?));
+        let nested = data.get("nested")?.as_object()?;
+        let nested = nested.iter().map(|(name, inner)| Some((name.clone(), Definition::read(inner)?)));
+        let templates = data.get("templates")?.as_object()?;
+        let templates = templates.iter().map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned())));
+        Some(Definition {
+            workflow: workflow::read(text.as_bytes()).workflow?,
+            folder: path("folder")?,
+            workspace: path("workspace")?,
+            inputs: data.get("inputs")?.as_object()?.clone(),
+            templates: templates.collect::<Option<_>>()?,
+            nested: nested.collect::<Option<_>>()?,
+        })
+    }
+
+    /// Finds a phase by its path, such as `tools/get-issue/review`.
+    pub fn locate(&self, path: &str) -> Option<Located<'_>> {
+        let mut located =
+            Located { definition: self, siblings: &self.workflow.phases, index: 0, prefix: String::new() };
+        let mut segments = path.split('/');
+        let mut wanted = segments.next()?;
+        loop {
+            located.index = located.siblings.iter().position(|phase| phase.id() == wanted)?;
+            let Some(next) = segments.next() else { return Some(located) };
+            let phase = located.phase();
+            located.prefix = format!("{}{wanted}/", located.prefix);
+            wanted = next;
+            if let Some(nested) = &phase.workflow {
+                located.definition = located.definition.nested.get(nested)?;
+                located.siblings = &located.definition.workflow.phases;
+            } else if phase.foreach.is_some() {
+                located.prefix = format!("{}{wanted}/", located.prefix);
+                located.siblings = &phase.phases;
+                wanted = segments.next()?;
+            } else {
+                located.siblings = &phase.parallel;
+            }
+        }
+    }
+}
+
+/// A phase in its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located<'d> {
+    /// The workflow that it belongs to.
+    pub definition: &'d Definition,
+    /// The phases beside it, in their order.
+    pub siblings: &'d [Phase],
+    /// Which of them it is.
+    pub index: usize,
+    /// What stands before its name in its path.
+    pub prefix: String,
+}
+
+impl<'d> Located<'d> {
+    /// Returns the phase.
+    pub fn phase(&self) -> &'d Phase {
+        &self.siblings[self.index]
+    }
+
+    /// Returns the path of a phase beside it.
+    pub fn path_of(&self, phase: &Phase) -> String {
+        format!("{}{}", self.prefix, phase.id())
+    }
+
+    /// Returns its name with its place among its neighbours replaced.
+    pub fn at(&self, index: usize) -> Located<'d> {
+        Located { index, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(text: &str) -> Definition {
+        Definition {
+            workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
+            folder: PathBuf::from("/flows"),
+            nested: BTreeMap::new(),
+            templates: BTreeMap::new(),
+            inputs: Map::new(),
+            workspace: PathBuf::from("/work"),
+        }
+    }
+
+    const FLOW: &str = "
+name: outer
+inputs: {feature: {default: login}, size: {required: true}}
+agents: {a: {command: [./a]}}
+phases:
+  - {id: first, agent: a}
+  - {id: tools, foreach: inputs.tools, as: tool, phases: [{id: design, agent: a}, {id: build, agent: a}]}
+  - {id: quality, parallel: [{id: lint, check: 'true'}, {id: deep, workflow: other.yaml}]}
+";
+
+    #[test]
+    fn request_of_a_run_is_read_as_it_was_written() {
+        let mut outer = definition(FLOW);
+        outer.nested.insert("other.yaml".to_owned(), definition("name: other\nphases: [{id: x, agent: a}]"));
+        outer.inputs.insert("feature".to_owned(), json!("login"));
+        let run = RunId::parse("run-1").expect("safe");
+        assert_eq!(Definition::of_request(&outer.request(&run, "ana")), Ok(outer));
+    }
+
+    #[test]
+    fn phases_are_found_inside_others() {
+        let mut outer = definition(FLOW);
+        outer.nested.insert("other.yaml".to_owned(), definition("name: other\nphases: [{id: x, agent: a}]"));
+        let id =
+            |path: &str| outer.locate(path).map(|located| (located.prefix.clone(), located.phase().id().to_owned()));
+        assert_eq!(id("first"), Some((String::new(), "first".to_owned())));
+        assert_eq!(id("tools/get-issue/build"), Some(("tools/get-issue/".to_owned(), "build".to_owned())));
+        assert_eq!(id("quality/lint"), Some(("quality/".to_owned(), "lint".to_owned())));
+        assert_eq!(id("quality/deep/x"), Some(("quality/deep/".to_owned(), "x".to_owned())));
+        assert_eq!(id("quality/nothing"), None);
+    }
+
+    #[test]
+    fn inputs_are_complete_and_known() {
+        let flow = definition(FLOW).workflow;
+        let give = |given: Value| Definition::inputs(&flow, given.as_object().cloned().unwrap_or_default());
+        assert_eq!(give(json!({})), Err("the workflow needs the input `size`".to_owned()));
+        assert_eq!(give(json!({"speed": 1})), Err("the workflow has no input `speed`".to_owned()));
+        let filled = give(json!({"size": 3})).expect("complete");
+        assert_eq!(Value::Object(filled), json!({"size": 3, "feature": "login"}));
+    }
+}
