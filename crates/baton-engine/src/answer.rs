@@ -5,8 +5,9 @@
 
 use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::report::Report;
-use baton_protocol::model::terms::{Decision, Outcome};
-use baton_protocol::model::{Acknowledgment, report};
+use baton_protocol::model::request::{OpenQuestion, Request};
+use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
+use baton_protocol::model::{Acknowledgment, Document, Findings, report};
 use baton_protocol::wire::same_word;
 
 use crate::failure::{Chance, Code, Failure};
@@ -36,6 +37,69 @@ pub fn of_report(report: &Report) -> Option<Answer> {
         (Outcome::Complete, Some(Decision::Proceed) | None) => Ending::Complete,
     };
     Some(Answer::Ended(ending))
+}
+
+/// A document that an agent handed in, as a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Understood {
+    /// The report.
+    pub report: Report,
+    /// The agent that it asks for help, where it names one.
+    pub asks: Option<String>,
+}
+
+/// Understands a document as a report: a report as it is, a package by what it is handed over for.
+pub fn understand(document: Document) -> Option<Understood> {
+    match document {
+        Document::Report(report) => Some(Understood { report: *report, asks: None }),
+        Document::Request(request) => Some(of_package(*request)),
+        Document::Acknowledgment(_) => None,
+    }
+}
+
+fn of_package(request: Request) -> Understood {
+    let kind = request.told_kind();
+    let to = request.to.as_ref().and_then(|party| party.agent.clone());
+    let context = request.context.clone().unwrap_or_default();
+    let question = |question: &OpenQuestion| report::Question {
+        fields: report::QuestionFields { question: question.question.clone(), ..Default::default() },
+        bare: true,
+    };
+    let (outcome, blocked_reason) = match kind {
+        HandoffKind::Sequential | HandoffKind::Return => (Outcome::Complete, None),
+        HandoffKind::Delegation => (Outcome::Blocked, Some("delegation".to_owned())),
+        HandoffKind::Escalation => (Outcome::Blocked, Some("escalation".to_owned())),
+        HandoffKind::Gate => (Outcome::NeedsReview, None),
+    };
+    let needs = request.expectations.as_ref().and_then(|expectations| expectations.deliverable.clone());
+    let next = report::Next { agent: to.clone(), phase: None, context: needs.or_else(|| context.summary.clone()) };
+    let report = Report {
+        id: request.id,
+        from: request.from,
+        timestamp: request.timestamp,
+        outcome: Some(outcome),
+        summary: context.summary,
+        artifacts: context.artifacts,
+        questions: context.open_questions.iter().map(question).collect(),
+        blocked_reason,
+        next: Some(next),
+        ..Report::default()
+    };
+    Understood { report, asks: to.filter(|_| kind == HandoffKind::Delegation) }
+}
+
+/// Says whether what a complete report tells is good: no verdict, decision or finding against it.
+pub fn passes(report: &Report) -> bool {
+    const AGAINST: [&str; 6] = ["changes_requested", "request_changes", "needs_changes", "rejected", "failed", "fail"];
+    let against = |verdict: &str| AGAINST.iter().any(|word| same_word(verdict, word));
+    let found = match &report.findings {
+        Some(Findings::Validate(findings)) => findings.overall_passed != Some(false),
+        Some(Findings::Parallel(findings)) => {
+            findings.aggregation.as_ref().and_then(|aggregation| aggregation.overall_passed) != Some(false)
+        }
+        Some(Findings::Research(_) | Findings::Write(_)) | None => true,
+    };
+    found && !report.verdict.as_deref().is_some_and(against)
 }
 
 fn reason(report: &Report) -> String {

@@ -18,6 +18,7 @@ pub mod lifecycle;
 pub mod people;
 pub mod queue;
 pub mod retry;
+pub mod run;
 pub mod step;
 pub mod store;
 

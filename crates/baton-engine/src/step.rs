@@ -53,3 +53,21 @@ pub enum Role {
     /// A person's decision at a limit.
     Limit,
 }
+
+impl Role {
+    /// Says whether it stands for a visit of a phase.
+    pub fn is_phase(self) -> bool {
+        match self {
+            Role::Work | Role::Check | Role::Group | Role::Gate => true,
+            Role::Run | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => false,
+        }
+    }
+
+    /// Says whether it counts against the limit of handoffs. What asks a person does not: people are the way out.
+    pub fn is_counted(self) -> bool {
+        match self {
+            Role::Work | Role::Check | Role::Group | Role::Gate | Role::Delegation => true,
+            Role::Run | Role::Escalation | Role::Failure | Role::Limit => false,
+        }
+    }
+}

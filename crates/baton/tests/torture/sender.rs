@@ -75,7 +75,7 @@ fn bundle(name: &str, number: u64) -> Vec<Accept> {
         };
         let text = serde_json::json!({ "bundle": all }).to_string();
         let run = shared.clone().unwrap_or_else(|| RunId::alone(&id));
-        Accept { run, id, terms, request: Written::new(Dialect::Native, text) }
+        Accept { run, id, terms, request: Written::new(Dialect::Native, text), notes: Vec::new() }
     };
     (0..parts).map(|part| request(part, &mut dice)).collect()
 }

@@ -1,0 +1,154 @@
+//! One handoff of a run, with everything that its events said.
+
+use baton_protocol::model::{Document, Report, Request};
+use baton_protocol::{Dialect, Hints};
+use jiff::Timestamp;
+
+use crate::answer;
+use crate::evidence::Examined;
+use crate::handoff::{Handoff, State, Written};
+use crate::journal::Fact;
+use crate::lifecycle::{Command, Decide, Decision, Route};
+use crate::step::{Role, Step};
+
+/// One handoff of a run.
+#[derive(Debug, Clone)]
+pub struct Tracked {
+    /// The handoff as it is now.
+    pub handoff: Handoff,
+    /// The step that it stands for.
+    pub step: Step,
+    /// What was asked.
+    pub request: Written,
+    /// The last report.
+    pub told: Option<Told>,
+    /// What the evidence showed about it.
+    pub examined: Vec<Examined>,
+    /// The last decision of a person.
+    pub decided: Option<Decide>,
+    /// What was last decided to follow.
+    pub route: Option<Route>,
+    /// How many attempts have ended with a report or a failure.
+    pub ended: u32,
+    /// How many attempts were begun, also after people sent it back.
+    pub attempts: u32,
+    /// When the first attempt was begun.
+    pub begun_at: Option<Timestamp>,
+    /// How many tokens its prompts had.
+    pub prompt_tokens: u64,
+    /// How many tokens its attempts used.
+    pub tokens_used: u64,
+}
+
+/// A report, as it was written and as it was understood.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// As it was written.
+    pub written: Written,
+    /// As it was understood.
+    pub report: Report,
+    /// The agent that it asks for help, where it names one.
+    pub asks: Option<String>,
+}
+
+impl Told {
+    /// Reads what an agent handed in; `None` if it is no report.
+    pub fn read(written: &Written) -> Option<Told> {
+        let understood = answer::understand(document(written)?)?;
+        Some(Told { written: written.clone(), report: understood.report, asks: understood.asks })
+    }
+}
+
+impl Tracked {
+    pub(super) fn new(handoff: Handoff, fact: &Fact) -> Tracked {
+        let request = match fact {
+            Fact::Accepted(accept) => accept.request.clone(),
+            Fact::Happened(_) | Fact::Refused(_) => Written { dialect: String::new(), text: String::new() },
+        };
+        let alone = || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None };
+        Tracked {
+            step: handoff.terms.step.clone().unwrap_or_else(alone),
+            handoff,
+            request,
+            told: None,
+            examined: Vec::new(),
+            decided: None,
+            route: None,
+            ended: 0,
+            attempts: 0,
+            begun_at: None,
+            prompt_tokens: 0,
+            tokens_used: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self, handoff: Handoff, fact: &Fact) {
+        match fact {
+            Fact::Happened(Command::Claim(claim)) => {
+                self.attempts += 1;
+                self.begun_at = self.begun_at.or(Some(handoff.changed_at));
+                self.prompt_tokens += claim.prompt_tokens.unwrap_or_default();
+            }
+            Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
+            Fact::Happened(Command::Report(report)) => {
+                self.ended += 1;
+                self.told = Told::read(&report.document);
+                self.examined.clear();
+                self.tokens_used += self.used(report.tokens_used);
+            }
+            Fact::Happened(Command::Fail(_)) => self.ended += 1,
+            Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
+            Fact::Happened(Command::Decide(decide)) => self.decided = Some(decide.clone()),
+            Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),
+            Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
+        }
+        self.handoff = handoff;
+    }
+
+    /// Returns how many tokens an event used.
+    pub(super) fn tokens_of(&self, fact: &Fact) -> u64 {
+        match fact {
+            Fact::Happened(Command::Claim(claim)) => claim.prompt_tokens.unwrap_or_default(),
+            Fact::Happened(Command::Report(report)) => self.used(report.tokens_used),
+            Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => 0,
+        }
+    }
+
+    /// What somebody has counted, or else what the agent says.
+    fn used(&self, counted: Option<u64>) -> u64 {
+        let said = || self.report()?.tokens_used.as_ref()?.as_u64();
+        counted.or_else(said).unwrap_or_default()
+    }
+
+    /// Returns the last report, as it was understood.
+    pub fn report(&self) -> Option<&Report> {
+        self.told.as_ref().map(|told| &told.report)
+    }
+
+    /// Returns the request, as it was understood.
+    pub fn asked(&self) -> Option<Request> {
+        match document(&self.request)? {
+            Document::Request(request) => Some(*request),
+            Document::Report(_) | Document::Acknowledgment(_) => None,
+        }
+    }
+
+    /// Returns what a person answered or chose.
+    pub fn answer(&self) -> Option<&str> {
+        match &self.decided.as_ref()?.decision {
+            Decision::Answer { answers } => Some(answers.trim()),
+            Decision::Approve | Decision::Reject { .. } | Decision::Ask { .. } => None,
+        }
+    }
+
+    /// Says whether it was completed and what came out is good.
+    pub fn passed(&self) -> bool {
+        matches!(self.handoff.state, State::Completed { .. }) && self.report().is_none_or(answer::passes)
+    }
+}
+
+/// Reads a document as its writer meant it.
+fn document(written: &Written) -> Option<Document> {
+    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
+    baton_protocol::read(written.text.as_bytes(), hints).document
+}
