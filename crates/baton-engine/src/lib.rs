@@ -16,6 +16,7 @@ pub mod journal;
 pub mod lifecycle;
 pub mod queue;
 pub mod retry;
+pub mod route;
 pub mod store;
 
 pub use clock::Clock;
