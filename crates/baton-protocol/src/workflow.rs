@@ -11,6 +11,7 @@ mod flow;
 mod named;
 mod reading;
 mod rules;
+mod written;
 
 pub use choice::{CommandLine, Duration, PassWhen, Review};
 pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
@@ -19,6 +20,7 @@ pub use flow::{Flow, PhaseKind, Step, Way, Within};
 pub use named::Named;
 pub use reading::{Reading, read};
 pub use rules::{Case, judge};
+pub use written::{Spot, Worked};
 
 use serde_json::{Map, Number, Value};
 
