@@ -20,6 +20,7 @@ pub mod queue;
 pub mod retry;
 pub mod run;
 pub mod step;
+pub mod route;
 pub mod store;
 
 pub use clock::Clock;

@@ -302,4 +302,22 @@ rules! {
     artifact_outside_workspace
     source_lines_missing
     unknown_workflow_field
+    agent_kind
+    phase_kind
+    gate_kind
+    duplicate_phase
+    unsafe_name
+    unknown_agent
+    unknown_target
+    route_without_target
+    shadowed_route
+    missing_target
+    unreachable_phase
+    endless_cycle
+    bad_expression
+    unknown_reference
+    input_contradiction
+    bad_limit
+    missing_file
+    missing_command
 }

@@ -4,16 +4,23 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod choice;
+mod default_routes;
+pub mod expression;
 mod files;
+mod flow;
 mod named;
 mod reading;
 mod rules;
+mod written;
 
 pub use choice::{CommandLine, Duration, PassWhen, Review};
+pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
 pub use files::Files;
+pub use flow::{Flow, PhaseKind, Step, Way, Within};
 pub use named::Named;
 pub use reading::{Reading, read};
 pub use rules::{Case, judge};
+pub use written::{Spot, Worked};
 
 use serde_json::{Map, Number, Value};
 

@@ -63,8 +63,21 @@ impl Reading {
         let mut reader = Reader::with_unknown(&rules::unknown_workflow_field::RULE);
         self.workflow = Workflow::read(node, &mut reader);
         self.findings.append(reader.findings);
+        self.judge_allowances();
         self.take_comments(&block, offset);
         Ok(())
+    }
+
+    /// Judges what the workflow allows its reports: like any permission it names a rule and a reason.
+    fn judge_allowances(&mut self) {
+        let Some(workflow) = &self.workflow else { return };
+        for (index, allowance) in workflow.allow.iter().enumerate() {
+            if let (Some(rule), Some(reason)) = (&allowance.rule, &allowance.reason)
+                && let Err(finding) = permission(rule, reason, Place::Value(format!("/allow/{index}")))
+            {
+                self.findings.push(finding.help("name a rule of `baton explain`, with the reason"));
+            }
+        }
     }
 
     fn take_comments(&mut self, block: &Block<'_>, offset: usize) {

@@ -1,6 +1,6 @@
 //! Judges a workflow file: what its parts mean to each other. Each rule is a file in `rules/`.
 
-use super::{Files, Reading, Workflow};
+use super::{Files, Flow, Reading, Workflow};
 use crate::judge::{Judgement, Terms, drop_consequences};
 use crate::positions::Positions;
 use crate::rules;
@@ -11,6 +11,8 @@ use crate::{Severity, diagnostic};
 pub struct Case<'a> {
     /// The workflow.
     pub workflow: &'a Workflow,
+    /// Its phases and how they follow each other.
+    pub flow: Flow<'a>,
     /// The files around it, if somebody can look.
     pub files: Option<&'a dyn Files>,
     /// What the project has configured.
@@ -29,7 +31,8 @@ impl<'a> Case<'a> {
 
     fn new(workflow: &'a Workflow, reading: &'a Reading, files: Option<&'a dyn Files>, settings: &'a Settings) -> Self {
         let unread = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
-        Case { workflow, files, settings, unread: unread.filter(|pointer| !pointer.is_empty()).collect() }
+        let flow = Flow::of(workflow);
+        Case { workflow, flow, files, settings, unread: unread.filter(|pointer| !pointer.is_empty()).collect() }
     }
 }
 

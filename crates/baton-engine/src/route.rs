@@ -1,0 +1,114 @@
+//! Where a report goes: the rows of the workflow, then the built-in table, and in the end a person.
+
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::wire::same_word;
+use baton_protocol::workflow::{DEFAULT_ROUTES, HUMAN, Route, Workflow};
+
+/// Where something goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// To an agent of the workflow, as a delegation.
+    Agent(String),
+    /// To a person.
+    Human,
+    /// To a phase of the workflow.
+    Phase(String),
+}
+
+/// What decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// A row of the workflow, from 0.
+    Workflow(usize),
+    /// A row of the built-in table, from 0.
+    Default(usize),
+    /// No row fits.
+    Fallback,
+}
+
+/// Where a report goes, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routed {
+    /// Where it goes.
+    pub target: Target,
+    /// Which row decided.
+    pub row: Row,
+    /// Why, in one line for people.
+    pub why: String,
+}
+
+/// Finds out where the report of an agent goes.
+///
+/// It always has an answer: what fits no row goes to a person, and so does what would go to an agent that the workflow
+/// does not have. The built-in table is about blocked agents only; for other outcomes `Row::Fallback` means that the
+/// workflow has nothing to say about them.
+pub fn route(workflow: &Workflow, agent: &str, status: Outcome, reason: Option<&str>, verdict: Option<&str>) -> Routed {
+    let said = Said { agent, status, reason, verdict };
+    if let Some(index) = workflow.routes.iter().position(|row| said.fits(row)) {
+        return by_workflow(workflow, index);
+    }
+    let fits = |pattern: &str, known: &str| {
+        (pattern == "*" || same_word(pattern, agent)) && reason.is_some_and(|reason| same_word(known, reason))
+    };
+    match DEFAULT_ROUTES.iter().position(|row| fits(row.agent, row.reason)).filter(|_| status == Outcome::Blocked) {
+        Some(index) => by_default(workflow, index),
+        None => Routed { target: Target::Human, row: Row::Fallback, why: said.unrouted() },
+    }
+}
+
+/// What a report says that matters for its way.
+struct Said<'a> {
+    agent: &'a str,
+    status: Outcome,
+    reason: Option<&'a str>,
+    verdict: Option<&'a str>,
+}
+
+impl Said<'_> {
+    fn fits(&self, row: &Route) -> bool {
+        let is_agent = |pattern: &str| pattern == "*" || same_word(pattern, self.agent);
+        let is_said = |wanted: Option<&str>, said: Option<&str>| {
+            wanted.is_none_or(|wanted| said.is_some_and(|said| same_word(wanted, said)))
+        };
+        row.agent.as_deref().is_none_or(is_agent)
+            && row.status.unwrap_or(Outcome::Blocked) == self.status
+            && is_said(row.reason.as_deref(), self.reason)
+            && is_said(row.verdict.as_deref(), self.verdict)
+    }
+
+    fn unrouted(&self) -> String {
+        let reason = self.reason.map(|reason| format!(" with reason {reason}")).unwrap_or_default();
+        format!("no row fits {} of {}{reason}: a person decides", self.status.as_str(), self.agent)
+    }
+}
+
+fn by_workflow(workflow: &Workflow, index: usize) -> Routed {
+    let row = &workflow.routes[index];
+    let name = format!("route {} of the workflow", index + 1);
+    let (target, why) = match (row.phase.as_deref(), row.to.as_deref()) {
+        (Some(phase), _) => (Target::Phase(phase.to_owned()), format!("{name} leads to the phase {phase}")),
+        (None, Some(to)) => delegation(workflow, to, &name),
+        (None, None) => (Target::Human, format!("{name} leads nowhere: a person decides")),
+    };
+    Routed { target, row: Row::Workflow(index), why }
+}
+
+fn by_default(workflow: &Workflow, index: usize) -> Routed {
+    let row = DEFAULT_ROUTES[index];
+    let name = format!("the built-in route of {} with reason {}", row.agent, row.reason);
+    let (target, why) = delegation(workflow, row.to, &name);
+    Routed { target, row: Row::Default(index), why }
+}
+
+fn delegation(workflow: &Workflow, to: &str, name: &str) -> (Target, String) {
+    let declared = workflow.agents.names().find(|known| *known == to);
+    let declared = declared.or_else(|| workflow.agents.names().find(|known| same_word(known, to)));
+    match declared {
+        _ if same_word(to, HUMAN) => (Target::Human, format!("{name} leads to a person")),
+        Some(agent) => (Target::Agent(agent.to_owned()), format!("{name} leads to {agent}")),
+        None => (Target::Human, format!("{name} leads to {to}, which this workflow does not have: a person decides")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

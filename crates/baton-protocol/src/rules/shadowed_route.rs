@@ -1,0 +1,56 @@
+//! A route that can never fit because an earlier one takes everything.
+
+use super::Findings;
+use crate::model::terms::Outcome;
+use crate::wire::same_word;
+use crate::workflow::{Case, Route};
+
+rule! {
+    /// ## What it checks
+    /// Whether every route of a workflow file can fit something. The first row that fits counts, so a row is never
+    /// reached when an earlier one fits everything that it fits. A row without `reason` fits every reason, one without
+    /// `agent` or with `*` every agent.
+    ///
+    /// ## Why it matters
+    /// The row was written for a case that somebody has thought of, and that case is decided by another row.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// routes:
+    ///   - {agent: "*", to: human}
+    ///   - {agent: developer, reason: security_concern, to: security}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// routes:
+    ///   - {agent: developer, reason: security_concern, to: security}
+    ///   - {agent: "*", to: human}
+    /// ```
+    "shadowed-route": Workflow, Error => workflow check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    let routes = &case.workflow.routes;
+    for (index, route) in routes.iter().enumerate() {
+        if let Some(earlier) = routes[..index].iter().position(|earlier| covers(earlier, route)) {
+            findings.add(
+                &format!("/routes/{index}"),
+                format!("the route never fits: route {} takes everything that it fits", earlier + 1),
+                "put the narrower row first, or drop one of the two",
+            );
+        }
+    }
+}
+
+/// Says whether a row fits everything that another fits.
+fn covers(wide: &Route, narrow: &Route) -> bool {
+    let word = |wide: Option<&str>, narrow: Option<&str>| {
+        wide.is_none_or(|wide| narrow.is_some_and(|narrow| same_word(wide, narrow)))
+    };
+    let named = |agent: &'_ Option<String>| agent.clone().filter(|agent| agent != "*");
+    wide.status.unwrap_or(Outcome::Blocked) == narrow.status.unwrap_or(Outcome::Blocked)
+        && word(named(&wide.agent).as_deref(), named(&narrow.agent).as_deref())
+        && word(wide.reason.as_deref(), narrow.reason.as_deref())
+        && word(wide.verdict.as_deref(), narrow.verdict.as_deref())
+}

@@ -1,0 +1,61 @@
+//! An agent that the workflow does not have.
+
+use super::Findings;
+use crate::diagnostic::excerpt;
+use crate::wire::{closest, join, same_word};
+use crate::workflow::{Case, HUMAN};
+
+rule! {
+    /// ## What it checks
+    /// Whether every agent that a phase or a route of a workflow file names is one of its `agents`. In routes `*` stands
+    /// for all agents, and `to: human` for a person.
+    ///
+    /// ## Why it matters
+    /// A phase without its agent cannot run. A route for an agent that does not exist never fits, and what was meant for
+    /// a specialist goes to a person, or worse, to another row.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// agents:
+    ///   reviewer: {command: [./review.sh]}
+    /// phases:
+    ///   - {id: review, agent: reviwer}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// agents:
+    ///   reviewer: {command: [./review.sh]}
+    /// phases:
+    ///   - {id: review, agent: reviewer}
+    /// ```
+    "unknown-agent": Workflow, Error => workflow check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    let known: Vec<&str> = case.workflow.agents.names().collect();
+    let mut judge = |name: &str, pointer: String, is_known: bool| {
+        if !is_known {
+            let help = match (closest(name, &known), known.is_empty()) {
+                (Some(close), _) => format!("did you mean `{close}`?"),
+                (None, true) => "declare it under `agents`".to_owned(),
+                (None, false) => format!("declare it under `agents`, or use one of: {}", known.join(", ")),
+            };
+            findings.add(&pointer, format!("there is no agent `{}` in this workflow", excerpt(name)), help);
+        }
+    };
+    for step in &case.flow.steps {
+        if let Some(agent) = &step.phase.agent {
+            judge(agent, join(&step.pointer, "agent"), known.contains(&agent.as_str()));
+        }
+    }
+    let is_declared = |name: &str| known.iter().any(|agent| same_word(agent, name));
+    for (index, route) in case.workflow.routes.iter().enumerate() {
+        if let Some(agent) = &route.agent {
+            judge(agent, format!("/routes/{index}/agent"), agent == "*" || is_declared(agent));
+        }
+        if let Some(to) = &route.to {
+            judge(to, format!("/routes/{index}/to"), same_word(to, HUMAN) || is_declared(to));
+        }
+    }
+}

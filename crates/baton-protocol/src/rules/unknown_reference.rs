@@ -1,0 +1,124 @@
+//! A name in an expression that means nothing there.
+
+use super::Findings;
+use crate::diagnostic::excerpt;
+use crate::wire::closest;
+use crate::workflow::expression::Reference;
+use crate::workflow::{Case, Within};
+
+rule! {
+    /// ## What it checks
+    /// Whether the expressions and templates of a workflow file use only names that mean something where they stand:
+    ///
+    /// - `inputs.NAME`: an input that the workflow declares
+    /// - `phases.ID`: a phase that can come before this one; with `-` in its name, `phases['ID']`
+    /// - `run`: the run itself
+    /// - the item of a `foreach` around it: `item`, or the name in `as`
+    ///
+    /// `output_directory` knows only `inputs` and `run`. A phase sees the phases of its own list and of those around it.
+    ///
+    /// ## Why it matters
+    /// An unknown name is empty. A phase with `when: phases.reveiw.passed` is always left out, and nobody is told.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// phases:
+    ///   - {id: code-review, agent: reviewer}
+    ///   - {id: fix, agent: developer, when: "phases.code-review.verdict == 'CHANGES_REQUESTED'"}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// phases:
+    ///   - {id: code-review, agent: reviewer}
+    ///   - {id: fix, agent: developer, when: "phases['code-review'].verdict == 'CHANGES_REQUESTED'"}
+    /// ```
+    "unknown-reference": Workflow, Error => workflow check
+}
+
+/// Functions that the template engine brings along.
+const FUNCTIONS: [&str; 5] = ["range", "dict", "namespace", "debug", "loop"];
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    for ((pointer, step), worked) in case.worked() {
+        let items = step.map(|step| items(case, step)).unwrap_or_default();
+        for reference in worked.references().unwrap_or_default() {
+            if let Some((message, help)) = fault(case, &reference, step, &items) {
+                findings.add(&pointer, message, help);
+            }
+        }
+    }
+}
+
+/// Returns the names of the items that can be seen from a step. Its own list is worked out before there is an item.
+fn items<'c>(case: &'c Case<'_>, step: usize) -> Vec<&'c str> {
+    let outer = case.flow.around(step).skip(1).map(|outer| case.flow.steps[outer].phase);
+    outer.filter(|phase| phase.foreach.is_some()).map(|phase| phase.r#as.as_deref().unwrap_or("item")).collect()
+}
+
+fn fault(case: &Case<'_>, reference: &Reference, step: Option<usize>, items: &[&str]) -> Option<(String, String)> {
+    let (root, second) = (reference.first()?.as_str(), reference.get(1).map(String::as_str));
+    match (root, second, step) {
+        ("run", ..) => None,
+        (name, ..) if items.contains(&name) || FUNCTIONS.contains(&name) => None,
+        ("inputs", None, _) | ("phases", None, Some(_)) => None,
+        ("inputs", Some(name), _) => unknown_input(case, name),
+        ("phases", Some(id), Some(step)) => unknown_phase(case, id, step),
+        (name, ..) => Some(unknown_name(name, step.is_some(), items)),
+    }
+}
+
+fn unknown_name(name: &str, with_phases: bool, items: &[&str]) -> (String, String) {
+    let mut known: Vec<&str> = items.to_vec();
+    known.extend(with_phases.then_some("phases"));
+    known.extend(["inputs", "run"]);
+    let help = match closest(name, &known) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("known here: {}; text that is meant literally stands in quotes", known.join(", ")),
+    };
+    (format!("`{}` means nothing here", excerpt(name)), help)
+}
+
+fn unknown_input(case: &Case<'_>, name: &str) -> Option<(String, String)> {
+    let known: Vec<&str> = case.workflow.inputs.names().collect();
+    if known.contains(&name) {
+        return None;
+    }
+    let help = match closest(name, &known) {
+        Some(close) => format!("did you mean `inputs.{close}`?"),
+        None => "declare it under `inputs`".to_owned(),
+    };
+    Some((format!("this workflow has no input `{}`", excerpt(name)), help))
+}
+
+fn unknown_phase(case: &Case<'_>, id: &str, step: usize) -> Option<(String, String)> {
+    let flow = &case.flow;
+    let comes_before = |outer: usize, other: usize| flow.reach(other)[outer];
+    let seen = flow.around(step).find_map(|outer| Some((outer, flow.neighbour(outer, id)?)));
+    match seen {
+        Some((outer, other)) if comes_before(outer, other) => None,
+        Some((outer, _)) if flow.steps[outer].within == Within::Parallel => Some((
+            format!("the phase `{id}` runs at the same time"),
+            "use what came out before, or put the phases one after the other".to_owned(),
+        )),
+        Some(_) => Some((
+            format!("the phase `{id}` never comes before this one"),
+            "use the result of an earlier phase".to_owned(),
+        )),
+        None => Some((format!("there is no phase `{}` to be seen here", excerpt(id)), help_for(case, id, step))),
+    }
+}
+
+fn help_for(case: &Case<'_>, id: &str, step: usize) -> String {
+    let flow = &case.flow;
+    let visible = flow.around(step).flat_map(|outer| flow.neighbours(outer));
+    let known: Vec<&str> = visible.map(|other| flow.steps[*other].phase.id()).collect();
+    // `phases.code-review` is read as a subtraction.
+    let cut = known.iter().find(|name| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('-')));
+    match (cut, closest(id, &known)) {
+        (Some(name), _) => format!("a name with `-` stands in brackets: phases['{name}']"),
+        (None, Some(close)) if close.contains('-') => format!("did you mean `phases['{close}']`?"),
+        (None, Some(close)) => format!("did you mean `phases.{close}`?"),
+        (None, None) => format!("to be seen here: {}", known.join(", ")),
+    }
+}

@@ -1,0 +1,78 @@
+//! A phase that is gone to, but does not exist.
+
+use super::Findings;
+use crate::diagnostic::excerpt;
+use crate::wire::{closest, join};
+use crate::workflow::{Case, Within};
+
+rule! {
+    /// ## What it checks
+    /// Whether every phase that is gone to exists in the workflow file:
+    ///
+    /// - `next`: a phase of the same list, or `end`
+    /// - `on_failure`: a phase of the same list, `gate` or `stop`
+    /// - `choices` of a gate: a phase of the same list, `next`, `stop` or `end`
+    /// - `phase` of a route: any phase
+    ///
+    /// Phases that run at the same time cannot be gone to from each other.
+    ///
+    /// ## Why it matters
+    /// A way that leads nowhere is found when somebody takes it, after the work of the phases before it.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// phases:
+    ///   - {id: implementation, agent: developer}
+    ///   - {id: tests, check: cargo test, on_failure: implementaton}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// phases:
+    ///   - {id: implementation, agent: developer}
+    ///   - {id: tests, check: cargo test, on_failure: implementation}
+    /// ```
+    "unknown-target": Workflow, Error => workflow check
+}
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    for (index, step) in case.flow.steps.iter().enumerate() {
+        let alone = step.within == Within::Parallel;
+        let mut judge = |target: &str, pointer: &str, words: &[&str]| {
+            if words.contains(&target) || (!alone && case.flow.neighbour(index, target).is_some()) {
+                return;
+            }
+            let beside = case.flow.neighbours(index).iter().filter(|_| !alone);
+            let usable = beside.map(|other| case.flow.steps[*other].phase.id()).chain(words.iter().copied());
+            report(target, pointer, &usable.collect::<Vec<_>>(), findings);
+        };
+        // Among parallel phases `next` itself is the mistake.
+        if let Some(next) = step.phase.next.as_deref().filter(|_| step.within != Within::Parallel) {
+            judge(next, &join(&step.pointer, "next"), &["end"]);
+        }
+        if let Some(target) = &step.phase.on_failure {
+            judge(target, &join(&step.pointer, "on_failure"), &["gate", "stop"]);
+        }
+        for (member, gate) in step.phase.gates() {
+            let choices = join(&join(&step.pointer, member), "choices");
+            for (choice, target) in &gate.choices {
+                // What is no text names no phase either.
+                judge(target.as_str().unwrap_or_default(), &join(&choices, choice), &["next", "stop", "end"]);
+            }
+        }
+    }
+    let known: Vec<&str> = case.flow.steps.iter().map(|step| step.phase.id()).collect();
+    for (index, route) in case.workflow.routes.iter().enumerate() {
+        if let Some(phase) = route.phase.as_deref().filter(|phase| !known.contains(phase)) {
+            report(phase, &format!("/routes/{index}/phase"), &known, findings);
+        }
+    }
+}
+
+fn report(target: &str, pointer: &str, usable: &[&str], findings: &mut Findings<'_>) {
+    let help = match closest(target, usable) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("use one of: {}", usable.join(", ")),
+    };
+    findings.add(pointer, format!("this leads nowhere: there is no phase `{}` here", excerpt(target)), help);
+}

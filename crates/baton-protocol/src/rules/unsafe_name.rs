@@ -1,0 +1,56 @@
+//! Names of phases and agents that cannot be folders, or mean something else.
+
+use super::{Findings, unsafe_id};
+use crate::wire::join;
+use crate::workflow::Case;
+
+rule! {
+    /// ## What it checks
+    /// Whether the names of phases and agents in a workflow file can safely be part of file names, as in `unsafe-id`. A
+    /// phase must not have a `.` in its name either, and must not be called `end`, `gate`, `stop`, `next` or `human`;
+    /// an agent must not be called `human` or `*`.
+    ///
+    /// ## Why it matters
+    /// The output, the logs and the record of a phase stand in folders with its name, and expressions reach it with a
+    /// dot: `phases.review.summary`. The reserved words already mean something in `next`, `on_failure` and routes: a
+    /// phase called `stop` could never be gone to.
+    ///
+    /// ## Example
+    /// ```yaml
+    /// phases:
+    ///   - {id: v1.0/review, agent: reviewer}
+    ///   - {id: stop, agent: reviewer}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```yaml
+    /// phases:
+    ///   - {id: review-v1, agent: reviewer}
+    ///   - {id: shutdown, agent: reviewer}
+    /// ```
+    "unsafe-name": Workflow, Error => workflow check
+}
+
+/// Words that already mean something where phases are named.
+const RESERVED: [&str; 5] = ["end", "gate", "stop", "next", "human"];
+
+const HELP: &str = "use letters, digits, `-` and `_`, and begin with a letter or a digit";
+
+fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    for step in case.flow.steps.iter().filter(|step| step.phase.id.is_some()) {
+        let (id, pointer) = (step.phase.id(), join(&step.pointer, "id"));
+        if let Some(fault) = unsafe_id::fault(id).or_else(|| id.contains('.').then(|| "it has `.`".to_owned())) {
+            findings.add(&pointer, format!("this name cannot safely be a folder: {fault}"), HELP);
+        } else if RESERVED.iter().any(|word| word.eq_ignore_ascii_case(id)) {
+            findings.add(&pointer, format!("`{id}` means something else already"), "choose another name");
+        }
+    }
+    for name in case.workflow.agents.names() {
+        let pointer = join("/agents", name);
+        if name.eq_ignore_ascii_case("human") || name == "*" {
+            findings.add_name(&pointer, format!("`{name}` means something else already"), "choose another name");
+        } else if let Some(fault) = unsafe_id::fault(name) {
+            findings.add_name(&pointer, format!("this name cannot safely be part of a file name: {fault}"), HELP);
+        }
+    }
+}

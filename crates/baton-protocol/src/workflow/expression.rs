@@ -1,0 +1,73 @@
+//! Expressions and templates of a workflow file: whether they can be read, and which names they use.
+
+use minijinja::Environment;
+
+/// A name in an expression, with the names behind its dots: `phases.review.verdict`.
+pub type Reference = Vec<String>;
+
+/// Finds out which names an expression uses; the error says why it is none.
+pub fn of_expression(text: &str) -> Result<Vec<Reference>, String> {
+    let environment = Environment::new();
+    let expression = environment.compile_expression(text).map_err(|error| explain(&error))?;
+    Ok(references(expression.undeclared_variables(true), text))
+}
+
+/// Finds out which names a template uses; the error says why it is none.
+pub fn of_template(text: &str) -> Result<Vec<Reference>, String> {
+    let environment = Environment::new();
+    let template = environment.template_from_str(text).map_err(|error| explain(&error))?;
+    Ok(references(template.undeclared_variables(true), text))
+}
+
+fn explain(error: &minijinja::Error) -> String {
+    error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
+}
+
+fn references(names: std::collections::HashSet<String>, text: &str) -> Vec<Reference> {
+    let mut found: Vec<Reference> =
+        names.into_iter().map(|name| name.split('.').map(str::to_owned).collect()).collect();
+    for root in ["phases", "inputs"] {
+        found.extend(quoted(text, root).into_iter().map(|name| vec![root.to_owned(), name]));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the names in `root['name']`, which the template engine does not list.
+fn quoted(text: &str, root: &str) -> Vec<String> {
+    let behind = |(at, _): (usize, &str)| text[at + root.len()..].trim_start().strip_prefix('[');
+    let name = |rest: &str| {
+        let rest = rest.trim_start();
+        let quote = rest.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
+        let (name, rest) = rest[1..].split_once(quote)?;
+        rest.trim_start().starts_with(']').then(|| name.to_owned())
+    };
+    text.match_indices(root).filter_map(behind).filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        of_expression(text).expect("an expression").iter().map(|reference| reference.join(".")).collect()
+    }
+
+    #[test]
+    fn names_are_found_with_what_is_behind_their_dots() {
+        assert_eq!(names("phases.review.verdict == 'ok' and item"), ["item", "phases.review.verdict"]);
+        assert_eq!(names("phases['p0-check'].passed"), ["phases", "phases.p0-check"]);
+        let template = of_template("{% for x in inputs.list %}{{ x }}{{ run.id }}{% endfor %}").expect("a template");
+        assert_eq!(template, [vec!["inputs", "list"], vec!["run", "id"]]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_explained() {
+        assert!(of_expression("phases.").is_err());
+        assert!(of_expression("a ==").is_err());
+        assert!(of_template("{{ a").is_err());
+        assert!(of_template("{% if a %}").is_err());
+        assert!(of_template("plain text, {even with} braces").is_ok());
+    }
+}
