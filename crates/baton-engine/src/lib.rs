@@ -9,6 +9,7 @@ pub mod asked;
 pub mod audit;
 pub mod clock;
 pub mod evidence;
+pub mod expression;
 pub mod failure;
 pub mod handoff;
 pub mod id;
