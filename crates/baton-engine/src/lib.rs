@@ -10,6 +10,7 @@ pub mod audit;
 pub mod clock;
 pub mod definition;
 pub mod evidence;
+pub mod expression;
 pub mod failure;
 pub mod handoff;
 pub mod id;

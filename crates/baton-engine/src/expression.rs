@@ -1,0 +1,126 @@
+//! Expressions and templates of a workflow file, over what the run knows.
+//!
+//! A name that is not there is an error, not an empty text: a typing error must not skip a phase. Nothing here can
+//! read a file, and an endless template runs out of fuel. What the values say is never read as a template.
+
+use std::sync::LazyLock;
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use serde_json::Value;
+
+/// How many instructions one evaluation may take. The largest prompt takes a few thousand.
+const FUEL: u64 = 1_000_000;
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
+
+/// Evaluates an expression such as `phases.review.verdict == 'approved'`; the error says what is wrong with it.
+pub fn evaluate(text: &str, names: &Value) -> Result<Value, String> {
+    let environment: &Environment<'_> = &ENVIRONMENT;
+    let evaluated = environment.compile_expression(text).and_then(|expression| expression.eval(Serde(names)));
+    let value = evaluated.map_err(|error| explain(&error))?;
+    if value.is_undefined() {
+        return Err(format!("`{}` is not there", text.trim()));
+    }
+    serde_json::to_value(&value).map_err(|error| error.to_string())
+}
+
+/// Renders a template such as `Review {{ phases.implement.artifacts | join(', ') }}`; the error names its line.
+pub fn render(template: &str, names: &Value) -> Result<String, String> {
+    ENVIRONMENT.render_str(template, Serde(names)).map_err(|error| match error.line() {
+        Some(line) => format!("line {line}: {}", explain(&error)),
+        None => explain(&error),
+    })
+}
+
+/// Makes an environment that is strict, has no files, and ends.
+pub(crate) fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_fuel(Some(FUEL));
+    environment.add_filter("tojson", to_json);
+    environment
+}
+
+/// Says what went wrong, without the name of the template: every caller knows which one it is.
+pub(crate) fn explain(error: &Error) -> String {
+    match (error.kind(), error.detail()) {
+        (ErrorKind::OutOfFuel, _) => "it does not come to an end".to_owned(),
+        (kind, Some(detail)) => format!("{kind}: {detail}"),
+        (kind, None) => kind.to_string(),
+    }
+}
+
+/// Writes a value as JSON, on several lines if asked. The usual filter escapes for HTML, which nobody here reads.
+fn to_json(value: &minijinja::Value, pretty: Option<bool>) -> Result<String, Error> {
+    let written = match pretty {
+        Some(true) => serde_json::to_string_pretty(value),
+        _ => serde_json::to_string(value),
+    };
+    written.map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use serde_json::json;
+
+    use super::*;
+
+    fn names() -> Value {
+        json!({
+            "inputs": { "tools": [{ "name": "get-issue" }, { "name": "list-issues" }], "strict": true },
+            "phases": { "review": { "verdict": "changes", "said": "{{ inputs.strict }}" } },
+        })
+    }
+
+    #[test]
+    fn conditions_lists_and_members_are_evaluated() {
+        let evaluated = |text: &str| evaluate(text, &names()).expect("an expression");
+        assert_eq!(evaluated("phases.review.verdict == 'changes' and inputs.strict"), json!(true));
+        assert_eq!(evaluated("inputs.tools"), names()["inputs"]["tools"]);
+        assert_eq!(evaluated("inputs.tools | map(attribute='name') | list"), json!(["get-issue", "list-issues"]));
+        assert_eq!(evaluated("inputs.tools | length + 1"), json!(3));
+        assert_eq!(evaluated("phases.test is defined"), json!(false));
+        assert_eq!(evaluated("phases.review.notes | default([])"), json!([]));
+        assert_eq!(evaluated("none"), Value::Null);
+        assert_eq!(evaluated("'a text'"), json!("a text"));
+    }
+
+    #[test]
+    fn members_keep_their_order() {
+        let names = json!({ "given": { "z": 1, "a": 2.5, "m": [null, true] } });
+        let text = evaluate("given", &names).expect("an expression").to_string();
+        assert_eq!(text, r#"{"z":1,"a":2.5,"m":[null,true]}"#);
+    }
+
+    #[test]
+    fn templates_are_rendered() {
+        let rendered = render("Review {{ inputs.tools | map(attribute='name') | join(', ') }}.\n", &names());
+        assert_eq!(rendered.as_deref(), Ok("Review get-issue, list-issues."));
+        let json = render("{{ inputs.tools[0] | tojson }}", &names());
+        assert_eq!(json.as_deref(), Ok(r#"{"name":"get-issue"}"#));
+        assert_eq!(render("<{{ phases.review.verdict }} & \"'>", &names()).as_deref(), Ok("<changes & \"'>"));
+    }
+
+    #[test]
+    fn what_a_value_says_is_no_template() {
+        assert_eq!(render("{{ phases.review.said }}", &names()).as_deref(), Ok("{{ inputs.strict }}"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let wrong = |text: &str| evaluate(text, &names()).expect_err("no value");
+        assert_snapshot!(wrong("phases.reveiw"), @"`phases.reveiw` is not there");
+        assert_snapshot!(wrong("phases.reveiw.verdict == 'ok'"), @"undefined value: `phases.reveiw` is undefined");
+        assert_snapshot!(wrong("missing and true"), @"undefined value: `missing` is undefined");
+        assert_snapshot!(wrong("phases ="), @"syntax error: unexpected input after expression");
+        assert_snapshot!(wrong("inputs.strict | shout"), @"unknown filter: filter shout is unknown");
+        let wrong = |text: &str| render(text, &names()).expect_err("no text");
+        assert_snapshot!(wrong("a\n{{ inputs.nothing }}"), @"line 2: undefined value: `inputs.nothing` is undefined");
+        assert_snapshot!(wrong("a\n\n{% if %}"), @"line 3: syntax error: unexpected end of block");
+        assert_snapshot!(wrong("{% include '/etc/passwd' %}"), @"line 1: template not found: tried to include non-existing template '/etc/passwd'");
+        assert_snapshot!(wrong("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"line 1: it does not come to an end");
+    }
+}
