@@ -153,6 +153,16 @@ pub enum Step {
     Apply(HandoffId, Command),
 }
 
+impl Step {
+    /// Returns the handoff that must be there before.
+    pub fn applies_to(&self) -> Option<&HandoffId> {
+        match self {
+            Step::Accept(_) => None,
+            Step::Apply(id, _) => Some(id),
+        }
+    }
+}
+
 /// Which handoffs to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {

@@ -1,9 +1,11 @@
 //! Keeps handoffs and their journal: SQLite and PostgreSQL behind the port of `baton_engine::store`.
 //!
-//! `rows` says how a handoff is stored, for both; `sqlite` and `postgres` contain SQL and binding only.
+//! `rows` says how a handoff is stored and `plan` what a transaction comes to, for both; `sqlite` and `postgres` contain
+//! SQL and binding only.
 
 mod location;
 mod own;
+mod plan;
 pub mod postgres;
 mod rows;
 pub mod sqlite;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use baton_engine::journal::Head;
-use baton_engine::{Handoff, HandoffId};
+use baton_engine::{Handoff, HandoffId, State};
 
 /// How many claims are remembered; the others are looked up.
 const CLAIMS_MAX: usize = 1024;
@@ -17,12 +17,24 @@ const CLAIMS_MAX: usize = 1024;
 pub(crate) struct Own(Mutex<HashMap<HandoffId, (Handoff, Head)>>);
 
 impl Own {
-    /// Remembers a handoff and its last event, for as long as somebody works on it.
+    /// Remembers a handoff and its last event, for as long as somebody works on it or verifies what came out.
     pub(crate) fn remember(&self, handoff: &Handoff, head: Head) {
-        let mut claims = self.claims();
-        if handoff.lease().is_some() && claims.len() < CLAIMS_MAX {
-            claims.insert(handoff.id.clone(), (handoff.clone(), head));
+        if handoff.lease().is_none() && handoff.state != State::Verifying {
+            return;
         }
+        let mut claims = self.claims();
+        if claims.len() >= CLAIMS_MAX
+            && let Some(any) = claims.keys().next().cloned()
+        {
+            claims.remove(&any);
+        }
+        claims.insert(handoff.id.clone(), (handoff.clone(), head));
+    }
+
+    /// Returns what is remembered of these, and forgets it.
+    pub(crate) fn take_all<'i>(&self, ids: impl Iterator<Item = &'i HandoffId>) -> HashMap<HandoffId, (Handoff, Head)> {
+        let mut claims = self.claims();
+        ids.filter_map(|id| claims.remove_entry(id)).collect()
     }
 
     /// Returns the handoff as it was, with its last event, and forgets it.

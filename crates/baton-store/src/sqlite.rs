@@ -26,7 +26,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Store, Wish};
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -133,12 +133,20 @@ impl Store for Sqlite {
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
         let prepared = apply::prepare(&self.own, &order, at);
         let applied = self.write(move |batch| match &prepared {
-            Some(prepared) if apply::write(batch, prepared, at)? => Ok(Ok(prepared.change.after())),
-            Some(_) | None => Ok(apply::apply(batch, &order, at)?.map(|change| change.after())),
+            Some(prepared) if apply::write(batch, prepared)? => Ok(Ok(prepared.change.after())),
+            Some(_) | None => apply::apply(batch, &order, at),
         });
         let (handoff, head) = applied.await?;
         self.own.remember(&handoff, head);
         Ok(handoff)
+    }
+
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        let remembered = self.own.take_all(steps.iter().filter_map(Step::applies_to));
+        let (handoffs, left) =
+            self.write(move |batch| apply::carry_out(batch, &steps, &remembered, at).map(Ok)).await?;
+        left.iter().for_each(|(handoff, head)| self.own.remember(handoff, *head));
+        Ok(handoffs)
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

@@ -69,7 +69,7 @@ fn existing(connection: &Connection, request: &Accept) -> Result<Accepted, Error
     }
 }
 
-fn id_of_key(connection: &Connection, key: &str) -> Result<Option<HandoffId>, Error> {
+pub(super) fn id_of_key(connection: &Connection, key: &str) -> Result<Option<HandoffId>, Error> {
     let mut statement = connection.prepare_cached("SELECT id FROM handoffs WHERE key = ?1").map_err(translate)?;
     let id: Option<String> = statement.query_row([key], |row| row.get(0)).optional().map_err(translate)?;
     id.map(HandoffId::parse).transpose().map_err(Error::Damaged)

@@ -1,10 +1,12 @@
-//! Applying a command, with everything that follows from it, in one transaction.
+//! Applying a command, or several steps, with everything that follows from it, in one transaction.
 
-use baton_engine::HandoffId;
+use std::collections::HashMap;
+
 use baton_engine::handoff::{Handoff, Written};
-use baton_engine::journal::{Fact, Head};
-use baton_engine::lifecycle::{self, Action, Command, Resume};
-use baton_engine::store::{Error, Order};
+use baton_engine::journal::Head;
+use baton_engine::lifecycle::{self, Action};
+use baton_engine::store::{Error, Order, Step};
+use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -12,13 +14,14 @@ use super::table::{self, Change};
 use super::writer::Batch;
 use super::{accept, translate};
 use crate::own::Own;
+use crate::plan::{self, End, Plan, Sight};
 
 /// A change that was decided before it was anybody's turn to write.
 pub(super) struct Prepared {
     /// The last event that it starts from.
     head: Head,
     pub(super) change: Change,
-    actions: Vec<Action>,
+    news: bool,
 }
 
 /// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
@@ -26,88 +29,104 @@ pub(super) struct Prepared {
 pub(super) fn prepare(own: &Own, order: &Order, at: Timestamp) -> Option<Prepared> {
     let (handoff, head) = own.take(&order.id)?;
     let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
-    let actions = transition.actions.clone();
-    order.next.is_empty().then(|| Prepared { head, change: Change::of(transition, head), actions })
+    let returns = transition.actions.iter().any(|action| matches!(action, Action::Return { .. }));
+    let news = !transition.actions.is_empty();
+    (!returns && order.next.is_empty()).then(|| Prepared { head, change: Change::of(transition, head), news })
 }
 
 /// Writes what was prepared, if the handoff and its journal are still as they were then.
-pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared, at: Timestamp) -> Result<bool, Error> {
-    let Prepared { head, change, actions } = prepared;
+pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared) -> Result<bool, Error> {
+    let Prepared { head, change, news } = prepared;
     let unchanged = table::head(batch.connection, &change.handoff.run)?.0 == *head;
     if !unchanged || !table::update(batch.connection, change)? {
         return Ok(false);
     }
-    follow(batch, &change.handoff, actions, at)?;
+    if *news {
+        batch.announce();
+    }
     Ok(true)
 }
 
+/// A handoff as it was left, with its last event.
+pub(super) type Left = (Handoff, Head);
+
 /// Applies a command. A refusal is an answer; whatever was journalled about it stays.
-pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Change, Error>, Error> {
-    let connection = batch.connection;
-    let Some(row) = table::find(connection, &order.id)? else { return Err(Error::NotFound(order.id.clone())) };
-    let handoff = row.handoff()?;
-    let (head, latest) = table::head(connection, &handoff.run)?;
-    let at = latest.map_or(at, |latest| latest.max(at));
-    match lifecycle::apply(&handoff, order.command.clone(), at) {
-        Ok(transition) => {
-            let actions = transition.actions.clone();
-            let change = table::advance(connection, head, transition)?;
-            follow(batch, &change.handoff, &actions, at)?;
-            accept::accept(batch, &order.next, None, at)?;
-            Ok(Ok(change))
+pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Left, Error>, Error> {
+    let mut plan = begin(batch);
+    let applied = plan.apply(&order.id, &order.command, at)?;
+    if let Err(refusal) = &applied
+        && let Some(refused) = lifecycle::to_journal(&order.command, refusal)
+    {
+        plan.refuse(&order.id, refused, at)?;
+    }
+    if let Ok(handoff) = &applied {
+        order.next.iter().try_for_each(|request| plan.accept(request, handoff.changed_at).map(drop))?;
+    }
+    let left = write_plan(batch, plan)?;
+    match applied {
+        Ok(handoff) => {
+            let head = left.into_iter().find(|(left, _)| left.id == handoff.id).map(|(_, head)| head);
+            Ok(Ok((handoff, head.unwrap_or(Head::START))))
         }
-        Err(refusal) => {
-            if let Some(refused) = lifecycle::to_journal(&order.command, &refusal) {
-                table::advance(connection, head, lifecycle::refuse(&handoff, refused, at))?;
-            }
-            Ok(Err(refusal.into()))
-        }
+        Err(refusal) => Ok(Err(refusal.into())),
     }
 }
 
-/// Does what follows from a transition inside the same transaction.
-pub(super) fn follow(batch: &Batch<'_>, handoff: &Handoff, actions: &[Action], at: Timestamp) -> Result<(), Error> {
-    for action in actions {
-        match action {
-            Action::Return { to } => return_to(batch, handoff, to, at)?,
-            Action::Announce { .. }
-            | Action::TellFinished
-            | Action::Verify
-            | Action::AskPerson { .. }
-            | Action::Unblock { .. }
-            | Action::StopAttempt { .. } => batch.announce(),
-        }
-    }
-    Ok(())
+/// Carries out steps, all of them or none. Each handoff that they have changed comes with its last event.
+pub(super) fn carry_out(
+    batch: &Batch<'_>,
+    steps: &[Step],
+    remembered: &HashMap<HandoffId, Left>,
+    at: Timestamp,
+) -> Result<(Vec<Handoff>, Vec<Left>), Error> {
+    let mut plan = Plan::new(Eyes(batch.connection), remembered.clone());
+    let handoffs = plan.carry_out(steps, at)?;
+    Ok((handoffs, write_plan(batch, plan)?))
 }
 
-/// Lets the caller go on with what came out. If it is finished itself, nobody waits any more.
-fn return_to(batch: &Batch<'_>, done: &Handoff, to: &HandoffId, at: Timestamp) -> Result<(), Error> {
-    let Some(row) = table::find(batch.connection, to)? else { return Ok(()) };
-    let caller = row.handoff()?;
-    let report = last_report(batch.connection, done)?;
-    let resume = Command::Resume(Resume::after(done, report.as_ref()));
-    let (head, latest) = table::head(batch.connection, &caller.run)?;
-    let at = latest.map_or(at, |latest| latest.max(at));
-    if let Ok(transition) = lifecycle::apply(&caller, resume, at) {
-        let actions = transition.actions.clone();
-        let change = table::advance(batch.connection, head, transition)?;
-        follow(batch, &change.handoff, &actions, at)?;
-    }
-    Ok(())
+/// Begins a plan for what is written in this transaction.
+pub(super) fn begin<'c>(batch: &Batch<'c>) -> Plan<Eyes<'c>> {
+    Plan::new(Eyes(batch.connection), HashMap::new())
 }
 
-/// Returns the latest report of a handoff.
-fn last_report(connection: &Connection, handoff: &Handoff) -> Result<Option<Written>, Error> {
-    let sql =
-        "SELECT detail FROM events WHERE run = ?1 AND handoff = ?2 AND kind = 'reported' ORDER BY seq DESC LIMIT 1";
-    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
-    let detail: Option<String> = statement
-        .query_row(params![handoff.run.as_str(), handoff.id.as_str()], |row| row.get(0))
-        .optional()
-        .map_err(translate)?;
-    match detail.map(|detail| Fact::read("reported", &detail)).transpose().map_err(Error::Damaged)? {
-        Some(Fact::Happened(Command::Report(report))) => Ok(Some(report.document)),
-        _ => Ok(None),
+/// Writes what was planned, and returns what has changed.
+pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<Eyes<'_>>) -> Result<Vec<Left>, Error> {
+    let made = plan.made();
+    table::write(batch.connection, &made)?;
+    if made.news {
+        batch.announce();
+    }
+    Ok(made.changed().map(|(row, head)| (row.handoff.clone(), head)).collect())
+}
+
+/// Looks into the database inside a transaction.
+#[derive(Debug)]
+pub(super) struct Eyes<'c>(&'c Connection);
+
+impl Sight for Eyes<'_> {
+    type Fault = Error;
+
+    fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+        table::find(self.0, id)?.map(|row| row.handoff()).transpose()
+    }
+
+    fn with_key(&mut self, key: &str) -> Result<Option<Handoff>, Error> {
+        accept::id_of_key(self.0, key)?.map_or(Ok(None), |id| self.find(&id))
+    }
+
+    fn end(&mut self, run: &RunId) -> Result<End, Error> {
+        let (head, at) = table::head(self.0, run)?;
+        Ok(End { head, at })
+    }
+
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, Error> {
+        let sql =
+            "SELECT detail FROM events WHERE run = ?1 AND handoff = ?2 AND kind = 'reported' ORDER BY seq DESC LIMIT 1";
+        let mut statement = self.0.prepare_cached(sql).map_err(translate)?;
+        let detail: Option<String> = statement
+            .query_row(params![handoff.run.as_str(), handoff.id.as_str()], |row| row.get(0))
+            .optional()
+            .map_err(translate)?;
+        detail.map_or(Ok(None), |detail| plan::reported_in(&detail))
     }
 }

@@ -2,13 +2,13 @@
 
 use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
-use baton_engine::lifecycle::{self, Command, Expire};
+use baton_engine::lifecycle::{Command, Expire};
 use baton_engine::store::Error;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::writer::Batch;
-use super::{apply, table, translate};
+use super::{apply, translate};
 
 /// Says whether anything is due.
 pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, Error> {
@@ -19,21 +19,15 @@ pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, Err
 
 /// Expires what is due.
 pub(super) fn rescue(batch: &Batch<'_>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    let due = due(batch.connection, limit, at)?;
+    let expire = Command::Expire(Expire { dice });
+    let mut plan = apply::begin(batch);
     let mut rescued = Vec::new();
-    for id in due(batch.connection, limit, at)? {
+    for id in &due {
         // What came back to it a moment ago may have changed it, so each is looked at in its turn.
-        let Some(row) = table::find(batch.connection, &id)? else { continue };
-        let handoff = row.handoff()?;
-        let (head, latest) = table::head(batch.connection, &handoff.run)?;
-        let expire = Command::Expire(Expire { dice });
-        let at = latest.map_or(at, |latest| latest.max(at));
-        if let Ok(transition) = lifecycle::apply(&handoff, expire, at) {
-            let actions = transition.actions.clone();
-            let change = table::advance(batch.connection, head, transition)?;
-            apply::follow(batch, &change.handoff, &actions, at)?;
-            rescued.push(change.handoff);
-        }
+        rescued.extend(plan.apply(id, &expire, at)?.ok());
     }
+    apply::write_plan(batch, plan)?;
     Ok(rescued)
 }
 

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
 use super::translate;
+use crate::plan::Made;
 use crate::rows::{self, Columns, Row, signed};
 
 /// The columns of a [`Row`], in the order in which [`row`] reads them.
@@ -108,9 +109,50 @@ pub(super) fn advance(connection: &Connection, head: Head, transition: Transitio
 /// Writes a handoff that is new, with its event; says whether it was.
 pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, Error> {
     let Change { handoff, event, body } = change;
+    let inserted = insert_row(connection, handoff, event.seq, event.head(), body)?;
+    if inserted {
+        record(connection, event)?;
+    }
+    Ok(inserted)
+}
+
+/// Writes a handoff that has changed, with its event, if it is still what it was before; says whether it was.
+pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, Error> {
+    let Change { handoff, event, body } = change;
+    let updated = update_row(connection, handoff, handoff.version - 1, event.head(), body)?;
+    if updated {
+        record(connection, event)?;
+    }
+    Ok(updated)
+}
+
+/// Writes what was planned: each row once, and all events.
+pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), Error> {
+    for (row, head) in made.changed() {
+        let (handoff, body) = (&row.handoff, rows::body(&row.handoff));
+        let written = match row.before {
+            Some(before) => update_row(connection, handoff, before, head, &body)?,
+            None => insert_row(connection, handoff, row.accepted_seq, head, &body)?,
+        };
+        // Nobody else writes inside our transaction, so the row can only be another if the file is wrong.
+        if !written {
+            let (id, version) = (&handoff.id, row.before.unwrap_or_default());
+            return Err(Error::Damaged(format!("handoff `{id}` is not at version {version}")));
+        }
+    }
+    made.events.iter().try_for_each(|event| record(connection, event))
+}
+
+fn insert_row(
+    connection: &Connection,
+    handoff: &Handoff,
+    accepted_seq: u64,
+    head: Head,
+    body: &str,
+) -> Result<bool, Error> {
     let sql = "INSERT INTO handoffs (id, run, agent, priority, state, version, fence, ready_at, wake_at, finished_at,
                                      key, accepted_seq, last_seq, head, body)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
                ON CONFLICT DO NOTHING";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let columns = Columns::of(handoff);
@@ -127,23 +169,19 @@ pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, E
             columns.wake_at,
             columns.finished_at,
             columns.key,
-            signed(event.seq),
-            event.hash.0,
+            signed(accepted_seq),
+            signed(head.seq),
+            head.hash.0,
             body,
         ])
         .map_err(translate)?;
-    if inserted == 1 {
-        record(connection, event)?;
-    }
     Ok(inserted == 1)
 }
 
-/// Writes a handoff that has changed, with its event, if it is still what it was before; says whether it was.
-pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, Error> {
-    let Change { handoff, event, body } = change;
+fn update_row(connection: &Connection, handoff: &Handoff, before: u64, head: Head, body: &str) -> Result<bool, Error> {
     let sql = "UPDATE handoffs SET state = ?1, version = ?2, fence = ?3, ready_at = ?4, wake_at = ?5, finished_at = ?6,
                                    last_seq = ?7, head = ?8, body = ?9
-               WHERE id = ?10 AND version = ?2 - 1";
+               WHERE id = ?10 AND version = ?11";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let columns = Columns::of(handoff);
     let updated = statement
@@ -154,15 +192,13 @@ pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, E
             columns.ready_at,
             columns.wake_at,
             columns.finished_at,
-            signed(event.seq),
-            event.hash.0,
+            signed(head.seq),
+            head.hash.0,
             body,
             handoff.id.as_str(),
+            signed(before),
         ])
         .map_err(translate)?;
-    if updated == 1 {
-        record(connection, event)?;
-    }
     Ok(updated == 1)
 }
 

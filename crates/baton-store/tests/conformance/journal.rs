@@ -115,7 +115,7 @@ pub(super) fn replayed(events: &[Event]) -> BTreeMap<HandoffId, Handoff> {
     handoffs
 }
 
-async fn assert_replayed(bed: &Bed, name: &str) {
+pub(crate) async fn assert_replayed(bed: &Bed, name: &str) {
     let stored = bed.store.handoffs_of(&run(name)).await.unwrap();
     let stored: BTreeMap<HandoffId, Handoff> =
         stored.into_iter().map(|(handoff, _)| (handoff.id.clone(), handoff)).collect();

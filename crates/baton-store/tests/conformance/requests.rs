@@ -3,8 +3,8 @@
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, Written};
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume, Verdict,
-    Verify,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume,
+    Route, Verdict, Verify,
 };
 use baton_engine::{HandoffId, Priority, RunId, Terms};
 use jiff::Timestamp;
@@ -52,6 +52,15 @@ pub(crate) fn urgent(name: &str, priority: Priority) -> Accept {
 pub(crate) fn with(mut accept: Accept, vary: impl FnOnce(&mut Terms)) -> Accept {
     vary(&mut accept.terms);
     accept
+}
+
+pub(crate) fn claim(claimant: &str) -> Command {
+    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms: 60_000, prompt_tokens: None })
+}
+
+pub(crate) fn route(to: &str) -> Command {
+    let (to, why) = (to.to_owned(), "it comes next".to_owned());
+    Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
 }
 
 pub(crate) fn report(fence: u64, text: &str) -> Command {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Wish};
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -49,6 +49,10 @@ impl Store for Memory {
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
         self.change(|model| model.apply(order, at))
+    }
+
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.change(|model| model.carry_out(steps, at))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

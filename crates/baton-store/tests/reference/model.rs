@@ -8,7 +8,7 @@ use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Claim, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Claimed, Count, Error, Filter, Order, Wish};
+use baton_engine::store::{Accepted, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
@@ -84,6 +84,33 @@ impl Model {
                 model.accept_one(request, at)?;
             }
             Ok(model.handoffs[&order.id].handoff.clone())
+        })
+    }
+
+    pub(crate) fn carry_out(&mut self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.all_or_nothing(|model| {
+            // What follows is not before what it follows from.
+            let mut latest = at;
+            let mut left = Vec::new();
+            for step in steps {
+                let handoff = match step {
+                    Step::Accept(request) => {
+                        let accepted = model.accept_one(*request, latest)?;
+                        latest = if accepted.existing { latest } else { latest.max(accepted.handoff.changed_at) };
+                        accepted.handoff
+                    }
+                    Step::Apply(id, _) if !model.handoffs.contains_key(&id) => return Err(Error::NotFound(id)),
+                    Step::Apply(id, command) => {
+                        let transition = model.happen(&id, command, latest)?;
+                        let (done, after) = (&transition.handoff, transition.handoff.changed_at);
+                        transition.actions.iter().for_each(|action| model.follow(done, action, after));
+                        latest = latest.max(after);
+                        transition.handoff
+                    }
+                };
+                left.push(handoff);
+            }
+            Ok(left)
         })
     }
 

@@ -1,0 +1,260 @@
+//! What a transaction comes to. Steps are decided in their order, each seeing the ones before; only when all of them are
+//! decided is anything written, each row once.
+//!
+//! A plan does not look into a database itself: [`Sight`] does that for it.
+
+use std::collections::HashMap;
+
+use baton_engine::handoff::{Handoff, Written};
+use baton_engine::journal::{Event, Fact, Head};
+use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Refused, Resume, Transition};
+use baton_engine::store::{Accepted, Error, Step};
+use baton_engine::{HandoffId, RunId};
+use jiff::Timestamp;
+
+/// Looks into the database, as it was before the plan.
+pub(crate) trait Sight {
+    /// Why it could not look.
+    type Fault: From<Error>;
+
+    /// Finds a handoff.
+    fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Self::Fault>;
+
+    /// Finds the handoff with a key.
+    fn with_key(&mut self, key: &str) -> Result<Option<Handoff>, Self::Fault>;
+
+    /// Finds where the journal of a run ends.
+    fn end(&mut self, run: &RunId) -> Result<End, Self::Fault>;
+
+    /// Finds the latest report of a handoff.
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, Self::Fault>;
+}
+
+/// The last event of a run, and its time if there is one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) head: Head,
+    pub(crate) at: Option<Timestamp>,
+}
+
+/// A handoff that the plan has to do with.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// The version that it has in the database, if it is there.
+    pub(crate) before: Option<u64>,
+    /// The event with its request, if that is in the plan.
+    pub(crate) accepted_seq: u64,
+    /// As it will be.
+    pub(crate) handoff: Handoff,
+    /// The last event that the plan has about it.
+    pub(crate) head: Option<Head>,
+}
+
+/// What must be written.
+#[derive(Debug)]
+pub(crate) struct Plan<S> {
+    sight: S,
+    remembered: HashMap<HandoffId, (Handoff, Head)>,
+    rows: Vec<Planned>,
+    ends: HashMap<RunId, End>,
+    events: Vec<Event>,
+    news: bool,
+}
+
+/// A plan that was made: nothing is looked up any more.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    rows: Vec<Planned>,
+    /// All events, in their order.
+    pub(crate) events: Vec<Event>,
+    /// Whether somebody who waits should look.
+    pub(crate) news: bool,
+}
+
+impl Made {
+    /// Returns the handoffs that have changed or are new.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = (&Planned, Head)> {
+        self.rows.iter().filter_map(|row| Some((row, row.head?)))
+    }
+}
+
+impl<S: Sight> Plan<S> {
+    /// Begins a plan. What this process remembers is only used as long as its run has not gone on.
+    pub(crate) fn new(sight: S, remembered: HashMap<HandoffId, (Handoff, Head)>) -> Plan<S> {
+        let (rows, ends, events) = (Vec::new(), HashMap::new(), Vec::new());
+        Plan { sight, remembered, rows, ends, events, news: false }
+    }
+
+    /// Ends the plan.
+    pub(crate) fn made(self) -> Made {
+        Made { rows: self.rows, events: self.events, news: self.news }
+    }
+
+    /// Plans steps. The first that is refused is the answer, and then nothing of the plan may be written.
+    pub(crate) fn carry_out(&mut self, steps: &[Step], at: Timestamp) -> Result<Vec<Handoff>, S::Fault> {
+        // What follows is not before what it follows from, whatever the clock of the caller says.
+        let mut latest = at;
+        let mut left = Vec::with_capacity(steps.len());
+        for step in steps {
+            let (handoff, happened) = match step {
+                Step::Accept(request) => {
+                    let accepted = self.accept(request, latest)?;
+                    (accepted.handoff, !accepted.existing)
+                }
+                Step::Apply(id, command) => (self.apply(id, command, latest)?.map_err(Error::from)?, true),
+            };
+            latest = if happened { latest.max(handoff.changed_at) } else { latest };
+            left.push(handoff);
+        }
+        Ok(left)
+    }
+
+    /// Plans that a request becomes a handoff, unless it is one already.
+    pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<Accepted, S::Fault> {
+        request.check().map_err(Error::Invalid)?;
+        if let Some(handoff) = self.existing(request)? {
+            return Ok(Accepted { handoff, existing: true });
+        }
+        let at = self.not_before_the_end(&request.run, at)?;
+        let transition = request.clone().apply(at);
+        let handoff = transition.handoff.clone();
+        self.rows.push(Planned { before: None, accepted_seq: 0, handoff: handoff.clone(), head: None });
+        self.happen(self.rows.len() - 1, transition)?;
+        Ok(Accepted { handoff, existing: false })
+    }
+
+    /// Plans a command, with everything that follows from it.
+    pub(crate) fn apply(
+        &mut self,
+        id: &HandoffId,
+        command: &Command,
+        at: Timestamp,
+    ) -> Result<Result<Handoff, Refusal>, S::Fault> {
+        let Some(place) = self.place(id)? else { return Err(Error::NotFound(id.clone()).into()) };
+        let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
+        match lifecycle::apply(&self.rows[place].handoff, command.clone(), at) {
+            Ok(transition) => {
+                let handoff = transition.handoff.clone();
+                self.happen(place, transition)?;
+                Ok(Ok(handoff))
+            }
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    /// Plans to journal that a command was refused.
+    pub(crate) fn refuse(&mut self, id: &HandoffId, refused: Refused, at: Timestamp) -> Result<(), S::Fault> {
+        let Some(place) = self.place(id)? else { return Ok(()) };
+        let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
+        let transition = lifecycle::refuse(&self.rows[place].handoff, refused, at);
+        self.happen(place, transition)
+    }
+
+    /// Takes a transition into the plan, with what follows from it.
+    fn happen(&mut self, place: usize, transition: Transition) -> Result<(), S::Fault> {
+        let Transition { handoff, fact, actions } = transition;
+        let head = self.end(&handoff.run)?.head;
+        let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &fact);
+        self.ends.insert(handoff.run.clone(), End { head: event.head(), at: Some(event.at) });
+        let row = &mut self.rows[place];
+        if matches!(fact, Fact::Accepted(_)) {
+            row.accepted_seq = event.seq;
+        }
+        row.head = Some(event.head());
+        row.handoff = handoff.clone();
+        self.events.push(event);
+        for action in actions {
+            match action {
+                Action::Return { to } => self.return_to(&handoff, &fact, &to)?,
+                Action::Announce { .. }
+                | Action::TellFinished
+                | Action::Verify
+                | Action::AskPerson { .. }
+                | Action::Unblock { .. }
+                | Action::StopAttempt { .. } => self.news = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the caller go on with what came out. If it is finished itself, nobody waits any more.
+    fn return_to(&mut self, done: &Handoff, fact: &Fact, to: &HandoffId) -> Result<(), S::Fault> {
+        if self.place(to)?.is_none() {
+            return Ok(());
+        }
+        let report = match fact {
+            Fact::Happened(Command::Report(report)) => Some(report.document.clone()),
+            Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => self.last_report(done)?,
+        };
+        let resume = Command::Resume(Resume::after(done, report.as_ref()));
+        // If it does not wait any more, the result stands for itself.
+        self.apply(to, &resume, done.changed_at).map(drop)
+    }
+
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, S::Fault> {
+        let reported = |event: &&Event| event.handoff == handoff.id && event.kind == "reported";
+        match self.events.iter().rev().find(reported) {
+            Some(event) => Ok(reported_in(&event.detail)?),
+            None => self.sight.last_report(handoff),
+        }
+    }
+
+    /// Returns where a handoff stands in the plan, and looks for it if it does not yet.
+    fn place(&mut self, id: &HandoffId) -> Result<Option<usize>, S::Fault> {
+        if let Some(place) = self.rows.iter().position(|row| row.handoff.id == *id) {
+            return Ok(Some(place));
+        }
+        let handoff = match self.remembered.remove(id) {
+            Some((handoff, head)) if self.end(&handoff.run)?.head == head => Some(handoff),
+            Some(_) | None => self.sight.find(id)?,
+        };
+        Ok(handoff.map(|handoff| {
+            self.rows.push(Planned { before: Some(handoff.version), accepted_seq: 0, handoff, head: None });
+            self.rows.len() - 1
+        }))
+    }
+
+    /// Returns the handoff with the id or the key of a request, if it is the same request.
+    fn existing(&mut self, request: &Accept) -> Result<Option<Handoff>, S::Fault> {
+        let key = request.terms.key.as_ref();
+        let planned = |row: &&Planned| key.is_some() && row.handoff.terms.key.as_ref() == key;
+        let with_key = match (key, self.rows.iter().find(planned)) {
+            (None, _) => None,
+            (Some(_), Some(row)) => Some(row.handoff.clone()),
+            (Some(key), None) => self.sight.with_key(key)?,
+        };
+        let (what, value, handoff) = match (with_key, key) {
+            (Some(handoff), Some(key)) => ("key", key.clone(), handoff),
+            _ => match self.place(&request.id)? {
+                Some(place) => ("id", request.id.to_string(), self.rows[place].handoff.clone()),
+                None => return Ok(None),
+            },
+        };
+        match handoff.terms == request.terms && handoff.request == request.request.digest() {
+            true => Ok(Some(handoff)),
+            false => Err(Error::Taken { what, value, existing: handoff.id }.into()),
+        }
+    }
+
+    fn end(&mut self, run: &RunId) -> Result<End, S::Fault> {
+        if let Some(end) = self.ends.get(run) {
+            return Ok(*end);
+        }
+        let end = self.sight.end(run)?;
+        self.ends.insert(run.clone(), end);
+        Ok(end)
+    }
+
+    /// The clock of a caller may go back, the time of a journal does not.
+    fn not_before_the_end(&mut self, run: &RunId, at: Timestamp) -> Result<Timestamp, S::Fault> {
+        Ok(self.end(run)?.at.map_or(at, |latest| latest.max(at)))
+    }
+}
+
+/// Reads the document of an event with a report.
+pub(crate) fn reported_in(detail: &str) -> Result<Option<Written>, Error> {
+    match Fact::read("reported", detail).map_err(Error::Damaged)? {
+        Fact::Happened(Command::Report(report)) => Ok(Some(report.document)),
+        Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => Ok(None),
+    }
+}
