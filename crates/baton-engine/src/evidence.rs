@@ -29,6 +29,10 @@ pub struct Scene {
     pub workflow_folder: PathBuf,
     /// Where logs of this attempt are kept. It exists.
     pub folder: PathBuf,
+    /// The folders of earlier attempts at the same work, the first one first: what those changed is part of the work.
+    pub earlier: Vec<PathBuf>,
+    /// Where the agent was told to put its output: what it writes there needs no naming.
+    pub output_directory: Option<PathBuf>,
     /// What was asked.
     pub request: Option<Request>,
     /// Commands that must pass.

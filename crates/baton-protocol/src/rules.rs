@@ -1,7 +1,8 @@
 //! The rules: one file each, with its documentation. The name of a rule is its code.
 //!
 //! A rule sees one document in its canonical form, with what is known around it, and says what it finds.
-//! Rules of the shape are applied while reading; the others have a `check`.
+//! Rules of the shape are applied while reading; the others have a `check`, but for those about evidence that only
+//! whoever runs the work has seen.
 
 use serde_json::Value;
 
@@ -77,12 +78,19 @@ pub enum Check {
     Document(fn(&Case<'_>, &mut Findings<'_>)),
     /// At a workflow file.
     Workflow(fn(&workflow::Case<'_>, &mut Findings<'_>)),
+    /// How it looks at a document; `None` if it speaks while reading, or when the work is examined.
+    pub check: Option<fn(&Case<'_>, &mut Findings<'_>)>,
 }
 
 impl Rule {
     /// Finds a rule by its name.
     pub fn find(name: &str) -> Option<&'static Rule> {
         ALL.iter().copied().find(|rule| rule.name == name)
+    }
+
+    /// Says whether it takes more than the document and the workspace: only whoever runs the work can apply it.
+    pub fn is_examined(&self) -> bool {
+        self.group == Group::Evidence && self.check.is_none()
     }
 
     /// Returns the manual, without the space that a doc comment puts before each line.
@@ -320,4 +328,12 @@ rules! {
     bad_limit
     missing_file
     missing_command
+    artifact_changed
+    file_not_modified
+    modified_not_declared
+    writes_outside
+    skill_missing
+    skill_unproven
+    claim_refuted
+    stale_base
 }

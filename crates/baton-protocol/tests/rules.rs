@@ -3,6 +3,7 @@
 //! `tests/fixtures/RULE/fail*` must be found by the rule and `pass*` must not; both may be folders. Around them
 //! may stand `request.json` (what they answer), `schemas/` (what requests name) and `workspace/` (what claims are about).
 //! Fixtures of the group `workflow` are workflow files, with the files that they speak of beside them.
+//! Rules that are applied when work is examined have their fixtures where that happens, with real processes and files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,7 +134,7 @@ fn codes(judgement: &Judgement) -> Vec<&'static str> {
 #[test]
 fn every_rule_finds_its_failing_fixture_and_spares_its_passing_one() {
     let mut complaints = Vec::new();
-    for rule in rules::ALL {
+    for rule in rules::ALL.iter().filter(|rule| !rule.is_examined()) {
         let folder = fixtures().join(rule.name);
         let (failing, passing) = (files(&folder, "fail"), files(&folder, "pass"));
         if failing.is_empty() || passing.is_empty() {
@@ -156,7 +157,7 @@ fn every_rule_finds_its_failing_fixture_and_spares_its_passing_one() {
 
 #[test]
 fn what_people_see_of_every_failing_fixture() {
-    for rule in rules::ALL {
+    for rule in rules::ALL.iter().filter(|rule| !rule.is_examined()) {
         let folder = fixtures().join(rule.name);
         let mut seen = String::new();
         for file in files(&folder, "fail") {

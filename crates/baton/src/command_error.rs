@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use baton_agents::workspace::OpenError;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -37,6 +39,12 @@ pub(crate) struct CommandError {
     pub message: String,
     /// What to do.
     pub hints: Vec<String>,
+}
+
+impl From<OpenError> for CommandError {
+    fn from(error: OpenError) -> Self {
+        CommandError::usage(error.to_string())
+    }
 }
 
 impl CommandError {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_agents::workspace::Folder;
 use baton_engine::handoff::Written;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
@@ -14,7 +15,6 @@ use crate::output::Output;
 use crate::render;
 use crate::report::{Checked, Report};
 use crate::schema_folder::{SchemaFolder, SchemaFolders};
-use crate::workspace::Folder;
 
 /// A valid document.
 #[derive(Debug)]

@@ -21,7 +21,6 @@ mod store;
 mod user;
 mod waiting;
 mod worker;
-mod workspace;
 
 use std::process::ExitCode;
 

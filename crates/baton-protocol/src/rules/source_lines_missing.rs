@@ -33,7 +33,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
         return;
     };
     for (index, source) in report.source_files_verified.iter().enumerate() {
-        if let Some(message) = first_trouble(source, workspace) {
+        if let Some(message) = trouble_with(source, workspace) {
             findings.add(
                 &format!("/source_files_verified/{index}"),
                 message,
@@ -43,8 +43,8 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Looks at each range of an entry, such as `path:10-40,60-80`.
-fn first_trouble(source: &str, workspace: &dyn Workspace) -> Option<String> {
+/// Says what is wrong with an entry; each of its ranges is looked at, as in `path:10-40,60-80`.
+pub fn trouble_with(source: &str, workspace: &dyn Workspace) -> Option<String> {
     if source.trim().is_empty() {
         return None;
     }
@@ -110,14 +110,14 @@ mod tests {
     #[test]
     fn lines_that_exist_are_fine() {
         for source in ["a.rs", "a.rs:1", "a.rs:1-50", "a.rs:L3-L9", "a.rs:1-9,20-50", "a.rs:1, 7", "src/"] {
-            assert_eq!(first_trouble(source, &OneFile), None, "{source}");
+            assert_eq!(trouble_with(source, &OneFile), None, "{source}");
         }
     }
 
     #[test]
     fn lines_that_do_not_exist_are_told() {
         for source in ["b.rs", "b,c.rs", "a.rs:51", "a.rs:40-90", "a.rs:0-3", "a.rs:9-3", "a.rs:1-9,20-51", "src/:1"] {
-            assert!(first_trouble(source, &OneFile).is_some(), "{source}");
+            assert!(trouble_with(source, &OneFile).is_some(), "{source}");
         }
     }
 }

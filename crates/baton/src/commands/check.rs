@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use baton_agents::workspace::Folder;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
@@ -15,7 +16,6 @@ use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
 use crate::report::{Checked, Report};
 use crate::schema_folder::{SchemaFolder, SchemaFolders};
-use crate::workspace::Folder;
 use crate::{config, render};
 
 /// Check handoff documents and say precisely what is wrong

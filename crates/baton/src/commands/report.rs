@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_agents::workspace::Folder;
 use baton_engine::Handoff;
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{self, Accept, Command, Ending};
@@ -16,7 +17,6 @@ use crate::outcome;
 use crate::output::Output;
 use crate::sending::{self, Origin, TermOptions};
 use crate::store::{Access, Session, StoreOptions, accepted_request};
-use crate::workspace::Folder;
 
 /// Hand in the report of a claimed handoff
 ///

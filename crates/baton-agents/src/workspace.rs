@@ -1,33 +1,51 @@
 //! The eyes on a workspace: what stands at a path, without being led outside by links or `..`.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use baton_protocol::surroundings::{Sight, Workspace};
 use serde_json::Value;
 
-use crate::command_error::CommandError;
-
 /// A folder that the claims of a document are about.
-#[derive(Debug)]
-pub(crate) struct Folder {
+#[derive(Debug, Clone)]
+pub struct Folder {
     root: PathBuf,
+}
+
+/// Why a workspace cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is not there, or not for us.
+    #[error("cannot open the workspace {}: {source}", path.display())]
+    Unreachable {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why it cannot be opened.
+        source: io::Error,
+    },
+    /// Something else is there.
+    #[error("the workspace {} is no folder", .0.display())]
+    NoFolder(PathBuf),
 }
 
 impl Folder {
     /// Opens a workspace; links in its own path are followed once.
-    pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
-        let root = fs::canonicalize(path)
-            .map_err(|error| CommandError::usage(format!("cannot open the workspace {}: {error}", path.display())))?;
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let root = fs::canonicalize(path).map_err(|source| OpenError::Unreachable { path: path.to_owned(), source })?;
         match root.is_dir() {
             true => Ok(Folder { root }),
-            false => Err(CommandError::usage(format!("the workspace {} is no folder", path.display()))),
+            false => Err(OpenError::NoFolder(path.to_owned())),
         }
     }
 
+    /// Returns the folder, without links in its path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Opens a regular file of the workspace.
-    fn open_file(&self, path: &str) -> Option<fs::File> {
+    pub(crate) fn open_file(&self, path: &str) -> Option<fs::File> {
         let real = self.resolve(path).ok()?;
         fs::metadata(&real).ok().filter(fs::Metadata::is_file)?;
         fs::File::open(real).ok()

@@ -1,0 +1,56 @@
+//! The snapshot from before an attempt, kept in its folder so that it survives a crash.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::snapshot::Snapshot;
+
+/// The name of the file in the folder of an attempt.
+const FILE: &str = "baseline.json";
+/// The snapshots of so many workspaces are kept in memory, to read only what changed since.
+const RECENT: usize = 8;
+
+/// The last snapshot of each workspace.
+#[derive(Debug, Default)]
+pub(super) struct Recent(Mutex<VecDeque<(PathBuf, Arc<Snapshot>)>>);
+
+impl Recent {
+    fn find(&self, root: &Path) -> Option<Arc<Snapshot>> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.iter().find(|(workspace, _)| workspace == root).map(|(_, snapshot)| Arc::clone(snapshot))
+    }
+
+    fn keep(&self, root: &Path, snapshot: &Arc<Snapshot>) {
+        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.retain(|(workspace, _)| workspace != root);
+        recent.push_front((root.to_owned(), Arc::clone(snapshot)));
+        recent.truncate(RECENT);
+    }
+
+    /// Takes a snapshot, with the time that a file in `folder` is given now.
+    pub(super) fn take(&self, root: &Path, folder: &Path) -> Arc<Snapshot> {
+        let clock = tick(folder);
+        let snapshot = Arc::new(Snapshot::take(root, clock.as_ref(), self.find(root).as_deref()));
+        self.keep(root, &snapshot);
+        snapshot
+    }
+}
+
+/// Asks the file system for its time: it is what files are stamped with.
+fn tick(folder: &Path) -> Option<Metadata> {
+    File::create(folder.join("clock")).and_then(|file| file.metadata()).ok()
+}
+
+/// Keeps a snapshot in the folder of an attempt. Without it, claims about changes cannot be verified.
+pub(super) fn write(folder: &Path, snapshot: &Snapshot) {
+    if let Ok(text) = serde_json::to_vec(snapshot) {
+        let _ = fs::write(folder.join(FILE), text);
+    }
+}
+
+/// Returns the snapshot from before an attempt.
+pub(super) fn read(folder: &Path) -> Option<Snapshot> {
+    serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
+}

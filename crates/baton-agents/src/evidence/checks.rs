@@ -1,0 +1,91 @@
+//! Checks: commands that Baton runs itself, compared with what the report says about them.
+
+use baton_engine::evidence::{Check, Examined, Outcome, Scene};
+use baton_protocol::model::Report;
+use baton_protocol::model::terms;
+use baton_protocol::rules::claim_refuted::RULE;
+
+use super::entry::{refuted, unverifiable, verified};
+use super::passed::{Said, said};
+use super::{Eyes, criteria};
+
+/// A check that was run.
+struct Ran<'a> {
+    check: &'a Check,
+    outcome: Outcome,
+}
+
+impl Eyes {
+    /// Runs everything that must pass, and compares it with what the report says.
+    pub(super) async fn examine_checks(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
+        if !is_finished(report) {
+            return Vec::new();
+        }
+        let mut ran: Vec<Ran> = Vec::new();
+        for check in &scene.checks {
+            ran.push(Ran { check, outcome: self.carry_out(scene, check).await });
+        }
+        let mut examined: Vec<Examined> = ran.iter().map(must_pass).collect();
+        examined.extend(said(report).iter().map(|said| compare(said, &ran)));
+        for (criterion, check) in criteria::commands(scene) {
+            // The same command is not run twice: it would say the same.
+            let known = ran.iter().find(|ran| ran.check.words == check.words).map(|ran| ran.outcome.clone());
+            let outcome = match known {
+                Some(outcome) => outcome,
+                None => self.carry_out(scene, &check).await,
+            };
+            examined.push(judge(format!("the criterion “{criterion}” holds"), &outcome));
+        }
+        examined
+    }
+}
+
+/// Says whether the agent says that its work is done; before that, nothing has to pass.
+pub(super) fn is_finished(report: &Report) -> bool {
+    use terms::Outcome::{Blocked, Complete, Failed, NeedsClarification, NeedsReview, Partial};
+    match report.outcome {
+        None | Some(Complete | Partial | NeedsReview) => true,
+        Some(Blocked | NeedsClarification | Failed) => false,
+    }
+}
+
+fn must_pass(ran: &Ran<'_>) -> Examined {
+    judge(format!("the check `{}` must pass", ran.check.name), &ran.outcome)
+}
+
+fn judge(claim: String, outcome: &Outcome) -> Examined {
+    match outcome.passed {
+        true => verified(&RULE, claim, outcome.ended.clone()),
+        false => refuted(&RULE, claim, failure(outcome)),
+    }
+}
+
+/// Compares one claim with the checks that it is about.
+fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
+    let claim = format!("`{}`: {}", said.place, if said.passed { "passed" } else { "failed" });
+    let mut about = ran.iter().filter(|ran| said.is_about(ran.check)).peekable();
+    if about.peek().is_none() {
+        return unverifiable(&RULE, claim, "Baton has no check for it");
+    }
+    let failed = about.find(|ran| !ran.outcome.passed);
+    match (said.passed, failed) {
+        (true, None) => verified(&RULE, claim, "Baton saw it pass"),
+        (false, Some(ran)) => verified(&RULE, claim, format!("`{}` failed: {}", ran.check.name, ran.outcome.ended)),
+        (true, Some(ran)) => refuted(&RULE, claim, format!("`{}` failed: {}", ran.check.name, failure(&ran.outcome))),
+        // It may have failed where the agent ran it; whoever says so has not lied to look better.
+        (false, None) => unverifiable(&RULE, claim, "it passes when Baton runs it"),
+    }
+}
+
+fn failure(outcome: &Outcome) -> String {
+    match outcome.tail.is_empty() {
+        true => outcome.ended.clone(),
+        false => format!("{}; it wrote: {}", outcome.ended, last_lines(&outcome.tail)),
+    }
+}
+
+/// Returns the last lines of an output: the reason is usually there.
+fn last_lines(tail: &str) -> String {
+    let lines: Vec<&str> = tail.lines().collect();
+    lines[lines.len().saturating_sub(12)..].join("\n")
+}

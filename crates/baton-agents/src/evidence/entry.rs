@@ -1,0 +1,24 @@
+//! How what came out about a claim is put down.
+
+use baton_engine::evidence::{Examined, Finding};
+use baton_protocol::rules::Rule;
+
+/// Puts down what came out under a rule.
+pub(super) fn entry(rule: &Rule, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+    Examined { rule: rule.name.to_owned(), claim: claim.into(), verdict, seen: seen.into(), sha256: None }
+}
+
+/// Puts down that a claim is so.
+pub(super) fn verified(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+    entry(rule, Finding::Verified, claim, seen)
+}
+
+/// Puts down that a claim is not so.
+pub(super) fn refuted(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+    entry(rule, Finding::Refuted, claim, seen)
+}
+
+/// Puts down that nobody can tell.
+pub(super) fn unverifiable(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+    entry(rule, Finding::Unverifiable, claim, seen)
+}

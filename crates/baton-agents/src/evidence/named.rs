@@ -1,0 +1,93 @@
+//! The paths that a report names, as paths inside the workspace.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use baton_protocol::model::{Findings, Report};
+
+/// Returns the paths that a report says were made.
+pub(super) fn made(report: &Report) -> Vec<&str> {
+    let mut paths: Vec<&str> = report.artifacts.iter().map(|artifact| artifact.path()).collect();
+    paths.extend(report.output.as_ref().and_then(|output| output.artifact_path.as_deref()));
+    if let Some(Findings::Write(write)) = &report.findings {
+        paths.extend(write.files_created.iter().filter_map(|file| file.path.as_deref()));
+        paths.extend(write.tests_written.iter().filter_map(|tests| tests.path.as_deref()));
+    }
+    tidy(paths)
+}
+
+/// Returns the paths that a report says were changed.
+pub(super) fn modified(report: &Report) -> Vec<&str> {
+    let mut paths: Vec<&str> = report.files_modified.iter().map(String::as_str).collect();
+    if let Some(Findings::Write(write)) = &report.findings {
+        paths.extend(write.files_modified.iter().filter_map(|file| file.path.as_deref()));
+    }
+    tidy(paths)
+}
+
+/// Says whether a report claims to name every file that it changed.
+pub(super) fn claims_a_list(report: &Report) -> bool {
+    !report.files_modified.is_empty() || matches!(report.findings, Some(Findings::Write(_)))
+}
+
+/// Leaves out what is empty, what is said twice, and addresses, which are not in the workspace.
+fn tidy(paths: Vec<&str>) -> Vec<&str> {
+    let mut seen = BTreeSet::new();
+    let paths = paths.into_iter().map(str::trim).filter(|path| !path.is_empty() && !path.contains("://"));
+    paths.filter(|path| seen.insert(*path)).collect()
+}
+
+/// Returns a path as seen from the workspace, by its words alone; `None` if it leads outside or is the workspace.
+pub(super) fn inside(root: &Path, path: &Path) -> Option<String> {
+    let mut inner = PathBuf::new();
+    for component in path.strip_prefix(root).unwrap_or(path).components() {
+        match component {
+            Component::Normal(name) => inner.push(name),
+            Component::ParentDir if inner.pop() => {}
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(inner.to_string_lossy().into_owned()).filter(|inner| !inner.is_empty())
+}
+
+/// Files and folders of the workspace; a folder stands for all that is in it.
+#[derive(Debug, Default)]
+pub(super) struct Places(BTreeSet<String>);
+
+impl Places {
+    /// Collects paths; those outside the workspace stand for nothing.
+    pub(super) fn new<P: AsRef<Path>>(root: &Path, paths: impl IntoIterator<Item = P>) -> Self {
+        Places(paths.into_iter().filter_map(|path| inside(root, path.as_ref())).collect())
+    }
+
+    /// Says whether a path is one of these, or lies in one.
+    pub(super) fn hold(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        ends.into_iter().any(|end| self.0.contains(&path[..end]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_the_workspace() {
+        let root = Path::new("/work");
+        let seen = |path: &str| inside(root, Path::new(path));
+        assert_eq!(seen("./src/../a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(seen("/work/a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(seen("src/").as_deref(), Some("src"));
+        for outside in ["..", "a/../../b", "/etc/passwd", ".", "/work"] {
+            assert_eq!(seen(outside), None, "{outside}");
+        }
+    }
+
+    #[test]
+    fn folder_holds_what_is_in_it() {
+        let places = Places::new(Path::new("/work"), ["src/", "a.rs"]);
+        assert!(places.hold("src/b/c.rs") && places.hold("a.rs") && places.hold("src"));
+        assert!(!places.hold("srcs/b.rs") && !places.hold("b/a.rs"));
+    }
+}
