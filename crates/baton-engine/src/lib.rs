@@ -19,9 +19,9 @@ pub mod lifecycle;
 pub mod people;
 pub mod queue;
 pub mod retry;
+pub mod route;
 pub mod run;
 pub mod step;
-pub mod route;
 pub mod store;
 
 pub use clock::Clock;

@@ -72,14 +72,12 @@ pub struct Rule {
 /// How a rule looks.
 #[derive(Debug)]
 pub enum Check {
-    /// It speaks while something is read.
+    /// It speaks while something is read, or when the work is examined.
     WhileReading,
     /// At a document of a handoff.
     Document(fn(&Case<'_>, &mut Findings<'_>)),
     /// At a workflow file.
     Workflow(fn(&workflow::Case<'_>, &mut Findings<'_>)),
-    /// How it looks at a document; `None` if it speaks while reading, or when the work is examined.
-    pub check: Option<fn(&Case<'_>, &mut Findings<'_>)>,
 }
 
 impl Rule {
@@ -90,7 +88,7 @@ impl Rule {
 
     /// Says whether it takes more than the document and the workspace: only whoever runs the work can apply it.
     pub fn is_examined(&self) -> bool {
-        self.group == Group::Evidence && self.check.is_none()
+        self.group == Group::Evidence && matches!(self.check, Check::WhileReading)
     }
 
     /// Returns the manual, without the space that a doc comment puts before each line.
