@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::failure::Failure;
-use crate::handoff::Written;
+use crate::handoff::{Note, Written};
 use crate::id::{HandoffId, RunId};
 
 /// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
@@ -38,6 +38,8 @@ pub struct Job {
     pub prompt: String,
     /// What is asked, as a document.
     pub request: Written,
+    /// What it must know beyond that: what was refuted, answered, asked or resolved.
+    pub notes: Vec<Note>,
     /// Where the agent works.
     pub workspace: PathBuf,
     /// Where it puts its output.

@@ -1,0 +1,149 @@
+//! One attempt: the agent works, what it says is read and judged, and what can be looked at quickly is looked at.
+
+use std::sync::Arc;
+
+use baton_protocol::model::{Document, Report};
+use baton_protocol::{Dialect, Hints, Severity, Settings, Surroundings};
+
+use super::brief::asks_for_commands;
+use crate::agent::{Agent, Attempt, Job, Reply};
+use crate::answer::{self, Answer, Understood};
+use crate::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use crate::failure::{Code, Failure};
+use crate::handoff::Written;
+
+/// What came out of something that the driver had started.
+#[derive(Debug)]
+pub(super) enum Finished {
+    /// The agent has answered.
+    Answered(Box<Answered>),
+    /// The agent does not understand what is asked.
+    NotUnderstood(Written),
+    /// The attempt has failed, with the document that was refused.
+    Failed(Failure, Option<Written>),
+    /// A report that was recorded before has been examined.
+    Examined(Vec<Examined>),
+    /// A command has ended.
+    Checked(Outcome),
+}
+
+/// A report that can be recorded.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) answer: Answer,
+    pub(super) document: Written,
+    pub(super) acknowledgment: Option<Written>,
+    pub(super) tokens_used: Option<u64>,
+    /// What was seen of it, unless commands must be run for that.
+    pub(super) examined: Option<Vec<Examined>>,
+}
+
+/// What an attempt needs.
+pub(super) struct Trial {
+    pub(super) agent: Arc<dyn Agent>,
+    pub(super) evidence: Arc<dyn Evidence>,
+    pub(super) job: Job,
+    pub(super) scene: Scene,
+    pub(super) dialect: Option<Dialect>,
+    pub(super) acknowledge: bool,
+    pub(super) settings: Settings,
+}
+
+impl Trial {
+    /// Lets the agent work, and judges what it says.
+    pub(super) async fn run(mut self) -> Finished {
+        self.evidence.remember(&self.scene).await;
+        let reply = match self.agent.attempt(&self.job).await {
+            Attempt::Answered(reply) => reply,
+            Attempt::Failed(failure) => return Finished::Failed(failure, None),
+        };
+        self.scene.transcript.clone_from(&reply.transcript);
+        let acknowledgment = match self.acknowledged(&reply) {
+            Ok(acknowledgment) => acknowledgment,
+            Err(finished) => return finished,
+        };
+        match self.judged(&reply) {
+            Ok((understood, document)) => self.answered(understood, document, acknowledgment, &reply).await,
+            Err((failure, document)) => Finished::Failed(failure, Some(document)),
+        }
+    }
+
+    async fn answered(
+        &self,
+        understood: Understood,
+        document: Written,
+        acknowledgment: Option<Written>,
+        reply: &Reply,
+    ) -> Finished {
+        let Some(answer) = answer::of_report(&understood.report) else {
+            let failure = Failure::new(Code::validation_failed(), "the report does not say how the work ended");
+            return Finished::Failed(failure, Some(document));
+        };
+        let quick = !asks_for_commands(&self.scene);
+        let examined = match quick {
+            true => Some(self.evidence.examine(&self.scene, &understood.report).await),
+            false => None,
+        };
+        let tokens_used = reply.tokens_used;
+        Finished::Answered(Box::new(Answered { answer, document, acknowledgment, tokens_used, examined }))
+    }
+
+    /// Reads what the agent said about having understood.
+    fn acknowledged(&self, reply: &Reply) -> Result<Option<Written>, Finished> {
+        let Some(text) = &reply.acknowledgment else {
+            return match self.acknowledge {
+                true => Err(refused("it must say that it understood before its report counts, and it did not".to_owned())),
+                false => Ok(None),
+            };
+        };
+        let reading = baton_protocol::read(text.as_bytes(), Hints::default());
+        let dialect = reading.dialect.unwrap_or(Dialect::Package);
+        let written = Written::new(dialect, text.clone());
+        match reading.document {
+            Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(Some(written)),
+            Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
+            _ => Err(refused("its acknowledgment cannot be read".to_owned())),
+        }
+    }
+
+    /// Reads and judges a report; what is not valid is no report.
+    fn judged(&self, reply: &Reply) -> Result<(Understood, Written), (Failure, Written)> {
+        let bytes = reply.text.as_bytes();
+        let reading = baton_protocol::read(bytes, Hints { format: None, dialect: self.dialect });
+        let dialect = reading.dialect.or(self.dialect).unwrap_or(Dialect::Native);
+        let document = Written::new(dialect, reply.text.clone());
+        let surroundings = Surroundings { request: self.scene.request.as_ref(), ..Surroundings::default() };
+        let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
+        if !judgement.valid {
+            let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+            let lines = errors.map(|found| {
+                let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+                format!("{}:{} {}: {}{help}", found.line, found.column, found.code, found.message)
+            });
+            let mut lines: Vec<String> = lines.take(20).collect();
+            if lines.is_empty() {
+                lines.push("it is no report".to_owned());
+            }
+            let message = format!("the report in {} is not valid:\n{}", reply.source, lines.join("\n"));
+            return Err((Failure::new(Code::validation_failed(), message), document));
+        }
+        match reading.document.and_then(answer::understand) {
+            Some(understood) => Ok((understood, document)),
+            None => Err((Failure::new(Code::validation_failed(), "what it handed in is no report"), document)),
+        }
+    }
+}
+
+fn refused(message: String) -> Finished {
+    Finished::Failed(Failure::new(Code::validation_failed(), message), None)
+}
+
+/// Examines a report that was recorded before.
+pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report) -> Finished {
+    Finished::Examined(evidence.examine(&scene, &report).await)
+}
+
+/// Runs the command of a check phase.
+pub(super) async fn check(evidence: Arc<dyn Evidence>, scene: Scene, check: Check) -> Finished {
+    Finished::Checked(evidence.run(&scene, &check).await)
+}

@@ -1,0 +1,188 @@
+//! What an attempt needs: the prompt, the job of the agent, and the scene for the evidence.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_protocol::Dialect;
+use baton_protocol::model::Request;
+use baton_protocol::workflow::{self, Agent, Phase, ReportFrom};
+
+use crate::agent::Job;
+use crate::definition::Located;
+use crate::evidence::{Check, Scene};
+use crate::expression;
+use crate::flow;
+use crate::prompt::{self, Briefing, ReportTo};
+use crate::run::{Run, Tracked};
+use crate::step::Role;
+
+/// How long a command of a workflow may take unless it says otherwise.
+const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// Where output goes unless the workflow says otherwise.
+const OUTPUT: &str = ".baton/output/{{ run.id }}";
+
+/// A phase or a delegation, with everything that the workflow says about it.
+pub(super) struct Brief<'r> {
+    pub(super) run: &'r Run,
+    pub(super) tracked: &'r Tracked,
+    pub(super) located: Located<'r>,
+    pub(super) agent: Option<&'r Agent>,
+}
+
+impl<'r> Brief<'r> {
+    pub(super) fn of(run: &'r Run, tracked: &'r Tracked) -> Option<Brief<'r>> {
+        let located = run.definition.locate(&tracked.step.phase)?;
+        let agent = located.definition.workflow.agent(&tracked.handoff.terms.to);
+        Some(Brief { run, tracked, located, agent })
+    }
+
+    /// Returns the phase, if the handoff stands for it and not for help with it.
+    pub(super) fn phase(&self) -> Option<&'r Phase> {
+        (self.tracked.step.role != Role::Delegation).then(|| self.located.phase())
+    }
+
+    /// Returns how the agent writes.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        self.agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse)
+    }
+
+    pub(super) fn mandatory_skills(&self) -> Vec<String> {
+        let mut skills = self.agent.map(|agent| agent.mandatory_skills.clone()).unwrap_or_default();
+        skills.extend(self.phase().map(|phase| phase.mandatory_skills.clone()).unwrap_or_default());
+        skills
+    }
+
+    pub(super) fn writes(&self) -> Vec<String> {
+        self.phase().map(|phase| phase.writes.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn checks(&self) -> Vec<Check> {
+        self.phase().map(|phase| phase.verify.iter().map(check).collect()).unwrap_or_default()
+    }
+
+    /// Returns where the agent puts its output.
+    pub(super) fn output_directory(&self) -> PathBuf {
+        let template = self.run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
+        let names = serde_json::json!({
+            "run": { "id": self.run.id.as_str(), "workflow": self.run.definition.name() },
+            "inputs": self.run.definition.inputs,
+        });
+        let relative = expression::render(template, &names).unwrap_or_else(|_| format!(".baton/output/{}", self.run.id));
+        self.run.definition.workspace.join(relative)
+    }
+
+    /// Renders what the agent is told.
+    pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
+        let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
+        let request = self.tracked.asked().unwrap_or_default();
+        let (skills, writes, checks) = (self.mandatory_skills(), self.writes(), self.checks());
+        let output = self.output_directory();
+        let limits = self.run.definition.workflow.limits.as_ref();
+        let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
+        let briefing = Briefing {
+            workflow: self.located.definition.name(),
+            phase: &self.tracked.step.phase,
+            agent: &self.tracked.handoff.terms.to,
+            role: agent.role.as_deref(),
+            dialect: self.dialect().unwrap_or(Dialect::Native),
+            request: &request,
+            notes: &self.tracked.handoff.notes,
+            last_failure: self.tracked.handoff.last_failure.as_ref(),
+            attempt: self.tracked.attempts + 1,
+            mandatory_skills: &skills,
+            output_directory: &output.to_string_lossy(),
+            report_to: match agent.report {
+                Some(ReportFrom::Stdout) => ReportTo::Stdout,
+                Some(ReportFrom::Auto | ReportFrom::File) | None => ReportTo::File,
+            },
+            acknowledge: agent.acknowledge == Some(true),
+            checks: &checks,
+            writes: &writes,
+            reasons: &self.located.definition.workflow.reasons,
+            delimiter,
+            template: template.map(String::as_str),
+            budget_tokens: agent.prompt_tokens.or_else(|| limits.and_then(|limits| limits.prompt_tokens)),
+        };
+        prompt::render(&briefing).map_err(|fault| fault.to_string())
+    }
+
+    /// Returns the job of the agent.
+    pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Job {
+        let handoff = &self.tracked.handoff;
+        Job {
+            run: self.run.id.clone(),
+            handoff: handoff.id.clone(),
+            phase: self.tracked.step.phase.clone(),
+            agent: handoff.terms.to.clone(),
+            fence: handoff.fence,
+            attempt: self.tracked.attempts,
+            ended: self.tracked.ended,
+            prompt,
+            request: self.tracked.request.clone(),
+            notes: handoff.notes.clone(),
+            workspace: self.run.definition.workspace.clone(),
+            output_directory: self.output_directory(),
+            folder,
+            timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
+        }
+    }
+
+    /// Returns where an attempt happens.
+    pub(super) fn scene(&self, folder: PathBuf) -> Scene {
+        let handoff = &self.tracked.handoff;
+        let text = |name: &str, value: String| (name.to_owned(), value);
+        Scene {
+            workspace: self.run.definition.workspace.clone(),
+            workflow_folder: self.located.definition.folder.clone(),
+            folder,
+            request: self.tracked.asked(),
+            checks: self.checks(),
+            mandatory_skills: self.mandatory_skills(),
+            writes: self.writes(),
+            others_write: self.others_write(),
+            transcript: None,
+            variables: vec![
+                text("BATON_RUN", self.run.id.to_string()),
+                text("BATON_HANDOFF_ID", handoff.id.to_string()),
+                text("BATON_FENCE", handoff.fence.to_string()),
+                text("BATON_PHASE", self.tracked.step.phase.clone()),
+                text("BATON_WORKSPACE", self.run.definition.workspace.to_string_lossy().into_owned()),
+                text("BATON_OUTPUT_DIRECTORY", self.output_directory().to_string_lossy().into_owned()),
+                text("BATON_WORKFLOW_DIRECTORY", self.located.definition.folder.to_string_lossy().into_owned()),
+            ],
+        }
+    }
+
+    /// Returns what others may change while this one works; whoever says nothing may change everything.
+    fn others_write(&self) -> Vec<String> {
+        let others = flow::work(self.run).filter(|other| other.handoff.id != self.tracked.handoff.id);
+        let working = others.filter(|other| other.handoff.lease().is_some());
+        let briefs = working.filter_map(|other| Brief::of(self.run, other));
+        briefs.flat_map(|brief| if brief.writes().is_empty() { vec!["**".to_owned()] } else { brief.writes() }).collect()
+    }
+}
+
+/// Returns a command of the workflow as it is run.
+pub(super) fn check(check: &workflow::Check) -> Check {
+    Check {
+        name: check.name.clone().unwrap_or_default(),
+        words: check.run.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
+        timeout: check.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),
+    }
+}
+
+/// Returns the command of a check phase.
+pub(super) fn command(phase: &Phase) -> Check {
+    Check {
+        name: phase.id().to_owned(),
+        words: phase.check.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
+        timeout: phase.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),
+    }
+}
+
+/// Says whether a request asks for commands to be run.
+pub(super) fn asks_for_commands(scene: &Scene) -> bool {
+    let criteria = |request: &Request| request.expectations.as_ref().is_some_and(|asked| !asked.success_criteria.is_empty());
+    !scene.checks.is_empty() || scene.request.as_ref().is_some_and(criteria)
+}

@@ -1,0 +1,114 @@
+//! Writes down what came out of something that the driver had started.
+
+use baton_protocol::model::Report;
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::{Dialect, Document, convert};
+use serde_json::{Value, json};
+
+use super::attempt::{Answered, Finished};
+use super::brief::Brief;
+use crate::answer::Answer;
+use crate::draft::Draft;
+use crate::evidence::{self, Examined};
+use crate::failure::{Chance, Failure};
+use crate::flow;
+use crate::handoff::Written;
+use crate::id::HandoffId;
+use crate::lifecycle::{Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
+use crate::run::Run;
+
+/// Adds what came out to a draft. A refusal means that it does not count any more.
+pub(super) fn record(
+    draft: &mut Draft,
+    id: &HandoffId,
+    fence: u64,
+    finished: &Finished,
+    dice: f64,
+) -> Result<(), Refusal> {
+    match finished {
+        Finished::Failed(failure, document) => {
+            let failure = repeated(&draft.run, id, failure.clone());
+            let fail = Fail { fence, failure, document: document.clone(), dice };
+            draft.apply(id, Command::Fail(fail))
+        }
+        Finished::NotUnderstood(document) => {
+            let acknowledge = Acknowledge { fence, understood: false, document: document.clone() };
+            draft.apply(id, Command::Acknowledge(acknowledge))
+        }
+        Finished::Answered(answered) => record_answer(draft, id, fence, answered, dice),
+        Finished::Examined(examined) => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
+        Finished::Checked(outcome) => {
+            let document = checked(draft, id, outcome);
+            let report = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };
+            draft.apply(id, Command::Report(report))
+        }
+    }
+}
+
+fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answered, dice: f64) -> Result<(), Refusal> {
+    if let Some(document) = &answered.acknowledgment {
+        let acknowledge = Acknowledge { fence, understood: true, document: document.clone() };
+        draft.apply(id, Command::Acknowledge(acknowledge))?;
+    }
+    let document = answered.document.clone();
+    let ending = match &answered.answer {
+        Answer::Ended(ending) => ending.clone(),
+        Answer::Failed(failure) => {
+            let failure = repeated(&draft.run, id, failure.clone());
+            let fail = Fail { fence, failure, document: Some(document), dice };
+            return draft.apply(id, Command::Fail(fail));
+        }
+    };
+    let complete = ending == Ending::Complete;
+    let report = Reporting { fence, ending, document, tokens_used: answered.tokens_used };
+    draft.apply(id, Command::Report(report))?;
+    match &answered.examined {
+        Some(examined) if complete => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
+        _ => Ok(()),
+    }
+}
+
+/// Says what the evidence comes to.
+fn verify(run: &Run, id: &HandoffId, fence: u64, examined: Vec<Examined>, dice: f64) -> Command {
+    let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
+    let review = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
+    let phase = brief.map(|brief| brief.tracked.step.phase.clone()).unwrap_or_default();
+    let verdict = match evidence::refuted(&examined) {
+        None => Verdict::Verified,
+        Some(reasons) => {
+            let failure = Failure::new(crate::failure::Code::validation_failed(), reasons.clone()).to_string();
+            Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
+        }
+    };
+    Command::Verify(Verify { fence, verdict, examined, review, dice })
+}
+
+/// The same failure again and again is not tried again.
+fn repeated(run: &Run, id: &HandoffId, mut failure: Failure) -> Failure {
+    let phase = run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
+    if flow::same_failure(run, &phase, &failure.to_string()) {
+        failure.chance = Chance::Permanent;
+    }
+    failure
+}
+
+/// What Baton itself reports about a command.
+fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::Outcome) -> Written {
+    let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
+    let summary = match outcome.passed {
+        true => format!("The check {phase} passed."),
+        false => format!("The check {phase} failed: {}.\n{}", outcome.ended, outcome.tail.trim()),
+    };
+    let verification = [("passed", json!(outcome.passed)), ("ended", json!(outcome.ended)), ("output", json!(outcome.tail))];
+    let report = Report {
+        id: Some(id.to_string()),
+        outcome: Some(Outcome::Complete),
+        timestamp: Some(draft.at.to_string()),
+        verdict: (!outcome.passed).then(|| "failed".to_owned()),
+        summary: Some(summary.trim().to_owned()),
+        verification: verification.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect(),
+        ..Report::default()
+    };
+    let value = Dialect::Native.write(&Document::Report(Box::new(report))).unwrap_or(Value::Null);
+    Written::new(Dialect::Native, convert::render(&value, convert::Form::Json))
+}

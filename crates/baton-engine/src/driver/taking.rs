@@ -1,0 +1,97 @@
+//! Taking a run: from its beginning, from a driver that let go of it, or from one that died.
+
+use baton_protocol::Settings;
+use baton_protocol::settings::Permission;
+
+use super::brief::Brief;
+use super::lead::claim;
+use super::{Driver, End};
+use crate::draft::Draft;
+use crate::failure::{Code, Failure};
+use crate::handoff::State;
+use crate::id::{HandoffId, RunId};
+use crate::lifecycle::{Command, Fail, Release};
+use crate::run::{Run, Tracked};
+use crate::store::Error;
+
+impl Driver {
+    /// Reads a run from its journal.
+    pub async fn load(&self, id: &RunId) -> Result<Run, Error> {
+        let mut events = Vec::new();
+        loop {
+            let after = events.last().map_or(0, |event: &crate::journal::Event| event.seq);
+            let more = self.store.history(id, after, 1_000).await?;
+            let done = more.len() < 1_000;
+            events.extend(more);
+            if done {
+                break;
+            }
+        }
+        Run::of_journal(&events).map_err(Error::Invalid)
+    }
+
+    /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
+    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64), End>, Error> {
+        // A driver that was not heard of for too long has lost it.
+        self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
+        let run = self.load(id).await?;
+        let root = &run.root().handoff;
+        let mut draft = Draft::new(&run, self.clock.now());
+        match &root.state {
+            State::Pending { .. } => {}
+            State::Claimed { lease } if self.team.is_dead(&lease.claimant) => self.bury(&mut draft, &lease.claimant),
+            State::Claimed { lease } => return Ok(Err(End::Lost(lease.claimant.clone()))),
+            State::Completed { .. } => return Ok(Err(End::Completed)),
+            State::Cancelled { .. } => return Ok(Err(End::Cancelled)),
+            State::Failed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
+                let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
+                return Ok(Err(End::Failed(why.unwrap_or_default())));
+            }
+        }
+        if run.seq > 1 {
+            self.team.sweep(id);
+        }
+        let root = root.id.clone();
+        draft.apply(&root, claim(&self.claimant, None)).map_err(Error::Refused)?;
+        let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
+        let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
+        Ok(Ok((run, fence)))
+    }
+
+    /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.
+    fn bury(&self, draft: &mut Draft, claimant: &str) {
+        let held = |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant);
+        let held: Vec<(HandoffId, u64)> =
+            draft.run.open().filter(held).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
+        let root = draft.run.root().handoff.id.clone();
+        for (id, fence) in held {
+            let why = format!("{claimant} has died");
+            let command = match id == root {
+                true => Command::Release(Release { fence, why }),
+                false => {
+                    let failure = Failure::new(Code::processing_error(), why);
+                    Command::Fail(Fail { fence, failure, document: None, dice: self.dice.number() })
+                }
+            };
+            let _ = draft.apply(&id, command);
+        }
+    }
+
+    /// Returns what reports are judged by: the project's settings, and what the workflow says.
+    pub(super) fn judging(&self, brief: &Brief<'_>) -> Settings {
+        let workflow = &brief.located.definition.workflow;
+        let mut settings = self.settings.clone();
+        let allowed = workflow.allow.iter().filter_map(|allowance| {
+            Some(Permission { rule: allowance.rule.clone()?, reason: allowance.reason.clone()? })
+        });
+        settings.permissions.extend(allowed);
+        settings.reasons.extend(workflow.reasons.iter().cloned());
+        settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
+        settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
+        settings.phases.extend(brief.located.siblings.iter().map(|phase| phase.id().to_owned()));
+        if let Some(tokens) = workflow.limits.as_ref().and_then(|limits| limits.summary_tokens) {
+            settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+        }
+        settings
+    }
+}

@@ -1,0 +1,187 @@
+//! Waiting for people: they are asked, checks may decide in their place, and advice may lapse.
+
+use std::sync::Arc;
+
+use baton_protocol::model::terms::GateType;
+use jiff::Timestamp;
+use tokio::task::AbortHandle;
+
+use super::brief::{self, Brief};
+use super::lead::{Lead, Outcome};
+use super::News;
+use crate::draft::Draft;
+use crate::evidence::{Check, Evidence, Scene};
+use crate::flow;
+use crate::handoff::{Digest, State, later};
+use crate::id::HandoffId;
+use crate::lifecycle::{Command, Decide, Decision};
+use crate::people;
+use crate::run::Tracked;
+
+/// Where a question to a person is.
+pub(super) enum Asked {
+    /// It is being asked.
+    Asking { shown: Digest, task: AbortHandle },
+    /// It was answered, and the answer is to be recorded.
+    Answered { shown: Digest, said: Box<people::Said> },
+    /// Nobody can be asked here.
+    Nobody { shown: Digest },
+    /// The checks of the gate have failed: a person must be asked, with what failed.
+    Failing { shown: Digest, why: String },
+}
+
+/// What came of asking.
+pub(super) struct Said {
+    shown: Digest,
+    heard: Heard,
+}
+
+enum Heard {
+    Person(Option<Box<people::Said>>),
+    Checks(Result<String, String>),
+}
+
+impl Asked {
+    fn shown(&self) -> &Digest {
+        match self {
+            Asked::Asking { shown, .. }
+            | Asked::Answered { shown, .. }
+            | Asked::Nobody { shown }
+            | Asked::Failing { shown, .. } => shown,
+        }
+    }
+}
+
+impl Lead<'_> {
+    /// Asks whoever can be asked about everything that waits for a person.
+    pub(super) fn ask(&mut self) {
+        let waiting: Vec<HandoffId> = self.run.waiting().map(|tracked| tracked.handoff.id.clone()).collect();
+        // A question that was decided elsewhere, or that is another one by now, is taken back.
+        let run = &self.run;
+        self.asked.retain(|id, asked| {
+            let shown = run.find(id).filter(|_| waiting.contains(id)).and_then(|tracked| tracked.handoff.last_report.as_ref());
+            let keep = shown == Some(asked.shown());
+            if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
+                task.abort();
+            }
+            keep
+        });
+        for id in waiting {
+            match self.asked.get(&id) {
+                None => self.ask_one(&id, None),
+                Some(Asked::Failing { why, .. }) => {
+                    let why = why.clone();
+                    self.ask_one(&id, Some(why));
+                }
+                Some(Asked::Asking { .. } | Asked::Answered { .. } | Asked::Nobody { .. }) => {}
+            }
+        }
+    }
+
+    fn ask_one(&mut self, id: &HandoffId, failing: Option<String>) {
+        let Some(tracked) = self.run.find(id) else { return };
+        let Some(mut question) = flow::question(&self.run, tracked) else { return };
+        let shown = question.shown.clone();
+        let gate = flow::gate_of(&self.run, tracked);
+        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && failing.is_none());
+        let task = if let Some(gate) = automatic {
+            let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
+            let Some(scene) = self.scene_of(tracked) else { return };
+            let (id, evidence, shown) = (id.clone(), self.driver.evidence.clone(), shown.clone());
+            self.tasks.spawn(async move {
+                let heard = Heard::Checks(run_all(evidence, scene, checks).await);
+                (id, Outcome::Asked(Said { shown, heard }))
+            })
+        } else {
+            question.text.extend(failing.map(|why| format!("\n{why}")));
+            self.driver.audience.hear(&self.run, &News::Asks(&question));
+            let (id, people, shown) = (id.clone(), self.driver.people.clone(), shown.clone());
+            self.tasks.spawn(async move {
+                let heard = Heard::Person(people.decide(&question).await.map(Box::new));
+                (id, Outcome::Asked(Said { shown, heard }))
+            })
+        };
+        self.asked.insert(id.clone(), Asked::Asking { shown, task });
+    }
+
+    fn scene_of(&self, tracked: &Tracked) -> Option<Scene> {
+        let folder = self.driver.team.folder(&self.run.id, &tracked.handoff.id, tracked.handoff.fence).ok()?;
+        Some(Brief::of(&self.run, tracked)?.scene(folder))
+    }
+
+    /// Takes what was said.
+    pub(super) fn heard(&mut self, id: HandoffId, said: Said) {
+        let Said { shown, heard } = said;
+        let asked = match heard {
+            Heard::Person(Some(said)) => Asked::Answered { shown, said },
+            Heard::Person(None) => Asked::Nobody { shown },
+            Heard::Checks(Ok(note)) => {
+                let (by, door) = ("checks".to_owned(), "auto".to_owned());
+                let said = people::Said { decision: Decision::Approve, note: Some(note), by, door };
+                Asked::Answered { shown, said: Box::new(said) }
+            }
+            Heard::Checks(Err(why)) => Asked::Failing { shown, why },
+        };
+        self.asked.insert(id, asked);
+    }
+
+    /// Records what people have said, and goes on where advice was only advice.
+    pub(super) fn decide_gates(&mut self, draft: &mut Draft) {
+        let answered: Vec<HandoffId> = self
+            .asked
+            .iter()
+            .filter(|(_, asked)| matches!(asked, Asked::Answered { .. }))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in answered {
+            let Some(Asked::Answered { shown, said }) = self.asked.remove(&id) else { continue };
+            let people::Said { decision, note, by, door } = *said;
+            let decide = Command::Decide(Decide { by, door, shown: shown.clone(), decision, note });
+            if let Err(refusal) = draft.apply(&id, decide) {
+                let note = format!("{id}: {refusal}");
+                self.driver.audience.hear(&self.run, &News::Note(&note));
+                // What cannot be recorded was no answer; nobody is asked the same again and again.
+                self.asked.insert(id, Asked::Nobody { shown });
+            }
+        }
+        let now = draft.at;
+        let lapsed: Vec<(HandoffId, Digest)> = draft
+            .run
+            .waiting()
+            .filter(|tracked| self.lapses_at(tracked).is_some_and(|at| at <= now))
+            .filter_map(|tracked| Some((tracked.handoff.id.clone(), tracked.handoff.last_report.clone()?)))
+            .collect();
+        for (id, shown) in lapsed {
+            let (by, door) = ("nobody".to_owned(), "advisory".to_owned());
+            let note = Some("nobody answered in time, and this gate is advisory".to_owned());
+            let decide = Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note });
+            let _ = draft.apply(&id, decide);
+        }
+    }
+
+    /// Returns when an advisory gate goes on without an answer.
+    pub(super) fn lapses_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+        if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
+            return None;
+        }
+        let gate = flow::gate_of(&self.run, tracked)?;
+        let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
+        Some(later(tracked.handoff.changed_at, after.milliseconds))
+    }
+}
+
+/// Runs the checks of a gate; the error says which failed.
+async fn run_all(evidence: Arc<dyn Evidence>, scene: Scene, checks: Vec<Check>) -> Result<String, String> {
+    let mut failed = Vec::new();
+    for check in &checks {
+        let outcome = evidence.run(&scene, check).await;
+        if !outcome.passed {
+            failed.push(format!("the check {} failed: {}\n{}", check.name, outcome.ended, outcome.tail));
+        }
+    }
+    let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+    match failed.is_empty() {
+        true => Ok(format!("all checks passed: {}", names.join(", "))),
+        false => Err(failed.join("\n")),
+    }
+}

@@ -1,0 +1,133 @@
+//! What happens next in a run: pure decisions over what its journal tells.
+//!
+//! [`settle`] adds to a draft whatever follows without anybody's work: the first phase, what follows from a report, a
+//! delegation for a blocked agent, a gate, the end. What needs work is found by [`work`].
+
+mod enter;
+mod gates;
+mod join;
+mod limits;
+mod requests;
+mod turn;
+mod unblock;
+mod values;
+
+pub(crate) use gates::gate_of;
+pub use gates::question;
+pub use limits::same_failure;
+pub use turn::{Turn, after};
+pub use values::{names, result};
+
+use crate::draft::Draft;
+use crate::failure::{Chance, Code, Failure};
+use crate::handoff::State;
+use crate::id::HandoffId;
+use crate::lifecycle::{Cancel, Command, Fail, Report};
+use crate::run::{Run, Tracked};
+use crate::step::{ORCHESTRATOR, Role};
+
+/// So many decisions follow from each other at most. A workflow that is right needs a handful.
+const DECISIONS_MAX: usize = 10_000;
+
+/// What must be decided.
+enum Open {
+    /// The run has not begun.
+    Beginning,
+    /// What follows from how a handoff ended.
+    Outcome(HandoffId),
+    /// Who helps a blocked agent.
+    Blocked(HandoffId),
+    /// Whether a group can go on or is done.
+    Group(HandoffId),
+}
+
+/// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
+pub fn settle(draft: &mut Draft) -> Result<(), String> {
+    for _ in 0..DECISIONS_MAX {
+        if draft.run.is_finished() || !is_driven(&draft.run) {
+            return Ok(());
+        }
+        let Some(open) = next_open(&draft.run) else { return Ok(()) };
+        match open {
+            Open::Beginning => enter::begin(draft)?,
+            Open::Outcome(id) => turn::settle(draft, &id)?,
+            Open::Blocked(id) => unblock::unblock(draft, &id)?,
+            Open::Group(id) => join::advance(draft, &id)?,
+        }
+    }
+    Err("its phases follow each other without end".to_owned())
+}
+
+/// Only a run that somebody drives goes on.
+fn is_driven(run: &Run) -> bool {
+    matches!(run.root().handoff.state, State::Claimed { .. })
+}
+
+fn next_open(run: &Run) -> Option<Open> {
+    if run.handoffs().nth(1).is_none() {
+        return Some(Open::Beginning);
+    }
+    run.open().filter(|tracked| tracked.step.role != Role::Run).find_map(|tracked| open_of(run, tracked))
+}
+
+fn open_of(run: &Run, tracked: &Tracked) -> Option<Open> {
+    let id = || tracked.handoff.id.clone();
+    match &tracked.handoff.state {
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Some(Open::Outcome(id())),
+        State::Blocked { .. } if unblock::is_open(run, tracked) => Some(Open::Blocked(id())),
+        State::Pending { .. } if tracked.step.role == Role::Group && join::can_advance(run, tracked) => {
+            Some(Open::Group(id()))
+        }
+        State::Pending { .. }
+        | State::Claimed { .. }
+        | State::Verifying
+        | State::Blocked { .. }
+        | State::AwaitingPerson { .. } => None,
+    }
+}
+
+/// Returns the handoffs that the driver itself must see to: agents that it reaches, and commands.
+pub fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
+    run.open().filter(|tracked| {
+        matches!(tracked.step.role, Role::Work | Role::Check | Role::Delegation)
+            && !matches!(tracked.handoff.state, State::AwaitingPerson { .. } | State::Blocked { .. })
+            && !tracked.handoff.state.name().is_finished()
+    })
+}
+
+/// Ends the run well.
+fn complete(draft: &mut Draft, why: &str) -> Result<(), String> {
+    let root = draft.run.root();
+    let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
+    let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
+    let report = Command::Report(Report { fence, ending, document, tokens_used: None });
+    draft.apply(&id, report).map_err(|refusal| refusal.to_string())
+}
+
+/// Ends the run because it cannot go on.
+pub fn fail(draft: &mut Draft, why: &str) {
+    // Only a run that is driven can fail; another one has ended already.
+    let _ = stop(draft, why);
+}
+
+/// Calls off what still goes on in a run that has ended.
+pub fn call_off(draft: &mut Draft) {
+    let unfinished = |tracked: &&Tracked| !tracked.handoff.state.name().is_finished() && tracked.step.role != Role::Run;
+    let ids: Vec<HandoffId> = draft.run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
+    for id in ids {
+        let reason = Some("the run has stopped".to_owned());
+        let cancel = Command::Cancel(Cancel { by: ORCHESTRATOR.to_owned(), reason });
+        // Whoever waits for one that was called off before it goes on, and is called off in its turn.
+        let _ = draft.apply(&id, cancel);
+    }
+}
+
+/// Ends the run without success: what still goes on is called off.
+fn stop(draft: &mut Draft, why: &str) -> Result<(), String> {
+    let root = draft.run.root();
+    let (root_id, fence) = (root.handoff.id.clone(), root.handoff.fence);
+    call_off(draft);
+    let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::processing_error(), why) };
+    let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0 });
+    draft.apply(&root_id, fail).map_err(|refusal| refusal.to_string())
+}

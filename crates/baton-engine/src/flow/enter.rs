@@ -1,0 +1,160 @@
+//! Entering a phase: a handoff to its agent, its command, its person or its members.
+
+use baton_protocol::wire::same_word;
+use baton_protocol::workflow::{Agent, Phase, Retry};
+
+use super::limits::{self, Next};
+use super::turn::holds;
+use super::{complete, join, requests};
+use crate::definition::Located;
+use crate::draft::Draft;
+use crate::handoff::{Note, Terms, Written};
+use crate::id::HandoffId;
+use crate::lifecycle::Accept;
+use crate::retry;
+use crate::run::Run;
+use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
+
+/// The longest part of an identifier that names the phase; longer ones are cut and told apart by their visit.
+const NAME_BYTES_MAX: usize = 72;
+
+/// Begins the run with its first phase.
+pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
+    let definition = draft.run.definition.clone();
+    let (siblings, prefix) = (definition.workflow.phases.as_slice(), String::new());
+    let root = draft.run.root().handoff.id.clone();
+    for index in 0..siblings.len() {
+        let located = Located { definition: &definition, siblings, index, prefix: prefix.clone() };
+        if is_wanted(&draft.run, &located, index)? {
+            return enter(draft, siblings[index].id(), Some(root), None, Vec::new());
+        }
+    }
+    complete(draft, "every phase was left out")
+}
+
+/// Says whether a phase is not left out.
+pub(super) fn is_wanted(run: &Run, located: &Located<'_>, index: usize) -> Result<bool, String> {
+    let phase = &located.siblings[index];
+    holds(run, &located.path_of(phase), phase.when.as_deref())
+}
+
+/// Says which limit stands against entering a phase.
+pub(super) fn limit(draft: &Draft, path: &str) -> Option<String> {
+    let located = draft.run.definition.locate(path)?;
+    let phase = located.phase();
+    let next = Next { role: role(phase), phase: path, agent: phase.agent.as_deref() };
+    limits::reached(&draft.run, &next, draft.at)
+}
+
+fn role(phase: &Phase) -> Role {
+    match phase {
+        Phase { agent: Some(_), .. } => Role::Work,
+        Phase { check: Some(_), .. } => Role::Check,
+        Phase { gate: Some(_), .. } => Role::Gate,
+        _ => Role::Group,
+    }
+}
+
+/// Enters a phase.
+pub(super) fn enter(
+    draft: &mut Draft,
+    path: &str,
+    within: Option<HandoffId>,
+    previous: Option<&HandoffId>,
+    notes: Vec<Note>,
+) -> Result<(), String> {
+    let definition = draft.run.definition.clone();
+    let located = definition.locate(path).ok_or_else(|| format!("there is no phase {path}"))?;
+    let phase = located.phase();
+    let visit = draft.run.visits(path) + 1;
+    let id = identifier(&draft.run, path, visit)?;
+    let step = Step { role: role(phase), phase: path.to_owned(), visit, within, about: None };
+    let sender = previous.and_then(|previous| draft.run.find(previous));
+    let from = sender.map_or_else(|| draft.run.root().handoff.terms.from.clone(), requests::voice);
+    let asking =
+        requests::Asking { run: &draft.run, located: &located, path, id: &id, from: &from, sender, at: draft.at };
+    let (mut terms, request) = match step.role {
+        Role::Work => {
+            let name = phase.agent.as_deref().unwrap_or_default();
+            let agent = located.definition.workflow.agent(name).ok_or_else(|| format!("there is no agent {name}"))?;
+            let mut terms = Terms::between(&*from, name);
+            terms.verify = true;
+            terms.timeout_ms = phase.timeout.or(agent.timeout).map(|timeout| timeout.milliseconds);
+            terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
+            (terms, asking.work(name, agent)?)
+        }
+        Role::Check => {
+            let mut terms = Terms::between(&*from, CHECK);
+            // A command that fails has done its work; only a crash makes another attempt necessary.
+            terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+            (terms, asking.check()?)
+        }
+        Role::Gate => {
+            let mut terms = Terms::between(&*from, HUMAN);
+            terms.choices = phase.gate.iter().flat_map(|gate| gate.choices.keys().cloned()).collect();
+            (terms, asking.gate()?)
+        }
+        _ => (Terms::between(&*from, GROUP), join::request(&asking)?),
+    };
+    terms.step = Some(step);
+    let run = draft.run.id.clone();
+    draft.accept(Accept { id, run, terms, request, notes });
+    Ok(())
+}
+
+/// Makes the identifier of a visit: the run, the phase and the number.
+pub(super) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
+    let name = path.replace('/', ".");
+    let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
+    // Two long names that begin alike must not meet.
+    let tail = if cut < name.len() {
+        format!("-{}", &crate::handoff::Digest::of(name.as_bytes()).0[..8])
+    } else {
+        String::new()
+    };
+    HandoffId::parse(format!("{}.{}{tail}.{number}", run.id, &name[..cut]))
+}
+
+/// Returns the policy that a workflow asks for; what it does not say is as usual.
+pub(super) fn policy(retry: Option<&Retry>) -> retry::Policy {
+    let usual = retry::Policy::default();
+    let Some(retry) = retry else { return usual };
+    retry::Policy {
+        max_retries: retry.max_retries.map_or(usual.max_retries, |times| {
+            u32::try_from(times).unwrap_or(retry::RETRIES_MAX).min(retry::RETRIES_MAX)
+        }),
+        delay_ms: retry.delay.map_or(usual.delay_ms, |delay| delay.milliseconds),
+        multiplier: retry.multiplier.as_ref().and_then(|factor| factor.as_f64()).unwrap_or(usual.multiplier),
+        jitter: usual.jitter,
+    }
+}
+
+/// Finds an agent of the workflow that a phase belongs to, by its name without regard to case, `-` and `_`.
+pub(super) fn agent_named<'d>(located: &Located<'d>, name: &str) -> Option<(&'d str, &'d Agent)> {
+    located.definition.workflow.agents.iter().find(|(known, _)| same_word(known, name))
+}
+
+/// Accepts a handoff that is no visit of a phase: help for somebody, or a question to a person.
+pub(super) fn aside(
+    draft: &mut Draft,
+    about: &HandoffId,
+    role: Role,
+    mut terms: Terms,
+    request: Written,
+) -> Result<(), String> {
+    let subject = draft.run.find(about).ok_or("what it is about is gone")?;
+    let (phase, within) = (subject.step.phase.clone(), subject.step.within.clone());
+    let word = match role {
+        Role::Delegation => terms.to.clone(),
+        Role::Escalation => "question".to_owned(),
+        Role::Limit => "limit".to_owned(),
+        _ => "failure".to_owned(),
+    };
+    let same = |step: &Step| step.role == role && step.phase == phase;
+    let visit = draft.run.handoffs().filter(|tracked| same(&tracked.step)).count() as u32 + 1;
+    let id = identifier(&draft.run, &format!("{phase}/{word}"), visit)?;
+    terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()) });
+    let run = draft.run.id.clone();
+    draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! Questions to people: at a limit, after a failure, and how each of them reads.
+
+use baton_protocol::model::request::{Context, Gate};
+use baton_protocol::model::terms::{GateType, HandoffKind};
+use baton_protocol::model::{Report, Request};
+use baton_protocol::workflow::GateFields;
+use serde_json::{Map, Value};
+
+use super::enter::aside;
+use super::requests::{party, write};
+use super::values::context;
+use crate::draft::Draft;
+use crate::handoff::{Ask, Digest, State, Terms};
+use crate::id::HandoffId;
+use crate::people::Question;
+use crate::run::{Run, Tracked};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
+
+/// What a person can choose at a limit.
+const AT_LIMIT: [(&str, &str); 3] = [
+    ("continue", "go on once more; nothing is reset"),
+    ("revise", "go on, and count anew from here"),
+    ("stop", "stop the run"),
+];
+
+/// Asks a person because a limit is reached.
+pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), String> {
+    let question = format!("A limit is reached: {limit}. Go on?");
+    ask(draft, about, Role::Limit, &question, &AT_LIMIT)
+}
+
+/// Asks a person because something has failed.
+pub(super) fn after_failure(
+    draft: &mut Draft,
+    about: &HandoffId,
+    question: &str,
+    choices: &[(&str, &str)],
+) -> Result<(), String> {
+    ask(draft, about, Role::Failure, question, choices)
+}
+
+fn ask(
+    draft: &mut Draft,
+    about: &HandoffId,
+    role: Role,
+    question: &str,
+    choices: &[(&str, &str)],
+) -> Result<(), String> {
+    let subject = draft.run.find(about).ok_or("what it is about is gone")?;
+    let options: Map<String, Value> =
+        choices.iter().map(|(word, meaning)| ((*word).to_owned(), Value::from(*meaning))).collect();
+    let gate = Gate {
+        r#type: Some(GateType::Blocking),
+        name: Some(if role == Role::Limit { "limit" } else { "failure" }.to_owned()),
+        items: vec![question.to_owned()],
+        options,
+        ..Gate::default()
+    };
+    let request = Request {
+        kind: Some(HandoffKind::Gate),
+        timestamp: Some(draft.at.to_string()),
+        from: party(ORCHESTRATOR),
+        to: party(HUMAN),
+        instructions: Some(question.to_owned()),
+        context: Some(Context { summary: Some(story(&draft.run, subject)), ..Context::default() }),
+        gate: Some(gate),
+        ..Request::default()
+    };
+    let mut terms = Terms::between(ORCHESTRATOR, HUMAN);
+    terms.choices = choices.iter().map(|(word, _)| (*word).to_owned()).collect();
+    aside(draft, about, role, terms, write("package", request))
+}
+
+/// Tells what happened in the phase so far: every visit, and how it ended.
+fn story(run: &Run, subject: &Tracked) -> String {
+    let mut lines = Vec::new();
+    for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
+        let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
+            (State::Failed { .. }, Some(failure)) => format!("failed: {failure}"),
+            (state, _) => state.name().to_string(),
+        };
+        let route = tracked.route.as_ref().map(|route| format!("; then {}: {}", route.to, route.why));
+        let (phase, visit) = (&tracked.step.phase, tracked.step.visit);
+        lines.push(format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default()));
+    }
+    // The latest say most about why it came to this.
+    let from = lines.len().saturating_sub(12);
+    format!("It is about {}.\n{}", subject.handoff.id, lines[from..].join("\n"))
+}
+
+/// Returns the gate that the workflow has put where a handoff waits for a person.
+pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &Tracked) -> Option<&'r GateFields> {
+    let located = run.definition.locate(&tracked.step.phase)?;
+    let phase = located.phase();
+    match (tracked.step.role, &tracked.handoff.state) {
+        (Role::Gate, _) => phase.gate.as_ref(),
+        // An agent that asks for a review itself wants a person, not a rule.
+        (Role::Work, State::AwaitingPerson { ask: Ask::Review }) if tracked.report().is_some_and(is_done) => {
+            phase.review.as_ref().map(|review| &review.gate)
+        }
+        _ => None,
+    }
+}
+
+fn is_done(report: &Report) -> bool {
+    use baton_protocol::model::terms::{Decision, Outcome};
+    report.outcome == Some(Outcome::Complete) && !matches!(report.decision, Some(Decision::Stop | Decision::Clarify))
+}
+
+/// Returns what a person is asked where a handoff waits for one.
+pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
+    let State::AwaitingPerson { ask } = tracked.handoff.state else { return None };
+    let request = tracked.asked();
+    let report = tracked.report();
+    let gate = gate_of(run, tracked);
+    let asked_gate = request.as_ref().and_then(|request| request.gate.as_ref());
+    let mut items = gate.map(|gate| gate.items.clone()).unwrap_or_default();
+    items.extend(asked_gate.map(|gate| gate.items.clone()).unwrap_or_default());
+    items.dedup();
+    let document = match (ask, &tracked.told) {
+        (Ask::Review | Ask::Clarification, Some(told)) => Some(told.written.clone()),
+        _ => Some(tracked.request.clone()),
+    };
+    let meaning = |word: &String| {
+        let meant = asked_gate.and_then(|gate| gate.options.get(word)).and_then(Value::as_str);
+        (word.clone(), meant.unwrap_or_default().to_owned())
+    };
+    let said = match ask {
+        Ask::Gate => request.as_ref().and_then(|request| request.context.as_ref()?.summary.clone()),
+        Ask::Review | Ask::Clarification => report.and_then(context).map(str::to_owned),
+    };
+    Some(Question {
+        handoff: tracked.handoff.id.clone(),
+        run: run.id.clone(),
+        phase: tracked.step.phase.clone(),
+        agent: tracked.handoff.terms.to.clone(),
+        ask,
+        title: title(tracked, ask, request.as_ref(), gate),
+        text: said.unwrap_or_default(),
+        items,
+        questions: questions(report, request.as_ref()),
+        choices: tracked.handoff.terms.choices.iter().map(meaning).collect(),
+        document,
+        examined: tracked.examined.clone(),
+        shown: tracked.handoff.last_report.clone().unwrap_or_else(|| Digest::of(b"")),
+    })
+}
+
+fn title(tracked: &Tracked, ask: Ask, request: Option<&Request>, gate: Option<&GateFields>) -> String {
+    let agent = &tracked.handoff.terms.to;
+    let phase = &tracked.step.phase;
+    match (ask, tracked.step.role) {
+        (Ask::Gate, Role::Gate) => {
+            let name = gate.and_then(|gate| gate.name.clone()).unwrap_or_else(|| phase.clone());
+            format!("{name}: approve?")
+        }
+        (Ask::Gate, _) => {
+            let told = request.and_then(|request| request.instructions.clone());
+            told.unwrap_or_else(|| format!("{phase}: a person must decide"))
+        }
+        (Ask::Review, _) => format!("{phase}: approve what {agent} has done?"),
+        (Ask::Clarification, _) => format!("{phase}: {agent} asks"),
+    }
+}
+
+fn questions(report: Option<&Report>, request: Option<&Request>) -> Vec<String> {
+    let asked = report.into_iter().flat_map(|report| &report.questions);
+    let asked = asked.filter_map(|question| question.fields.question.clone());
+    let open = request.and_then(|request| request.context.as_ref()).into_iter();
+    let open = open.flat_map(|context| &context.open_questions).filter_map(|open| open.question.clone());
+    asked.chain(open).collect()
+}

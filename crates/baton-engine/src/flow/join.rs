@@ -1,0 +1,279 @@
+//! Groups: phases that hold others. Their members begin, and what came out of them is put together.
+
+use baton_protocol::model::Report;
+use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::workflow::Phase;
+use serde_json::{Map, Value, json};
+
+use super::requests::{Asking, written_report};
+use super::values::{context, names};
+use super::{enter, gates};
+use crate::definition::Located;
+use crate::draft::Draft;
+use crate::expression;
+use crate::handoff::Written;
+use crate::id::HandoffId;
+use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
+use crate::run::{Run, Tracked};
+use crate::step::{ORCHESTRATOR, Role};
+
+/// The items of a foreach, by their key.
+pub(super) struct Items(Vec<(String, Value)>);
+
+impl Items {
+    /// Returns the items that a group was made with.
+    pub(super) fn of(group: &Tracked) -> Items {
+        let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+        let items = data.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+        let item = |item: Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
+        Items(items.into_iter().filter_map(item).collect())
+    }
+
+    pub(super) fn value(&self, key: &str) -> Option<Value> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+    }
+}
+
+/// Returns what a nested workflow was given.
+pub(super) fn given(group: &Tracked) -> Map<String, Value> {
+    let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+    data.get("inputs").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Writes the request of a group: its items or its inputs are fixed when it begins.
+pub(super) fn request(asking: &Asking<'_>) -> Result<Written, String> {
+    let phase = asking.located.phase();
+    let data = if let Some(list) = &phase.foreach {
+        let value = expression::evaluate(list, &names(asking.run, asking.path));
+        let value = value.map_err(|error| format!("phase {}: `foreach: {list}`: {error}", asking.path))?;
+        let Value::Array(items) = value else {
+            return Err(format!("phase {}: `foreach: {list}` is no list", asking.path));
+        };
+        json!({ "items": keyed(items) })
+    } else if let Some(file) = &phase.workflow {
+        let inner = asking.located.definition.nested.get(file).ok_or_else(|| format!("there is no workflow {file}"))?;
+        let inputs = crate::definition::Definition::inputs(&inner.workflow, asking.inputs()?)?;
+        json!({ "inputs": inputs })
+    } else {
+        Value::Null
+    };
+    Ok(asking.group(data))
+}
+
+/// Gives every item a key that can stand in an identifier.
+fn keyed(items: Vec<Value>) -> Vec<Value> {
+    let mut keys: Vec<String> = Vec::new();
+    let keyed = items.into_iter().enumerate().map(|(index, value)| {
+        let named = ["id", "name", "key", "tool"].iter().find_map(|name| value.get(name)?.as_str());
+        let text = value.as_str().or(named).unwrap_or_default();
+        let safe =
+            |character: char| if character.is_alphanumeric() || "-_".contains(character) { character } else { '-' };
+        let mut key: String = text.chars().take(40).map(safe).collect();
+        if key.is_empty() || keys.contains(&key) {
+            key = format!("{}{}", if key.is_empty() { "item-".to_owned() } else { format!("{key}-") }, index + 1);
+        }
+        keys.push(key.clone());
+        json!({ "key": key, "value": value })
+    });
+    keyed.collect()
+}
+
+/// One line of phases inside a group.
+struct Lane {
+    /// Its name: the branch or the item.
+    name: String,
+    /// The path of its first phase.
+    first: String,
+    /// Where it is.
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    Going,
+    Passed,
+    Failed,
+}
+
+fn lanes(run: &Run, group: &Tracked) -> Option<(Vec<Lane>, usize)> {
+    let located = run.definition.locate(&group.step.phase)?;
+    let phase = located.phase();
+    let path = &group.step.phase;
+    let plan: Vec<(String, String, String)> = if let Some(file) = &phase.workflow {
+        let inner = located.definition.nested.get(file)?;
+        let first = inner.workflow.phases.first().map(Phase::id).unwrap_or_default();
+        vec![(phase.id().to_owned(), format!("{path}/"), format!("{path}/{first}"))]
+    } else if phase.foreach.is_some() {
+        let first = phase.phases.first().map(Phase::id).unwrap_or_default();
+        let lane = |(key, _): (String, Value)| (key.clone(), format!("{path}/{key}/"), format!("{path}/{key}/{first}"));
+        Items::of(group).0.into_iter().map(lane).collect()
+    } else {
+        let lane = |branch: &Phase| {
+            let first = format!("{path}/{}", branch.id());
+            (branch.id().to_owned(), format!("{first}/"), first)
+        };
+        phase.parallel.iter().map(lane).collect()
+    };
+    let members: Vec<&Tracked> = run
+        .handoffs()
+        .filter(|tracked| tracked.step.role.is_phase() && tracked.step.within.as_ref() == Some(&group.handoff.id))
+        .collect();
+    let lanes = plan.into_iter().map(|(name, prefix, first)| {
+        let last =
+            members.iter().rev().find(|member| member.step.phase.starts_with(&prefix) || member.step.phase == first);
+        let progress = match last {
+            None => Progress::Waiting,
+            Some(last) => progress(run, last),
+        };
+        Lane { name, first, progress }
+    });
+    let at_once = phase.at_once.map_or(usize::MAX, |count| usize::try_from(count.max(1)).unwrap_or(usize::MAX));
+    Some((lanes.collect(), at_once))
+}
+
+/// Where a lane is, by its last visit and what was decided about it.
+fn progress(run: &Run, last: &Tracked) -> Progress {
+    if !last.handoff.routed || !last.handoff.state.name().is_finished() {
+        return Progress::Going;
+    }
+    // A person may have been asked about it; then what was decided there counts.
+    let asked = run.handoffs().rev().find(|tracked| {
+        tracked.step.about.as_ref() == Some(&last.handoff.id)
+            && matches!(tracked.step.role, Role::Failure | Role::Limit)
+    });
+    let route = match asked {
+        Some(gate) if !gate.handoff.routed => return Progress::Going,
+        Some(gate) => gate.route.as_ref(),
+        None => last.route.as_ref(),
+    };
+    match route.map(|route| route.to.as_str()) {
+        Some("end") => Progress::Passed,
+        Some("stop") => Progress::Failed,
+        _ => Progress::Going,
+    }
+}
+
+/// Returns the latest question to a person about a limit that the group has reached.
+fn limit_gate<'r>(run: &'r Run, group: &HandoffId) -> Option<&'r Tracked> {
+    let about = |tracked: &&Tracked| tracked.step.role == Role::Limit && tracked.step.about.as_ref() == Some(group);
+    run.handoffs().rev().find(about)
+}
+
+/// Says whether members can begin, or all of them are done.
+pub(super) fn can_advance(run: &Run, group: &Tracked) -> bool {
+    let Some((lanes, at_once)) = lanes(run, group) else { return true };
+    if limit_gate(run, &group.handoff.id).is_some_and(|gate| !gate.handoff.routed) {
+        return false;
+    }
+    let going = lanes.iter().filter(|lane| lane.progress == Progress::Going).count();
+    let waiting = lanes.iter().any(|lane| lane.progress == Progress::Waiting);
+    (waiting && going < at_once) || (!waiting && going == 0)
+}
+
+/// Begins the members that can begin, or puts together what came out.
+pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let group = draft.run.find(id).ok_or("the group is gone")?;
+    let (lanes, at_once) = lanes(&draft.run, group).ok_or("its phase is not in the workflow")?;
+    let going = lanes.iter().filter(|lane| lane.progress == Progress::Going).count();
+    let waiting: Vec<&Lane> = lanes.iter().filter(|lane| lane.progress == Progress::Waiting).collect();
+    if waiting.is_empty() && going == 0 {
+        return finish(draft, id, &lanes);
+    }
+    let asked = limit_gate(&draft.run, id).map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
+    if asked == Some(true) {
+        return finish(draft, id, &lanes);
+    }
+    for lane in waiting.into_iter().take(at_once.saturating_sub(going)) {
+        let first = first_wanted(&draft.run, &lane.first)?;
+        if let Some(limit) = enter::limit(draft, &first).filter(|_| asked.is_none()) {
+            return gates::at_limit(draft, id, &limit);
+        }
+        enter::enter(draft, &first, Some(id.clone()), Some(id), Vec::new())?;
+    }
+    Ok(())
+}
+
+/// The first phase of a lane that is not left out; the first at all if all are.
+fn first_wanted(run: &Run, first: &str) -> Result<String, String> {
+    let Some(located) = run.definition.locate(first) else { return Ok(first.to_owned()) };
+    let group = located.prefix.trim_end_matches('/');
+    let is_branch = run.definition.locate(group).is_some_and(|group| !group.phase().parallel.is_empty());
+    if is_branch {
+        return Ok(first.to_owned());
+    }
+    for index in located.index..located.siblings.len() {
+        if enter::is_wanted(run, &located, index)? {
+            return Ok(located.path_of(&located.siblings[index]));
+        }
+    }
+    Ok(first.to_owned())
+}
+
+fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), String> {
+    let group = draft.run.find(id).ok_or("the group is gone")?;
+    let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
+    let report = aggregate(&draft.run, group, &located, lanes);
+    let document = written_report(report);
+    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None };
+    draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())?;
+    let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
+    let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };
+    draft.apply(id, Command::Report(reporting)).map_err(|refusal| refusal.to_string())
+}
+
+/// Puts together what came out of the members.
+fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>, lanes: &[Lane]) -> Report {
+    let rule = located.phase().pass_when.unwrap_or_default();
+    let passed = lanes.iter().filter(|lane| lane.progress == Progress::Passed).count();
+    let overall = rule.is_met(passed, lanes.len());
+    let last_of = |lane: &Lane| {
+        let prefix = lane.first.rsplit_once('/').map_or("", |(prefix, _)| prefix);
+        let path = &group.step.phase;
+        let own = |tracked: &&Tracked| match prefix == path.as_str() && located.phase().workflow.is_none() {
+            true => tracked.step.phase == lane.first,
+            false => tracked.step.phase.starts_with(&format!("{prefix}/")),
+        };
+        run.handoffs().rev().filter(|tracked| tracked.step.role.is_phase()).find(own)
+    };
+    let result = |lane: &Lane| {
+        let last = last_of(lane);
+        let report = last.and_then(Tracked::report);
+        let failure = last.and_then(|last| last.handoff.last_failure.as_ref()).map(ToString::to_string);
+        ParallelResult {
+            task_id: last.map(|last| last.handoff.id.to_string()),
+            r#type: Some(lane.name.clone()),
+            passed: Some(lane.progress == Progress::Passed),
+            summary: report.and_then(context).map(str::to_owned).or(failure),
+            ..ParallelResult::default()
+        }
+    };
+    let results: Vec<ParallelResult> = lanes.iter().map(result).collect();
+    let artifacts = lanes.iter().filter_map(last_of).filter_map(Tracked::report);
+    let artifacts = artifacts.flat_map(|report| report.artifacts.clone()).collect();
+    let aggregation = Aggregation {
+        total: Some(lanes.len() as u64),
+        passed: Some(passed as u64),
+        failed: Some((lanes.len() - passed) as u64),
+        rule: Some(rule.to_string()),
+        overall_passed: Some(overall),
+    };
+    let names = |wanted: bool| {
+        let of = lanes.iter().filter(|lane| (lane.progress == Progress::Passed) == wanted);
+        of.map(|lane| lane.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let total = lanes.len();
+    let summary = match passed == total {
+        true => format!("{}: all {total} passed ({})", group.step.phase, names(true)),
+        false => format!("{}: {passed} of {total} passed; failed: {}", group.step.phase, names(false)),
+    };
+    Report {
+        id: Some(group.handoff.id.to_string()),
+        outcome: Some(Outcome::Complete),
+        summary: Some(summary),
+        artifacts,
+        findings: Some(Findings::Parallel(Parallel { results, aggregation: Some(aggregation) })),
+        ..Report::default()
+    }
+}

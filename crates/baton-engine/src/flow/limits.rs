@@ -1,0 +1,55 @@
+//! Limits: when a person must look before it goes on.
+
+use baton_protocol::workflow::{Duration, Limits};
+use jiff::Timestamp;
+
+use crate::run::Run;
+use crate::step::Role;
+
+/// What would come next.
+pub(super) struct Next<'a> {
+    pub(super) role: Role,
+    pub(super) phase: &'a str,
+    pub(super) agent: Option<&'a str>,
+}
+
+/// Says which limit stands against what would come next; `None` if none does.
+pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<String> {
+    let limits = limits(run);
+    let counted = &run.counted;
+    let over = |limit: Option<u64>, usual: u64, count: u64| {
+        let limit = limit.unwrap_or(usual);
+        (limit > 0 && count >= limit).then_some(limit)
+    };
+    if let Some(limit) = over(limits.handoffs, 50, counted.handoffs) {
+        return Some(format!("{} handoffs were made, and {limit} are allowed", counted.handoffs));
+    }
+    let visits = counted.visits(next.phase);
+    if let Some(limit) = over(limits.visits_per_phase, 3, visits).filter(|_| next.role.is_phase()) {
+        return Some(format!("the phase {} was visited {visits} times, and {limit} are allowed", next.phase));
+    }
+    if let Some(agent) = next.agent {
+        let exchanges = counted.exchanges_with(agent);
+        // The usual limit lets work come back three times.
+        if let Some(limit) = over(limits.ping_pong, 3, exchanges.saturating_sub(1)) {
+            return Some(format!("two agents handed work to each other {exchanges} times, and {limit} are allowed"));
+        }
+    }
+    if let Some(limit) = over(limits.tokens, 0, counted.tokens) {
+        return Some(format!("{} tokens were used, and {limit} are allowed", counted.tokens));
+    }
+    let elapsed = now.duration_since(counted.since).unsigned_abs();
+    let wall_clock = limits.wall_clock.map(Duration::as_std).filter(|limit| !limit.is_zero());
+    let limit = wall_clock.filter(|limit| elapsed >= *limit)?;
+    Some(format!("the run has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_secs()))
+}
+
+/// Says whether the same failure has now happened as often as is allowed.
+pub fn same_failure(run: &Run, phase: &str, failure: &str) -> bool {
+    let limit = limits(run).same_failure.unwrap_or(3);
+    limit > 0 && run.counted.failures(phase, failure) + 1 >= limit
+}
+
+fn limits(run: &Run) -> Limits {
+    run.definition.workflow.limits.clone().unwrap_or_default()
+}

@@ -1,0 +1,235 @@
+//! The documents that the orchestrator writes: what it asks of agents, checks and people, and what it reports itself.
+
+use baton_protocol::model::request::{Context, Expectations, Gate, Input, Party, RetryPolicy, WorkflowState};
+use baton_protocol::model::terms::{ExpectedOutput, GateType, HandoffKind, Outcome, TaskPhase};
+use baton_protocol::model::{Document, Kind, Report, Request};
+use baton_protocol::wire::Label;
+use baton_protocol::workflow::Agent;
+use baton_protocol::{Dialect, convert};
+use jiff::Timestamp;
+use serde_json::{Map, Number, Value};
+
+use super::values::{context, names};
+use crate::definition::Located;
+use crate::expression;
+use crate::handoff::Written;
+use crate::id::HandoffId;
+use crate::run::{Run, Tracked};
+use crate::step::{CHECK, GROUP, HUMAN, ORCHESTRATOR, Role};
+
+/// What is known when something is asked.
+pub(super) struct Asking<'a> {
+    pub(super) run: &'a Run,
+    pub(super) located: &'a Located<'a>,
+    pub(super) path: &'a str,
+    pub(super) id: &'a HandoffId,
+    pub(super) from: &'a str,
+    /// The handoff before.
+    pub(super) sender: Option<&'a Tracked>,
+    pub(super) at: Timestamp,
+}
+
+impl Asking<'_> {
+    /// What is asked of an agent.
+    pub(super) fn work(&self, name: &str, agent: &Agent) -> Result<Written, String> {
+        let phase = self.located.phase();
+        let dialect = dialect_of(agent);
+        let inputs = self.inputs()?;
+        let kind = phase.kind.as_deref().or(Some(phase.id())).and_then(TaskPhase::parse);
+        let output = kind.and_then(|kind| ExpectedOutput::ALL.iter().find(|output| output.phase() == kind));
+        let schema = agent.output_schema.clone();
+        let retry = phase.retry.as_ref().or(agent.retry.as_ref()).map(|retry| RetryPolicy {
+            max_retries: retry.max_retries,
+            retry_delay_seconds: retry.delay.and_then(|delay| seconds(delay.milliseconds)),
+            backoff_multiplier: retry.multiplier.clone(),
+        });
+        let request = Request {
+            instructions: Some(self.instructions()?),
+            phase: Some(Label::Name(kind.map_or_else(|| phase.id().to_owned(), |kind| kind.as_str().to_owned()))),
+            expectations: Some(Expectations {
+                deliverable: phase.deliverable.clone(),
+                constraints: phase.constraints.clone(),
+                success_criteria: phase.success_criteria.clone(),
+                output: output.map(|output| output.as_str().to_owned()),
+                schema,
+                destination: None,
+            }),
+            input: (!inputs.is_empty())
+                .then(|| Input { schema: agent.input_schema.clone(), data: Some(Value::Object(inputs)) }),
+            timeout_seconds: phase.timeout.or(agent.timeout).and_then(|timeout| seconds(timeout.milliseconds)),
+            retry,
+            ..self.plain(name)
+        };
+        Ok(write(dialect, request))
+    }
+
+    /// What a command is run for.
+    pub(super) fn check(&self) -> Result<Written, String> {
+        let command = self.located.phase().check.as_ref().map(ToString::to_string).unwrap_or_default();
+        let instructions = Some(format!("Run `{command}`: it passes if it ends with 0."));
+        Ok(write("native", Request { instructions, ..self.plain(CHECK) }))
+    }
+
+    /// What a person is asked by a phase that is a gate.
+    pub(super) fn gate(&self) -> Result<Written, String> {
+        let phase = self.located.phase();
+        let fields = phase.gate.clone().unwrap_or_default();
+        let usual = [("approve", "go on"), ("reject", "send it back with what must change")];
+        let options: Map<String, Value> = match fields.choices.is_empty() {
+            true => usual.into_iter().map(|(word, meaning)| (word.to_owned(), Value::from(meaning))).collect(),
+            false => fields.choices.clone(),
+        };
+        let instructions = self.instructions()?;
+        let items = if fields.items.is_empty() { vec![instructions.clone()] } else { fields.items };
+        let gate = Gate {
+            r#type: fields.r#type.or(Some(GateType::Blocking)),
+            name: fields.name.or_else(|| Some(phase.id().to_owned())),
+            step: Some(Label::Name(phase.id().to_owned())),
+            items,
+            options,
+        };
+        let (kind, instructions) = (Some(HandoffKind::Gate), Some(instructions));
+        Ok(write("package", Request { kind, instructions, gate: Some(gate), ..self.plain(HUMAN) }))
+    }
+
+    /// What a group is made with.
+    pub(super) fn group(&self, data: Value) -> Written {
+        let input = Some(Input { schema: None, data: Some(data) });
+        write("native", Request { input, ..self.plain(GROUP) })
+    }
+
+    /// What every request has.
+    fn plain(&self, to: &str) -> Request {
+        let steps = |phases: &[baton_protocol::workflow::Phase]| -> Vec<Label> {
+            phases.iter().map(|phase| Label::Name(phase.id().to_owned())).collect()
+        };
+        let (before, after) = self.located.siblings.split_at(self.located.index);
+        Request {
+            id: Some(self.id.to_string()),
+            timestamp: Some(self.at.to_string()),
+            kind: Some(HandoffKind::Sequential),
+            from: party(self.from),
+            to: party(to),
+            phase: Some(Label::Name(self.located.phase().id().to_owned())),
+            context: Some(self.context()),
+            workflow: Some(WorkflowState {
+                name: Some(self.located.definition.name().to_owned()),
+                current_step: Some(Label::Number(Number::from(before.len() as u64 + 1))),
+                completed_steps: steps(before),
+                remaining_steps: steps(after.get(1..).unwrap_or_default()),
+            }),
+            ..Request::default()
+        }
+    }
+
+    /// What the phase before says.
+    fn context(&self) -> Context {
+        let feature = self.run.definition.inputs.get("feature").and_then(Value::as_str);
+        let feature = Some(feature.unwrap_or(self.run.definition.name()).to_owned());
+        let Some(report) = self.sender.and_then(Tracked::report) else {
+            return Context { feature, ..Context::default() };
+        };
+        Context {
+            summary: context(report).map(str::to_owned),
+            feature,
+            relevant_files: report.files_modified.clone(),
+            artifacts: report.artifacts.clone(),
+            ..Context::default()
+        }
+    }
+
+    fn instructions(&self) -> Result<String, String> {
+        let phase = self.located.phase();
+        let usual = || format!("Work on the phase {} of {}.", phase.id(), self.located.definition.name());
+        let Some(task) = &phase.task else { return Ok(phase.title.clone().unwrap_or_else(usual)) };
+        if !task.contains("{{") && !task.contains("{%") {
+            return Ok(task.clone());
+        }
+        expression::render(task, &names(self.run, self.path))
+            .map_err(|error| format!("phase {}: its task: {error}", self.path))
+    }
+
+    /// Evaluates the inputs of the phase. What is no text is taken as it is.
+    pub(super) fn inputs(&self) -> Result<Map<String, Value>, String> {
+        let inputs = &self.located.phase().inputs;
+        if inputs.is_empty() {
+            return Ok(Map::new());
+        }
+        let names = names(self.run, self.path);
+        let evaluate = |(name, value): (&String, &Value)| {
+            let value = match value {
+                Value::String(text) => expression::evaluate(text, &names)
+                    .map_err(|error| format!("phase {}: the input {name} (`{text}`): {error}", self.path))?,
+                value => value.clone(),
+            };
+            Ok((name.clone(), value))
+        };
+        inputs.iter().map(evaluate).collect()
+    }
+}
+
+/// Returns who speaks when a handoff is followed by another.
+pub(super) fn voice(tracked: &Tracked) -> String {
+    match tracked.step.role {
+        Role::Work | Role::Delegation => tracked.handoff.terms.to.clone(),
+        _ => ORCHESTRATOR.to_owned(),
+    }
+}
+
+/// Names a party.
+pub(super) fn party(agent: &str) -> Option<Party> {
+    Some(Party { agent: Some(agent.to_owned()), ..Party::default() })
+}
+
+/// Returns the dialect in which an agent is asked.
+pub(super) fn dialect_of(agent: &Agent) -> &str {
+    agent.dialect.as_deref().unwrap_or(Dialect::Native.as_str())
+}
+
+/// Writes a request in a dialect; in the native one where that dialect has no requests.
+pub(super) fn write(dialect: &str, request: Request) -> Written {
+    let wanted = Dialect::parse(dialect).filter(|dialect| dialect.has(Kind::Request)).unwrap_or(Dialect::Native);
+    written(wanted, Document::Request(Box::new(request)))
+}
+
+/// Writes a report of the orchestrator itself.
+pub(super) fn written_report(report: Report) -> Written {
+    written(Dialect::Native, Document::Report(Box::new(report)))
+}
+
+fn written(dialect: Dialect, document: Document) -> Written {
+    let (dialect, value) = match dialect.write(&document) {
+        Some(value) => (dialect, value),
+        None => (Dialect::Native, Dialect::Native.write(&document).unwrap_or(Value::Null)),
+    };
+    Written::new(dialect, convert::render(&value, convert::Form::of(dialect)))
+}
+
+/// What a run reports when all of it is done.
+pub(super) fn final_report(run: &Run, why: &str) -> Written {
+    let phases: Vec<&Tracked> = run.handoffs().filter(|tracked| tracked.step.role.is_phase()).collect();
+    let mut artifacts = Vec::new();
+    for artifact in phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts) {
+        if !artifacts.contains(artifact) {
+            artifacts.push(artifact.clone());
+        }
+    }
+    let last = phases.iter().rev().find_map(|phase| phase.report().and_then(context));
+    let summary =
+        format!("{} is done: {} steps; {why}. {}", run.definition.name(), phases.len(), last.unwrap_or_default());
+    written_report(Report {
+        id: Some(run.id.to_string()),
+        from: party(ORCHESTRATOR),
+        outcome: Some(Outcome::Complete),
+        summary: Some(summary.trim().to_owned()),
+        artifacts,
+        ..Report::default()
+    })
+}
+
+fn seconds(milliseconds: u64) -> Option<Number> {
+    match milliseconds % 1000 {
+        0 => Some(Number::from(milliseconds / 1000)),
+        _ => Number::from_f64(milliseconds as f64 / 1000.0),
+    }
+}

@@ -1,0 +1,353 @@
+//! What follows from how a phase ended.
+
+use baton_protocol::model::Report;
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::wire::same_word;
+
+use super::values::names;
+use super::{complete, enter, gates, stop};
+use crate::answer;
+use crate::definition::Located;
+use crate::draft::Draft;
+use crate::expression;
+use crate::handoff::{About, Note, State};
+use crate::id::HandoffId;
+use crate::lifecycle::{Command, Decision, Route};
+use crate::route::{Row, Target, route};
+use crate::run::{REVISE, Run, Tracked};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
+
+/// What follows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turn {
+    /// A phase, with what its agent must know.
+    Phase {
+        /// Its path.
+        path: String,
+        /// What its agent must know.
+        notes: Vec<Note>,
+    },
+    /// The phases beside it are done.
+    End,
+    /// The phases beside it have failed.
+    Stop,
+    /// A person decides what follows.
+    Person {
+        /// What the person is asked.
+        question: String,
+        /// What can be chosen, and what each choice means.
+        choices: Vec<(&'static str, &'static str)>,
+    },
+    /// Whoever waits for it goes on; nothing else follows.
+    Returned,
+}
+
+/// What follows, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// What follows.
+    pub turn: Turn,
+    /// Why, and what it was decided against.
+    pub route: Route,
+}
+
+/// Deals with how a handoff ended.
+pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let tracked = draft.run.find(id).ok_or("it is gone")?;
+    let (subject, waived) = match tracked.step.role {
+        Role::Limit => (tracked.step.about.clone().unwrap_or_else(|| id.clone()), true),
+        _ => (id.clone(), false),
+    };
+    let decided = after(&draft.run, id)?;
+    enact(draft, id, &subject, decided, waived)
+}
+
+/// Carries out what was decided; at a limit a person is asked first.
+fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decided, waived: bool) -> Result<(), String> {
+    let Decided { turn, mut route } = decided;
+    if let (Turn::Phase { path, .. }, false) = (&turn, waived)
+        && let Some(limit) = enter::limit(draft, path)
+    {
+        route.to = HUMAN.to_owned();
+        route.why = limit.clone();
+        record(draft, id, route)?;
+        return gates::at_limit(draft, subject, &limit);
+    }
+    record(draft, id, route.clone())?;
+    let within = draft.run.find(subject).and_then(|tracked| tracked.step.within.clone());
+    let in_root = within.as_ref().is_none_or(|within| *within == draft.run.root().handoff.id);
+    match turn {
+        Turn::Phase { path, notes } => enter::enter(draft, &path, within, Some(subject), notes),
+        Turn::End if in_root => complete(draft, &route.why),
+        Turn::Stop if in_root => stop(draft, &route.why),
+        Turn::Person { question, choices } => gates::after_failure(draft, subject, &question, &choices),
+        // The group that it belongs to looks at its members itself.
+        Turn::End | Turn::Stop | Turn::Returned => Ok(()),
+    }
+}
+
+fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), String> {
+    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())
+}
+
+/// Decides what follows from how a handoff ended.
+pub fn after(run: &Run, id: &HandoffId) -> Result<Decided, String> {
+    let tracked = run.find(id).ok_or("it is gone")?;
+    match tracked.step.role {
+        Role::Run => Err("a run is followed by nothing".to_owned()),
+        Role::Delegation | Role::Escalation => {
+            let to = tracked.step.about.as_ref().map(ToString::to_string).unwrap_or_default();
+            Ok(decided(Turn::Returned, &to, "its result goes back to whoever waits for it"))
+        }
+        Role::Work | Role::Check | Role::Group | Role::Gate => after_phase(run, tracked),
+        Role::Failure => after_failure(run, tracked),
+        Role::Limit => after_limit(run, tracked),
+    }
+}
+
+fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
+    let located = run.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow")?;
+    let phase = located.phase();
+    match (&tracked.handoff.state, tracked.report()) {
+        (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
+        (State::Completed { .. }, Some(report)) if !answer::passes(report) => not_good(run, tracked, &located, report),
+        (State::Completed { .. }, report) => {
+            if let Some(report) = report
+                && let Some(decided) = by_row(run, tracked, &located, report)
+            {
+                return Ok(decided);
+            }
+            onward(run, &located, report)
+        }
+        (_, _) => {
+            let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
+            let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
+            let why = format!("{} has failed: {what}", phase.id());
+            // A gate that was rejected sends back what it was about.
+            let about = if tracked.step.role == Role::Gate { About::Feedback } else { About::Refuted };
+            failed(run, tracked, &located, &why, note(about, tracked, &what))
+        }
+    }
+}
+
+/// Follows a row of the workflow about complete reports, where there is one.
+fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Option<Decided> {
+    let workflow = &located.definition.workflow;
+    let agent = located.phase().agent.as_deref()?;
+    let outcome = report.outcome.unwrap_or(Outcome::Complete);
+    let routed = route(workflow, agent, outcome, report.blocked_reason.as_deref(), report.verdict.as_deref());
+    match (routed.row, routed.target) {
+        (Row::Workflow(_), Target::Phase(name)) => {
+            let notes = vec![note(About::Feedback, tracked, &told(report))];
+            Some(go(run, located, &name, &routed.why, notes))
+        }
+        _ => None,
+    }
+}
+
+/// What came out is not good: it goes back to whoever can change it.
+fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
+    if let Some(decided) = by_row(run, tracked, located, report) {
+        return Ok(decided);
+    }
+    let why = match (&report.verdict, tracked.step.role) {
+        (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
+        (None, Role::Check) => format!("the check {} failed", located.phase().id()),
+        (None, _) => format!("{} did not pass", located.phase().id()),
+    };
+    failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)))
+}
+
+/// A phase has failed: as it says, or back to the agent before it, or a person decides.
+fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Result<Decided, String> {
+    let phase = located.phase();
+    let (retry, back) = (("retry", "try the phase again"), ("back", "send it back to the agent before"));
+    let rest = [("continue", "go on as it is"), ("stop", "stop the run")];
+    let again = if tracked.step.role == Role::Work { retry } else { back };
+    let person = || {
+        let turn = Turn::Person { question: why.to_owned(), choices: [again].into_iter().chain(rest).collect() };
+        decided(turn, HUMAN, why)
+    };
+    Ok(match phase.on_failure.as_deref() {
+        Some(word) if same_word(word, "stop") => decided(Turn::Stop, "stop", why),
+        Some(word) if same_word(word, "gate") => person(),
+        Some(name) => go(run, located, name, why, vec![note]),
+        None if is_branch(run, tracked) => decided(Turn::Stop, "stop", why),
+        None if tracked.step.role == Role::Work && tracked.handoff.last_report.is_none() => person(),
+        None if tracked.step.role == Role::Work && !matches!(tracked.handoff.state, State::Completed { .. }) => {
+            person()
+        }
+        None => match worker_before(located) {
+            Some(index) => go(run, located, located.siblings[index].id(), why, vec![note]),
+            None if tracked.step.role == Role::Gate => decided(Turn::Stop, "stop", why),
+            None => person(),
+        },
+    })
+}
+
+/// Says whether it is one of several that run at the same time, and are judged together.
+fn is_branch(run: &Run, tracked: &Tracked) -> bool {
+    let within = tracked.step.within.as_ref().and_then(|within| run.find(within));
+    let group = within.and_then(|group| run.definition.locate(&group.step.phase));
+    group.is_some_and(|located| !located.phase().parallel.is_empty())
+}
+
+/// Finds the nearest phase before it in which an agent works.
+fn worker_before(located: &Located<'_>) -> Option<usize> {
+    located.siblings[..located.index].iter().rposition(|phase| phase.agent.is_some())
+}
+
+fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Decided, String> {
+    let choices = located.phase().gate.as_ref().map(|gate| &gate.choices);
+    let chosen = tracked.answer().and_then(|answer| {
+        let found = choices?.iter().find(|(word, _)| same_word(word, answer))?;
+        Some((found.0.as_str(), found.1.as_str().unwrap_or("next")))
+    });
+    match chosen {
+        Some((word, "stop")) => Ok(decided(Turn::Stop, "stop", &format!("the person chose {word}"))),
+        Some((_, "next")) | None => onward(run, located, None),
+        Some((word, name)) => {
+            let said = tracked.handoff.notes.last().cloned();
+            Ok(go(run, located, name, &format!("the person chose {word}"), said.into_iter().collect()))
+        }
+    }
+}
+
+/// What a person decided after something had failed.
+fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
+    let about = gate.step.about.as_ref().and_then(|about| run.find(about)).ok_or("what failed is gone")?;
+    let located = run.definition.locate(&about.step.phase).ok_or("its phase is not in the workflow")?;
+    let by = gate.decided.as_ref().map_or("a person", |decide| decide.by.as_str());
+    let answer = gate.answer().unwrap_or("stop");
+    let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
+    let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
+    let mut notes: Vec<Note> = failure.into_iter().map(|text| note(About::Refuted, about, &text)).collect();
+    notes.extend(
+        about
+            .report()
+            .filter(|report| !answer::passes(report))
+            .map(|report| note(About::Feedback, about, &told(report))),
+    );
+    notes.extend(said.map(|text| Note { about: About::Feedback, from: by.to_owned(), text }));
+    let why = format!("{by} chose {answer}");
+    Ok(match answer {
+        word if same_word(word, "retry") => go(run, &located, located.phase().id(), &why, notes),
+        word if same_word(word, "back") => match worker_before(&located) {
+            Some(index) => go(run, &located, located.siblings[index].id(), &why, notes),
+            None => go(run, &located, located.phase().id(), &why, notes),
+        },
+        word if same_word(word, "continue") => return onward(run, &located, about.report()),
+        _ => decided(Turn::Stop, "stop", &why),
+    })
+}
+
+/// What a person decided at a limit: it goes on as it would have, or not at all.
+fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
+    let by = gate.decided.as_ref().map_or("a person", |decide| decide.by.as_str());
+    let answer = gate.answer().unwrap_or("stop");
+    let why = format!("{by} chose {answer} at the limit");
+    if !same_word(answer, "continue") && !same_word(answer, REVISE) {
+        return Ok(decided(Turn::Stop, "stop", &why));
+    }
+    let about = gate.step.about.as_ref().ok_or("what reached the limit is gone")?;
+    // A group goes on by itself, and so does whoever is blocked.
+    if run.find(about).is_some_and(|about| !about.handoff.state.name().is_finished()) {
+        return Ok(decided(Turn::Returned, "continue", &why));
+    }
+    let mut decided = after(run, about)?;
+    decided.route.why = format!("{why}; {}", decided.route.why);
+    let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
+    if let (Turn::Phase { notes, .. }, Some(text)) = (&mut decided.turn, said) {
+        notes.push(Note { about: About::Feedback, from: by.to_owned(), text });
+    }
+    Ok(decided)
+}
+
+/// On to the next phase that is not left out.
+fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<Decided, String> {
+    let phase = located.phase();
+    let mut next = match phase.next.as_deref() {
+        Some(word) if same_word(word, "end") => None,
+        Some(name) => located.siblings.iter().position(|phase| phase.id() == name),
+        None if is_single(run, located) => None,
+        None => Some(located.index + 1),
+    };
+    let mut skipped = Vec::new();
+    while let Some(index) = next.filter(|index| *index < located.siblings.len()) {
+        let candidate = &located.siblings[index];
+        match enter::is_wanted(run, located, index)? {
+            true => break,
+            false => skipped.push(format!("{}: {}", candidate.id(), candidate.when.as_deref().unwrap_or_default())),
+        }
+        next = Some(index + 1);
+    }
+    let next = next.and_then(|index| located.siblings.get(index));
+    let mut decided = match next {
+        Some(next) => {
+            let why = format!("{} follows {}", next.id(), phase.id());
+            go(run, located, next.id(), &why, Vec::new())
+        }
+        None => decided(Turn::End, "end", &format!("{} was the last phase", phase.id())),
+    };
+    decided.route.skipped = skipped;
+    decided.route.instead_of = advice(report, next.and_then(|next| next.agent.as_deref()));
+    Ok(decided)
+}
+
+/// Phases that run at the same time have no order among each other.
+fn is_single(run: &Run, located: &Located<'_>) -> bool {
+    let group = located.prefix.trim_end_matches('/');
+    let parent = run.definition.locate(group);
+    parent.is_some_and(|parent| std::ptr::eq(parent.phase().parallel.as_slice(), located.siblings))
+}
+
+/// What the agent advised, where it is not followed.
+fn advice(report: Option<&Report>, agent: Option<&str>) -> Option<String> {
+    let advised = report?.next_agent()?;
+    let followed = agent.is_some_and(|agent| same_word(agent, advised));
+    (!followed && !same_word(advised, ORCHESTRATOR)).then(|| format!("{advised}, as the agent advised"))
+}
+
+fn go(_: &Run, located: &Located<'_>, name: &str, why: &str, notes: Vec<Note>) -> Decided {
+    let path = format!("{}{name}", located.prefix);
+    decided(Turn::Phase { path: path.clone(), notes }, &path, why)
+}
+
+fn decided(turn: Turn, to: &str, why: &str) -> Decided {
+    let route = Route { to: to.to_owned(), why: why.to_owned(), instead_of: None, skipped: Vec::new() };
+    Decided { turn, route }
+}
+
+/// What a report says to whoever must do it again.
+fn told(report: &Report) -> String {
+    let context = super::values::context(report).map(str::to_owned);
+    let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
+    let found = report.findings.as_ref().map(|findings| {
+        use baton_protocol::wire::Wire as _;
+        findings.write().to_string()
+    });
+    let issues = report.issues.iter().cloned();
+    let parts: Vec<String> = verdict.into_iter().chain(context).chain(issues).chain(found).collect();
+    parts.join("\n")
+}
+
+fn note(about: About, tracked: &Tracked, text: &str) -> Note {
+    let person = tracked.decided.as_ref().filter(|decide| matches!(decide.decision, Decision::Reject { .. }));
+    let from = person.map_or(&tracked.handoff.terms.to, |decide| &decide.by);
+    Note { about, from: from.clone(), text: text.to_owned() }
+}
+
+/// Says whether an expression holds for a phase; without one it does.
+pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, String> {
+    let Some(expression) = expression else { return Ok(true) };
+    let value = expression::evaluate(expression, &names(run, path));
+    let value = value.map_err(|error| format!("phase {path}: `when: {expression}`: {error}"))?;
+    Ok(match value {
+        serde_json::Value::Null => false,
+        serde_json::Value::Bool(holds) => holds,
+        serde_json::Value::Number(number) => number.as_f64() != Some(0.0),
+        serde_json::Value::String(text) => !text.is_empty(),
+        serde_json::Value::Array(items) => !items.is_empty(),
+        serde_json::Value::Object(members) => !members.is_empty(),
+    })
+}

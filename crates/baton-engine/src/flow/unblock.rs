@@ -1,0 +1,178 @@
+//! Blocked agents: somebody else does what they need, and its return lets them go on.
+
+use baton_protocol::model::request::{Context, Expectations, OpenQuestion};
+use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
+use baton_protocol::model::{Report, Request};
+
+use super::enter::{agent_named, aside, policy};
+use super::limits::{self, Next};
+use super::requests::{dialect_of, party, write};
+use super::values::context;
+use super::{gates, stop};
+use crate::draft::Draft;
+use crate::handoff::{State, Terms};
+use crate::id::HandoffId;
+use crate::lifecycle::{Command, Route};
+use crate::route::{Target, route};
+use crate::run::{Run, Tracked};
+use crate::step::{HUMAN, Role};
+
+/// Finds somebody who helps a blocked agent.
+pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let definition = draft.run.definition.clone();
+    let blocked = draft.run.find(id).ok_or("it is gone")?;
+    let located = definition.locate(&blocked.step.phase).ok_or("its phase is not in the workflow")?;
+    let State::Blocked { reason } = &blocked.handoff.state else { return Ok(()) };
+    let (agent, reason) = (blocked.handoff.terms.to.clone(), reason.clone());
+    let asks = blocked.told.as_ref().and_then(|told| told.asks.clone());
+    let asked = asks.as_deref().and_then(|name| agent_named(&located, name));
+    let routed = route(&located.definition.workflow, &agent, Outcome::Blocked, Some(&reason), None);
+    let (target, why) = match (asked, asks, routed.target) {
+        (Some((name, _)), _, _) => (Target::Agent(name.to_owned()), format!("{agent} delegates to {name}")),
+        (None, Some(name), Target::Human) => {
+            (Target::Human, format!("{agent} asks for {name}, who is not in the workflow"))
+        }
+        (_, _, target) => (target, routed.why),
+    };
+    let to = match &target {
+        Target::Agent(name) if *name != agent => name.clone(),
+        Target::Phase(name) => format!("{}{name}", located.prefix),
+        Target::Agent(_) | Target::Human => HUMAN.to_owned(),
+    };
+    if let Some(limit) = limit(draft, &to, &blocked.step.phase) {
+        match asked_at_limit(&draft.run, blocked) {
+            Asked::Never | Asked::Waiting => return gates::at_limit(draft, id, &limit),
+            Asked::Stop => return stop(draft, &limit),
+            Asked::GoOn => {}
+        }
+    }
+    let blocked = draft.run.find(id).ok_or("it is gone")?;
+    let (terms, request, role) = match &target {
+        Target::Agent(name) if *name != agent => {
+            let (name, helper) = agent_named(&located, name).ok_or_else(|| format!("there is no agent {name}"))?;
+            let mut terms = Terms::between(&*agent, name);
+            terms.verify = true;
+            terms.timeout_ms = helper.timeout.map(|timeout| timeout.milliseconds);
+            terms.retry = policy(helper.retry.as_ref());
+            (
+                terms,
+                write(dialect_of(helper), delegation(blocked, name, &reason, &draft.at.to_string())),
+                Role::Delegation,
+            )
+        }
+        // A phase cannot give its result back: a person decides instead.
+        Target::Agent(_) | Target::Human | Target::Phase(_) => {
+            let request = escalation(blocked, &reason, &draft.at.to_string());
+            (Terms::between(&*agent, HUMAN), write("package", request), Role::Escalation)
+        }
+    };
+    let mut terms = terms;
+    terms.returns_to = Some(id.clone());
+    let route = Route { to, why, instead_of: None, skipped: Vec::new() };
+    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
+    aside(draft, id, role, terms, request)
+}
+
+fn limit(draft: &Draft, to: &str, phase: &str) -> Option<String> {
+    let agent = Some(to).filter(|to| *to != HUMAN);
+    let next = Next { role: Role::Delegation, phase, agent };
+    agent.and_then(|_| limits::reached(&draft.run, &next, draft.at))
+}
+
+/// What a person said about a limit since the agent was blocked.
+enum Asked {
+    Never,
+    Waiting,
+    GoOn,
+    Stop,
+}
+
+fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
+    let gate = run.handoffs().rev().find(|tracked| {
+        tracked.step.role == Role::Limit
+            && tracked.step.about.as_ref() == Some(&blocked.handoff.id)
+            && tracked.handoff.accepted_at >= blocked.handoff.changed_at
+    });
+    match gate {
+        None => Asked::Never,
+        Some(gate) if !gate.handoff.routed => Asked::Waiting,
+        Some(gate) if gate.route.as_ref().is_some_and(|route| route.to == "stop") => Asked::Stop,
+        Some(_) => Asked::GoOn,
+    }
+}
+
+/// Says whether somebody must be found who helps; not while a person is asked about a limit.
+pub(super) fn is_open(run: &Run, blocked: &Tracked) -> bool {
+    !blocked.handoff.routed && !matches!(asked_at_limit(run, blocked), Asked::Waiting)
+}
+
+/// What is asked of the one who helps.
+fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
+    let report = blocked.report();
+    let agent = &blocked.handoff.terms.to;
+    let needs = report.and_then(context).unwrap_or("It did not say what it needs.");
+    Request {
+        id: Some(blocked.handoff.id.to_string()),
+        timestamp: Some(at.to_owned()),
+        kind: Some(HandoffKind::Delegation),
+        from: party(agent),
+        to: party(to),
+        instructions: Some(format!(
+            "{agent} is blocked in the phase {} ({reason}). Resolve this: {needs}",
+            blocked.step.phase
+        )),
+        context: Some(told(report)),
+        expectations: Some(Expectations {
+            deliverable: Some(format!("What {agent} needs to go on, with the reasons")),
+            ..Expectations::default()
+        }),
+        ..Request::default()
+    }
+}
+
+/// What a person is asked.
+fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
+    let report = blocked.report();
+    let agent = &blocked.handoff.terms.to;
+    let mut context_of = told(report);
+    if context_of.open_questions.is_empty() {
+        let question = report.and_then(context).map(str::to_owned);
+        let open =
+            |question| OpenQuestion { question: Some(question), priority: Some(QuestionPriority::High), context: None };
+        context_of.open_questions = question.into_iter().map(open).collect();
+    }
+    Request {
+        timestamp: Some(at.to_owned()),
+        kind: Some(HandoffKind::Escalation),
+        from: party(agent),
+        to: party(HUMAN),
+        instructions: Some(format!("{agent} is blocked in the phase {}: {reason}", blocked.step.phase)),
+        context: Some(context_of),
+        expectations: Some(Expectations {
+            deliverable: Some(format!("An answer with which {agent} can go on")),
+            ..Expectations::default()
+        }),
+        ..Request::default()
+    }
+}
+
+/// What the blocked agent said, with its partial work.
+fn told(report: Option<&Report>) -> Context {
+    let Some(report) = report else { return Context::default() };
+    let question =
+        |text: Option<String>| OpenQuestion { question: text, priority: Some(QuestionPriority::High), context: None };
+    let blockers = report.blockers.iter().map(|blocker| question(blocker.description.clone()));
+    let questions = report.questions.iter().map(|asked| question(asked.fields.question.clone()));
+    let attempted: Vec<String> = report.attempted.iter().map(|tried| format!("- {tried}")).collect();
+    let summary = match (context(report), attempted.is_empty()) {
+        (text, true) => text.map(str::to_owned),
+        (text, false) => Some(format!("{}\nTried so far:\n{}", text.unwrap_or_default(), attempted.join("\n"))),
+    };
+    Context {
+        summary,
+        relevant_files: report.files_modified.clone(),
+        artifacts: report.artifacts.clone(),
+        open_questions: blockers.chain(questions).collect(),
+        ..Context::default()
+    }
+}

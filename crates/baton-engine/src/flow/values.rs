@@ -1,0 +1,91 @@
+//! What expressions and templates can speak of: the inputs, the results of earlier phases, the item of a foreach.
+
+use baton_protocol::model::{Document, Report};
+use baton_protocol::{Dialect, model::Artifact};
+use serde_json::{Map, Value, json};
+
+use super::join::{self, Items};
+use crate::definition::Definition;
+use crate::handoff::State;
+use crate::run::{Run, Tracked};
+
+/// Returns the names that expressions and templates of a phase can use.
+pub fn names(run: &Run, path: &str) -> Value {
+    let mut scope = Scope { definition: &run.definition, inputs: run.definition.inputs.clone(), items: Map::new() };
+    let mut phases = Map::new();
+    let mut prefix = String::new();
+    let mut segments = path.split('/').peekable();
+    let mut siblings = run.definition.workflow.phases.as_slice();
+    while let Some(segment) = segments.next() {
+        for phase in siblings {
+            if let Some(tracked) = run.latest(&format!("{prefix}{}", phase.id())) {
+                phases.insert(phase.id().to_owned(), result(tracked));
+            }
+        }
+        let Some(phase) = siblings.iter().find(|phase| phase.id() == segment) else { break };
+        if segments.peek().is_none() {
+            break;
+        }
+        let group = run.latest(&format!("{prefix}{segment}"));
+        prefix = format!("{prefix}{segment}/");
+        if let Some(nested) = &phase.workflow {
+            let Some(definition) = scope.definition.nested.get(nested) else { break };
+            // A workflow inside another one sees what it was given, and nothing else.
+            let inputs = group.map(join::given).unwrap_or_default();
+            scope = Scope { definition, inputs, items: Map::new() };
+            phases = Map::new();
+            siblings = &definition.workflow.phases;
+        } else if phase.foreach.is_some() {
+            let key = segments.next().unwrap_or_default();
+            prefix = format!("{prefix}{key}/");
+            let item = group.map(Items::of).and_then(|items| items.value(key)).unwrap_or(Value::Null);
+            scope.items.insert(phase.r#as.clone().unwrap_or_else(|| "item".to_owned()), item);
+            siblings = &phase.phases;
+        } else {
+            siblings = &phase.parallel;
+        }
+    }
+    let mut names = scope.items;
+    names.insert("inputs".to_owned(), Value::Object(scope.inputs));
+    names.insert("phases".to_owned(), Value::Object(phases));
+    names.insert("run".to_owned(), json!({ "id": run.id.as_str(), "workflow": scope.definition.name() }));
+    Value::Object(names)
+}
+
+struct Scope<'d> {
+    definition: &'d Definition,
+    inputs: Map<String, Value>,
+    items: Map<String, Value>,
+}
+
+/// Returns what expressions see of a visit of a phase.
+pub fn result(tracked: &Tracked) -> Value {
+    let mut told = Map::new();
+    if let Some(report) = tracked.report() {
+        let document = Document::Report(Box::new(report.clone()));
+        if let Some(Value::Object(native)) = Dialect::Native.write(&document) {
+            told = native.into_iter().next().and_then(|(_, report)| report.as_object().cloned()).unwrap_or_default();
+        }
+        let paths =
+            |artifacts: &[Artifact]| -> Vec<String> { artifacts.iter().map(|one| one.path().to_owned()).collect() };
+        told.insert("artifacts".to_owned(), json!(paths(&report.artifacts)));
+        told.insert("context".to_owned(), json!(context(report)));
+        for empty in ["files_modified", "skills_invoked", "issues"] {
+            told.entry(empty).or_insert_with(|| json!([]));
+        }
+        for absent in ["summary", "verdict", "decision", "findings", "output", "verification"] {
+            told.entry(absent).or_insert(Value::Null);
+        }
+    }
+    told.insert("status".to_owned(), json!(tracked.handoff.state.name().as_str()));
+    told.insert("passed".to_owned(), json!(tracked.passed()));
+    told.insert("visits".to_owned(), json!(tracked.step.visit));
+    told.insert("answer".to_owned(), json!(tracked.answer()));
+    told.insert("failed".to_owned(), json!(matches!(tracked.handoff.state, State::Failed { .. })));
+    Value::Object(told)
+}
+
+/// Returns what a report tells the next agent.
+pub(super) fn context(report: &Report) -> Option<&str> {
+    report.next_context().or(report.summary.as_deref()).filter(|text| !text.trim().is_empty())
+}
