@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub use environment::Environment;
-pub use sink::{LOG_BYTES_MAX, Log, Sink};
+pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, sweep_run};
 pub use telling::{not_started, told};
 pub(crate) use telling::{permanent, size};

@@ -4,7 +4,11 @@
 mod bench;
 #[path = "agents/ends.rs"]
 mod ends;
+#[path = "agents/folders.rs"]
+mod folders;
 #[path = "agents/killing.rs"]
 mod killing;
+#[path = "agents/profiles.rs"]
+mod profiles;
 #[path = "agents/prompts.rs"]
 mod prompts;

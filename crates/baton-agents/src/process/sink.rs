@@ -17,8 +17,11 @@ pub enum Sink {
     /// To a file.
     Log(Log),
     /// To somebody who passes it on.
-    Listener(Box<dyn FnMut(&[u8]) + Send>),
+    Listener(Box<Listener>),
 }
+
+/// Passes output on.
+pub type Listener = dyn FnMut(&[u8]) + Send;
 
 /// A file that grows to a limit.
 #[derive(Debug)]

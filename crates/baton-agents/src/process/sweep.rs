@@ -107,17 +107,18 @@ pub(super) fn kill_marked(mark: &Mark, root: Option<u32>, scope: Scope) -> usize
     let mut killed = HashSet::new();
     for _ in 0..ROUNDS_MAX {
         let processes = processes(scope);
-        let marked: Vec<u32> = processes.iter().copied().filter(|process| mark.is_on(*process)).collect();
-        let below = if root.is_some() { below(&processes, marked.iter().copied().chain(root)) } else { Vec::new() };
-        let found = marked.into_iter().map(|process| (process, None));
-        let found = found.chain(below.into_iter().map(|(process, parent)| (process, Some(parent))));
-        let new = found.filter(|(process, _)| !spared.contains(process) && !killed.contains(process));
+        let mut found: HashSet<u32> = processes.iter().copied().filter(|process| mark.is_on(*process)).collect();
+        if let Some(root) = root {
+            found.insert(root);
+            found.extend(below(&processes, &found));
+        }
         // All are held before the first is killed: what loses its parent is not found below it any more. Each is looked
-        // at again once it is held, because then nobody else can have its number.
-        let held = new.filter_map(|(process, parent)| {
+        // at again once it is held, because then nobody else can have its number; it may have dropped its mark meanwhile.
+        let is_child = |process| root.is_some() && parent_of(process).is_some_and(|parent| found.contains(&parent));
+        let new = found.iter().copied().filter(|process| !spared.contains(process) && !killed.contains(process));
+        let held = new.filter_map(|process| {
             let held = hold(process)?;
-            let same = parent.map_or_else(|| mark.is_on(process), |parent| parent_of(process) == Some(parent));
-            same.then_some((process, held))
+            (Some(process) == root || mark.is_on(process) || is_child(process)).then_some((process, held))
         });
         let held: Vec<(u32, OwnedFd)> = held.collect();
         let before = killed.len();
@@ -136,9 +137,11 @@ pub(super) struct Below(Vec<OwnedFd>);
 impl Below {
     /// Holds what is below a process now.
     pub(super) fn of(root: u32) -> Below {
-        let held = below(&listed(), std::iter::once(root)).into_iter().filter_map(|(process, parent)| {
-            let held = hold(process)?;
-            (parent_of(process) == Some(parent)).then_some(held)
+        let mut found = HashSet::from([root]);
+        found.extend(below(&listed(), &found));
+        let held = found.iter().filter_map(|process| {
+            let held = hold(*process)?;
+            parent_of(*process).is_some_and(|parent| found.contains(&parent)).then_some(held)
         });
         Below(held.collect())
     }
@@ -184,20 +187,20 @@ fn last_number() -> Option<u32> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next_back()?.parse().ok()
 }
 
-/// Returns everything below some processes, each with its parent.
-fn below(processes: &[u32], roots: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
+/// Returns everything below some processes.
+fn below(processes: &[u32], roots: &HashSet<u32>) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for process in processes {
         if let Some(parent) = parent_of(*process) {
             children.entry(parent).or_default().push(*process);
         }
     }
-    let mut open: Vec<u32> = roots.collect();
-    let mut seen: HashSet<u32> = open.iter().copied().collect();
+    let mut open: Vec<u32> = roots.iter().copied().collect();
+    let mut seen = roots.clone();
     let mut found = Vec::new();
     while let Some(process) = open.pop() {
         for child in children.get(&process).into_iter().flatten().filter(|child| seen.insert(**child)) {
-            found.push((*child, process));
+            found.push(*child);
             open.push(*child);
         }
     }
