@@ -162,6 +162,13 @@ impl Directory {
         self
     }
 
+    /// Takes the schemas from another folder than `schemas`.
+    #[must_use]
+    pub fn schemas_in(mut self, folder: &Path) -> Directory {
+        self.schemas = SchemaFolder::new(folder.to_owned());
+        self
+    }
+
     /// Returns the folder that everything lies in.
     pub fn root(&self) -> &Path {
         &self.root

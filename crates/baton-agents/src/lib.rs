@@ -1,9 +1,48 @@
 //! Reaching agents, and seeing what they did.
 //!
-//! - [`directory`] hands work over through folders of JSON files
+//! - [`reach`] chooses how an agent is reached: [`command`] runs programs, [`directory_agent`] hands work over through
+//!   folders of JSON files
+//! - [`process`] is what runs under a command: started, fed, read within bounds, killed with everything it has started;
+//!   `profile` knows the flags and the output of common coding agents
+//! - [`directory`] is the folders, both sides, without a database
 //! - [`workspace`] looks at what stands in the folder where agents work
 //! - [`evidence`] compares what a report claims with what can be seen
 
+pub mod command;
 pub mod directory;
+pub mod directory_agent;
 pub mod evidence;
+pub mod process;
+mod profile;
 pub mod workspace;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use baton_engine::Clock;
+use baton_engine::agent::Agent;
+use baton_protocol::workflow;
+
+pub use command::CommandAgent;
+pub use directory_agent::DirectoryAgent;
+
+/// Reaches an agent as its workflow says; `None` if it comes for its work itself. The error says why it cannot be reached.
+pub fn reach(
+    name: &str,
+    agent: &workflow::Agent,
+    workflow_folder: &Path,
+    clock: Arc<dyn Clock>,
+) -> Result<Option<Box<dyn Agent>>, String> {
+    let ways = [agent.command.is_some(), agent.profile.is_some(), agent.directory.is_some(), agent.queue == Some(true)];
+    if ways.iter().filter(|way| **way).count() != 1 {
+        return Err(format!("agent `{name}` needs exactly one of command, profile, directory and queue"));
+    }
+    if agent.queue == Some(true) {
+        return Ok(None);
+    }
+    let reached: Box<dyn Agent> = match agent.directory {
+        Some(_) => Box::new(DirectoryAgent::new(name, agent, workflow_folder, clock)?),
+        None => Box::new(CommandAgent::new(name, agent, workflow_folder)?),
+    };
+    Ok(Some(reached))
+}

@@ -5,7 +5,6 @@
 
 mod answer;
 mod attempt;
-mod child;
 mod stop;
 mod voice;
 

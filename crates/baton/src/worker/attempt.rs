@@ -1,12 +1,10 @@
 //! One attempt: a command works on a handoff while heartbeats keep the lease; then what came out is reported.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Running, Sink, told};
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
 use baton_engine::store::{Claimed, Error, Order};
@@ -15,7 +13,6 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::child::{Ended, Job, Running, STDOUT_BYTES_MAX, Sink};
 use super::stop::Stop;
 use super::{Worker, answer, passes, patience};
 use crate::moment::briefly;
@@ -91,7 +88,8 @@ impl Worker {
         let fence = claimed.handoff.fence;
         let fail =
             |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
-        let mut running = match self.job(claimed).and_then(Running::start) {
+        let too_late = |limit| fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)));
+        let mut running = match self.launch(claimed).and_then(Running::start) {
             Ok(running) => running,
             Err(error) => return fail(Code::processing_error(), format!("the command cannot be started: {error}")),
         };
@@ -103,16 +101,14 @@ impl Worker {
                     if answer::is_blank(&stdout) { Work::Silent(command) } else { Work::Done(command) }
                 }
                 Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
-                Ended::Flooded => fail(
-                    Code::validation_failed(),
-                    format!("the command wrote more than {} MiB to stdout", STDOUT_BYTES_MAX / 1024 / 1024),
-                ),
+                Ended::Flooded { most } => {
+                    fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
+                }
+                Ended::TimedOut { limit } => too_late(limit),
                 Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
-            limit = expired(limit) => {
-                fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)))
-            }
+            limit = expired(limit) => too_late(limit),
             // An error means that nobody can say stop any more, which cannot be while the worker lives.
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
         };
@@ -120,26 +116,32 @@ impl Worker {
         work
     }
 
-    fn job(&self, claimed: &Claimed) -> io::Result<Job<'_>> {
+    fn launch(&self, claimed: &Claimed) -> io::Result<Launch> {
         let (handoff, assignment) = (&claimed.handoff, &self.assignment);
-        let sink = match &assignment.log_folder {
-            Some(folder) => Sink::File(File::create(folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?),
-            None => Sink::Voice(self.voice),
+        let stderr = match &assignment.log_folder {
+            Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
+            None => {
+                let voice = self.voice;
+                Sink::Listener(Box::new(move |bytes| voice.pass_on(bytes)))
+            }
         };
-        let variables = vec![
-            ("BATON_HANDOFF_ID", handoff.id.to_string()),
-            ("BATON_FENCE", handoff.fence.to_string()),
-            ("BATON_ATTEMPT", handoff.attempts.to_string()),
-            ("BATON_AGENT", assignment.agent.clone()),
+        let mut environment = Environment::inherited();
+        environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
+        environment.set("BATON_AGENT", &assignment.agent);
+        environment.set("BATON_NOTES", notes(&handoff.notes));
+        // An id is unique in its store only. The run is left out: whoever drives it must not kill what a worker does.
+        let mark = Mark::new([
+            (HANDOFF, handoff.id.to_string()),
+            (FENCE, handoff.fence.to_string()),
             ("BATON_STORE", assignment.store.clone()),
-            ("BATON_NOTES", notes(&handoff.notes)),
-        ];
-        Ok(Job {
-            program: &assignment.program,
-            arguments: &assignment.arguments,
-            variables,
+        ]);
+        Ok(Launch {
+            arguments: assignment.arguments.clone(),
+            environment,
+            mark,
             input: claimed.request.text.clone().into_bytes(),
-            sink,
+            stderr,
+            ..Launch::new(&assignment.program)
         })
     }
 
@@ -258,38 +260,6 @@ async fn expired(limit: Option<Duration>) -> Duration {
     }
 }
 
-/// Tells how a command ended that did not end well.
-fn told(status: ExitStatus, tail: &str) -> String {
-    let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("the command ended with {code}"),
-        (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
-        (None, None) => "the command ended in an unknown way".to_owned(),
-    };
-    match (tail.is_empty(), status.code()) {
-        (true, Some(_)) => format!("{how}; it wrote nothing to stderr"),
-        (true, None) => how,
-        (false, _) => format!("{how}; it said last:\n{tail}"),
-    }
-}
-
-fn signal_name(number: i32) -> &'static str {
-    match number {
-        1 => " (SIGHUP)",
-        2 => " (SIGINT)",
-        3 => " (SIGQUIT)",
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        13 => " (SIGPIPE)",
-        15 => " (SIGTERM)",
-        24 => " (SIGXCPU)",
-        _ => "",
-    }
-}
-
 /// Writes the notes as JSON, the newest ones that fit into a variable.
 fn notes(notes: &[Note]) -> String {
     let mut taken: Vec<Value> = Vec::new();
@@ -319,12 +289,5 @@ mod tests {
         let written = notes(&many);
         assert!(written.len() <= NOTES_BYTES_MAX && written.contains("31 xxx") && !written.contains("\"0 xxx"));
         assert_eq!(notes(&[]), "[]");
-    }
-
-    #[test]
-    fn signal_is_named() {
-        assert_eq!(told(ExitStatus::from_raw(9), ""), "the command was killed by signal 9 (SIGKILL)");
-        assert_eq!(told(ExitStatus::from_raw(3 << 8), "oh"), "the command ended with 3; it said last:\noh");
-        assert_eq!(told(ExitStatus::from_raw(3 << 8), ""), "the command ended with 3; it wrote nothing to stderr");
     }
 }

@@ -1,0 +1,190 @@
+//! Agents that are commands: started once for each attempt, told by a prompt, heard by what they write.
+//!
+//! What an attempt is told and what it says stays in its folder: `prompt.md`, the request, `stdout.log`, `stderr.log`
+//! and `report.md`. Whether the report is any good is judged by others.
+
+mod answer;
+mod files;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::failure::{Code, Failure};
+use baton_protocol::workflow::{self, PromptBy, ReportFrom};
+use serde_json::Value;
+
+use crate::process::{
+    Environment, FENCE, GRACE, HANDOFF, Launch, Mark, RUN, STDOUT_BYTES_MAX, Sink, not_started, permanent, size,
+};
+use crate::profile::{self, Recipe};
+use files::Files;
+
+/// The longest prompt that is given as an argument: Linux takes 128 KiB for one.
+const ARGUMENT_BYTES_MAX: usize = 120 * 1024;
+
+/// An agent that is a command.
+#[derive(Debug, Clone)]
+pub struct CommandAgent {
+    program: PathBuf,
+    arguments: Vec<String>,
+    recipe: Option<&'static Recipe>,
+    prompt: PromptBy,
+    report: ReportFrom,
+    env: Vec<String>,
+    set_env: Vec<(String, String)>,
+    workflow_folder: PathBuf,
+    timeout: Option<Duration>,
+    grace: Duration,
+}
+
+impl CommandAgent {
+    /// Makes an agent from what a workflow says; the error says why it cannot be reached.
+    pub fn new(name: &str, agent: &workflow::Agent, workflow_folder: &Path) -> Result<CommandAgent, String> {
+        let folder = std::path::absolute(workflow_folder)
+            .map_err(|error| format!("{} is no folder: {error}", workflow_folder.display()))?;
+        let recipe = agent.profile.map(profile::recipe);
+        let prompt = agent.prompt.unwrap_or(PromptBy::Stdin);
+        let (program, mut arguments) = match (&agent.command, recipe) {
+            (Some(_), Some(_)) => return Err(format!("agent `{name}` has a command and a profile: choose one")),
+            (Some(command), None) if command.is_empty() => {
+                return Err(format!("the command of agent `{name}` is empty"));
+            }
+            (Some(command), None) => words::of(command, &folder, prompt),
+            (None, Some(recipe)) => (PathBuf::from(recipe.program), Vec::new()),
+            (None, None) => return Err(format!("agent `{name}` has no command")),
+        };
+        arguments.extend(agent.arguments.iter().cloned());
+        Ok(CommandAgent {
+            program,
+            arguments,
+            recipe,
+            prompt,
+            report: agent.report.unwrap_or(ReportFrom::Auto),
+            env: agent.env.clone(),
+            set_env: agent.set_env.iter().map(|(key, value)| set(name, key, value)).collect::<Result<_, _>>()?,
+            workflow_folder: folder,
+            timeout: agent.timeout.map(workflow::Duration::as_std),
+            grace: GRACE,
+        })
+    }
+
+    /// Changes how long a command whose time is up may take to end by itself.
+    #[must_use]
+    pub fn with_grace(mut self, grace: Duration) -> CommandAgent {
+        self.grace = grace;
+        self
+    }
+
+    async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
+        let files = Files::prepare(job)?;
+        let launch = self.launch(job, &files)?;
+        let (program, environment) = (launch.program.clone(), launch.environment.clone());
+        let limit = job.timeout.or(self.timeout);
+        let ended = launch.run(limit, self.grace).await.map_err(|error| not_started(&program, &error))?;
+        let asked = answer::Asked { job, files: &files, environment: &environment, report: self.report };
+        answer::of(&ended, self.recipe, &asked)
+    }
+
+    fn launch(&self, job: &Job, files: &Files) -> Result<Launch, Failure> {
+        if !job.workspace.is_dir() {
+            let message = format!("the workspace {} is no folder", job.workspace.display());
+            return Err(permanent(Code::dependency_missing(), message));
+        }
+        let mut input = Vec::new();
+        let mut arguments = self.recipe.map(|recipe| (recipe.arguments)(&files.folder)).unwrap_or_default();
+        arguments.extend(self.arguments.iter().cloned());
+        match self.prompt {
+            PromptBy::Stdin => {
+                arguments.extend(
+                    self.recipe.into_iter().flat_map(|recipe| recipe.before_stdin).map(|&word| word.to_owned()),
+                );
+                input = job.prompt.clone().into_bytes();
+            }
+            PromptBy::Argument => {
+                let before = self.recipe.into_iter().flat_map(|recipe| recipe.before_argument);
+                arguments.extend(before.map(|&word| word.to_owned()));
+                arguments.push(as_argument(&job.prompt)?);
+            }
+        }
+        let environment = self.environment(job, files);
+        let program = environment.find(&self.program);
+        let mark =
+            Mark::new([(RUN, job.run.to_string()), (HANDOFF, job.handoff.to_string()), (FENCE, job.fence.to_string())]);
+        let log = |path: &Path| Sink::log(path).map_err(|error| files::unwritable(path, &error));
+        Ok(Launch {
+            arguments,
+            folder: Some(job.workspace.clone()),
+            environment,
+            mark,
+            input,
+            stdout: log(&files.stdout)?,
+            stderr: log(&files.stderr)?,
+            stdout_bytes_max: self.recipe.map_or(STDOUT_BYTES_MAX, |recipe| recipe.stdout_bytes_max),
+            ..Launch::new(program)
+        })
+    }
+
+    /// Returns what the command sees. What a workflow sets wins over what is inherited, and ours wins over both.
+    fn environment(&self, job: &Job, files: &Files) -> Environment {
+        let known = self.recipe.into_iter().flat_map(|recipe| recipe.inherits).copied();
+        let mut environment = Environment::reduced(self.env.iter().map(String::as_str).chain(known));
+        for (name, value) in &self.set_env {
+            environment.set(name, value);
+        }
+        environment.set("BATON_ATTEMPT", job.attempt.to_string());
+        environment.set("BATON_AGENT", &job.agent);
+        environment.set("BATON_PHASE", &job.phase);
+        environment.set("BATON_WORKSPACE", &job.workspace);
+        environment.set("BATON_OUTPUT_DIRECTORY", &job.output_directory);
+        environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
+        environment.set("BATON_PROMPT_FILE", &files.prompt);
+        environment.set("BATON_REQUEST_FILE", &files.request);
+        environment.set("BATON_REPORT_FILE", &files.report);
+        environment.set("BATON_ACKNOWLEDGMENT_FILE", &files.acknowledgment);
+        environment
+    }
+}
+
+#[async_trait]
+impl Agent for CommandAgent {
+    async fn attempt(&self, job: &Job) -> Attempt {
+        match self.try_attempt(job).await {
+            Ok(reply) => Attempt::Answered(reply),
+            Err(failure) => Attempt::Failed(failure),
+        }
+    }
+}
+
+fn as_argument(prompt: &str) -> Result<String, Failure> {
+    let refused = |why: String| {
+        let message =
+            format!("the prompt cannot be an argument: {why}; let the agent read it from stdin (prompt: stdin)");
+        Err(permanent(Code::processing_error(), message))
+    };
+    if prompt.len() > ARGUMENT_BYTES_MAX {
+        return refused(format!("it has {}, and at most {ARGUMENT_BYTES_MAX} fit", size(prompt.len())));
+    }
+    if prompt.contains('\0') {
+        return refused("there is a NUL in it".to_owned());
+    }
+    Ok(prompt.to_owned())
+}
+
+fn set(agent: &str, name: &str, value: &Value) -> Result<(String, String), String> {
+    let value = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Null => String::new(),
+        Value::Array(_) | Value::Object(_) => {
+            return Err(format!("agent `{agent}`: the variable {name} must be text"));
+        }
+    };
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        return Err(format!("agent `{agent}`: the variable {name:?} cannot be set"));
+    }
+    Ok((name.to_owned(), value))
+}

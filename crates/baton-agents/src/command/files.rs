@@ -1,0 +1,59 @@
+//! The files of one attempt.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use baton_engine::agent::Job;
+use baton_engine::failure::{Code, Failure};
+
+/// Where the files of one attempt are.
+#[derive(Debug, Clone)]
+pub(super) struct Files {
+    pub(super) folder: PathBuf,
+    pub(super) prompt: PathBuf,
+    pub(super) request: PathBuf,
+    pub(super) stdout: PathBuf,
+    pub(super) stderr: PathBuf,
+    pub(super) report: PathBuf,
+    pub(super) acknowledgment: PathBuf,
+}
+
+impl Files {
+    /// Writes what the command is told, and removes what an attempt that crashed here may have said.
+    pub(super) fn prepare(job: &Job) -> Result<Files, Failure> {
+        let folder = std::path::absolute(&job.folder).map_err(|error| unwritable(&job.folder, &error))?;
+        let is_json = job.request.text.trim_start().starts_with(['{', '[']);
+        let files = Files {
+            prompt: folder.join("prompt.md"),
+            request: folder.join(if is_json { "request.json" } else { "request.yaml" }),
+            stdout: folder.join("stdout.log"),
+            stderr: folder.join("stderr.log"),
+            report: folder.join("report.md"),
+            acknowledgment: folder.join("acknowledgment.yaml"),
+            folder,
+        };
+        for path in [&files.report, &files.acknowledgment] {
+            remove(path)?;
+        }
+        write(&files.prompt, &job.prompt)?;
+        write(&files.request, &job.request.text)?;
+        Ok(files)
+    }
+}
+
+/// Tells that a file cannot be written.
+pub(super) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Code::processing_error(), format!("cannot write {}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(path, &error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,194 @@
+//! Agents that only know folders: a request is written, and whatever comes back is the answer.
+//!
+//! The name of the request follows from the handoff and from how many attempts have ended, so a driver that was killed
+//! finds what it had begun. Retries and time-outs are those of the folders; what has failed there has failed for good.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::failure::{Code, Failure};
+use baton_engine::handoff::Written;
+use baton_engine::retry::{Policy, RETRIES_MAX};
+use baton_engine::{Clock, HandoffId};
+use baton_protocol::convert::convert;
+use baton_protocol::{Dialect, Hints, workflow};
+use serde_json::{Map, Value, json};
+
+use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
+use crate::process::permanent;
+
+/// Who asks.
+const FROM: &str = "@orchestrator";
+
+/// How long a thread waits before it looks whether anybody still wants to know.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// An agent that takes its work from a folder.
+#[derive(Clone)]
+pub struct DirectoryAgent {
+    name: String,
+    root: PathBuf,
+    schemas: Option<PathBuf>,
+    input_schema: Option<String>,
+    output_schema: Option<String>,
+    timeout: Option<Duration>,
+    policy: Policy,
+    clock: Arc<dyn Clock>,
+}
+
+impl DirectoryAgent {
+    /// Makes an agent from what a workflow says; the error says why it cannot be reached.
+    pub fn new(
+        name: &str,
+        agent: &workflow::Agent,
+        workflow_folder: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<DirectoryAgent, String> {
+        let Some(root) = agent.directory.as_ref().filter(|root| !root.is_empty()) else {
+            return Err(format!("agent `{name}` has no directory"));
+        };
+        Ok(DirectoryAgent {
+            name: name.to_owned(),
+            root: workflow_folder.join(root),
+            schemas: agent.schemas.as_ref().map(|schemas| workflow_folder.join(schemas)),
+            input_schema: agent.input_schema.clone(),
+            output_schema: agent.output_schema.clone(),
+            timeout: agent.timeout.map(workflow::Duration::as_std),
+            policy: agent.retry.as_ref().map_or_else(Policy::default, policy),
+            clock,
+        })
+    }
+
+    async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
+        let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
+        let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
+        let new = self.request(job, &id);
+        let agent = self.clone();
+        let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
+        loop {
+            let (directory, id, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
+            let waited = blocking(move || {
+                let waited = directory.wait(&id, Some(SLICE), &|| clock.now());
+                waited.map(|waited| (waited, directory.path(Folder::Completed, &id)))
+            });
+            match waited.await?.map_err(|error| told(&error))? {
+                (Waited::TimedOut(_), _) => {}
+                (Waited::Failed(handoff), _) => return Err(failure(&handoff)),
+                (Waited::Completed(handoff), path) => {
+                    let text = serde_json::to_string_pretty(&handoff.to_value()).unwrap_or_default();
+                    return Ok(Reply { text, source: path.display().to_string(), ..Reply::default() });
+                }
+            }
+        }
+    }
+
+    /// Writes the request, unless it is there since an attempt that a crash ended.
+    fn create(&self, new: &NewHandoff) -> Result<Directory, Error> {
+        let opened = match Directory::open(&self.root) {
+            Err(Error::NoFolder { .. }) => Directory::init(&self.root),
+            other => other,
+        };
+        let directory = match &self.schemas {
+            Some(schemas) => opened?.schemas_in(schemas),
+            None => opened?,
+        };
+        match directory.create(new, self.clock.now()) {
+            Ok(_) | Err(Error::Exists { .. }) => Ok(directory),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn request(&self, job: &Job, id: &HandoffId) -> NewHandoff {
+        let asked = asked(&job.request);
+        let mut context = asked.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
+        let ours: [(&str, Value); 5] = [
+            ("run", job.run.as_str().into()),
+            ("phase", job.phase.as_str().into()),
+            ("workspace", job.workspace.to_string_lossy().into()),
+            ("output_directory", job.output_directory.to_string_lossy().into()),
+            ("prompt", job.prompt.as_str().into()),
+        ];
+        for (name, value) in ours {
+            context.entry(name).or_insert(value);
+        }
+        let text = |pointer: &str| asked.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        NewHandoff {
+            id: Some(id.clone()),
+            input_schema: self.input_schema.clone().or_else(|| text("/input/schema")),
+            context,
+            output_type: text("/expected_output/artifact_type"),
+            output_schema: self.output_schema.clone().or_else(|| text("/expected_output/schema")),
+            destination: text("/expected_output/destination"),
+            timeout: job.timeout.or(self.timeout).unwrap_or(TIMEOUT_DEFAULT),
+            priority: text("/priority").and_then(|word| Priority::parse(&word)).unwrap_or(Priority::Normal),
+            policy: self.policy,
+            ..NewHandoff::new(FROM, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
+        }
+    }
+}
+
+#[async_trait]
+impl Agent for DirectoryAgent {
+    async fn attempt(&self, job: &Job) -> Attempt {
+        match self.try_attempt(job).await {
+            Ok(reply) => Attempt::Answered(reply),
+            Err(failure) => Attempt::Failed(failure),
+        }
+    }
+}
+
+/// Does what waits for the disk or for others on a thread that may.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let lost = |error| Failure::new(Code::processing_error(), format!("the wait was lost: {error}"));
+    tokio::task::spawn_blocking(work).await.map_err(lost)
+}
+
+/// Returns the request as the folders write it.
+fn asked(request: &Written) -> Value {
+    let reading = baton_protocol::read(request.text.as_bytes(), Hints::default());
+    let converted = match (&reading.document, reading.dialect) {
+        (Some(document), Some(dialect)) => convert(document, dialect, Dialect::Mailbox).ok(),
+        _ => None,
+    };
+    converted.map_or(Value::Object(Map::new()), |converted| converted.value)
+}
+
+/// Returns what to work on; the whole request where it does not say.
+fn input(asked: &Value, request: &Written) -> Value {
+    let said = asked.pointer("/input/data").cloned().filter(|input| !input.is_null());
+    said.or_else(|| serde_json::from_str(&request.text).ok()).unwrap_or_else(|| json!({ "request": request.text }))
+}
+
+fn policy(retry: &workflow::Retry) -> Policy {
+    let usual = Policy::default();
+    let most = |count: u64| u32::try_from(count).unwrap_or(u32::MAX).min(RETRIES_MAX);
+    Policy {
+        max_retries: retry.max_retries.map_or(usual.max_retries, most),
+        delay_ms: retry.delay.map_or(usual.delay_ms, |delay| delay.milliseconds),
+        multiplier: retry.multiplier.as_ref().and_then(serde_json::Number::as_f64).unwrap_or(usual.multiplier),
+        ..usual
+    }
+}
+
+/// Returns what went wrong on the other side. The folders have tried again as often as was agreed.
+fn failure(handoff: &Handoff) -> Failure {
+    let code = handoff.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
+    let message = handoff.text(&["error", "message"]).unwrap_or("the agent failed and did not say why");
+    permanent(code.unwrap_or_else(Code::processing_error), message)
+}
+
+fn told(error: &Error) -> Failure {
+    match error {
+        Error::Violations { violations, .. } => {
+            let places = violations.iter().map(|found| format!("\n{}: {}", found.pointer, found.message));
+            Failure::new(Code::schema_validation_failed(), format!("{error}{}", places.collect::<String>()))
+        }
+        Error::MissingSchema { .. } | Error::BrokenSchema { .. } => {
+            permanent(Code::dependency_missing(), error.to_string())
+        }
+        _ => Failure::new(Code::processing_error(), error.to_string()),
+    }
+}

@@ -1,0 +1,287 @@
+//! A program in a process group of its own: fed, read within bounds, and killed with everything it has started.
+//!
+//! Its group is killed first; what has left the group is found by the variables that it was started with (`sweep.rs`).
+//! Dropping a [`Running`] does both, so an attempt that is called off leaves nothing behind.
+
+mod environment;
+mod sink;
+mod sweep;
+mod telling;
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+pub use environment::Environment;
+pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
+pub use sweep::{FENCE, HANDOFF, Mark, RUN, sweep_run};
+pub use telling::{not_started, told};
+pub(crate) use telling::{permanent, size};
+
+use sweep::{Below, Scope};
+
+/// The most that a program may write to stdout, unless it is allowed more.
+pub const STDOUT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How long a program that is asked to end may take for it.
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// How much of the end of stderr is kept.
+const TAIL_BYTES: usize = 4 * 1024;
+
+/// How long the pipes of a program that has ended are read on, if something that got away holds them.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// What to run.
+#[derive(Debug)]
+pub struct Launch {
+    /// The program: a path, or a name that is looked for in the `PATH` of the environment.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where it works; where we work if it does not say.
+    pub folder: Option<PathBuf>,
+    /// What it sees; the variables of the mark are added.
+    pub environment: Environment,
+    /// What tells it and its children from all others.
+    pub mark: Mark,
+    /// What it reads from stdin.
+    pub input: Vec<u8>,
+    /// Where its stdout goes, beside being kept.
+    pub stdout: Sink,
+    /// Where its stderr goes.
+    pub stderr: Sink,
+    /// The most that it may write to stdout.
+    pub stdout_bytes_max: usize,
+}
+
+impl Launch {
+    /// Runs a program with the reduced environment, without input and without logs.
+    pub fn new(program: impl Into<PathBuf>) -> Launch {
+        Launch {
+            program: program.into(),
+            arguments: Vec::new(),
+            folder: None,
+            environment: Environment::reduced([]),
+            mark: Mark::default(),
+            input: Vec::new(),
+            stdout: Sink::Nothing,
+            stderr: Sink::Nothing,
+            stdout_bytes_max: STDOUT_BYTES_MAX,
+        }
+    }
+
+    /// Starts the program and waits for its end. Fails if it cannot be started.
+    pub async fn run(self, limit: Option<Duration>, grace: Duration) -> io::Result<Ended> {
+        Ok(Running::start(self)?.end_within(limit, grace).await)
+    }
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// By itself or by somebody's signal.
+    Exited {
+        /// How.
+        status: ExitStatus,
+        /// What it wrote to stdout.
+        stdout: Vec<u8>,
+        /// The last that it wrote to stderr.
+        tail: String,
+    },
+    /// It wrote too much to stdout, and was killed.
+    Flooded {
+        /// How much it might have written.
+        most: usize,
+    },
+    /// It took too long, and was killed.
+    TimedOut {
+        /// How long it might have taken.
+        limit: Duration,
+    },
+    /// It could not be waited for.
+    Lost(io::Error),
+}
+
+/// A program that runs. Everything it has started is killed when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    group: Option<Pid>,
+    mark: Mark,
+    started: Instant,
+    feeder: JoinHandle<()>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    stdout_sink: Sink,
+    stderr_sink: Sink,
+    stdout_bytes_max: usize,
+    tail: VecDeque<u8>,
+}
+
+impl Running {
+    /// Starts a program.
+    pub fn start(launch: Launch) -> io::Result<Running> {
+        let mut command = Command::new(launch.environment.find(&launch.program));
+        command
+            .args(launch.arguments)
+            .env_clear()
+            .envs(launch.environment.iter())
+            .envs(launch.mark.variables())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(folder) = launch.folder {
+            command.current_dir(folder);
+        }
+        let mut child = command.spawn()?;
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let input = launch.input;
+        let feeder = tokio::spawn(async move {
+            if let Some(mut stdin) = stdin {
+                // A program that has read enough closes its end; what it answers is what counts.
+                let _ = stdin.write_all(&input).await;
+            }
+        });
+        Ok(Running {
+            child,
+            group,
+            mark: launch.mark,
+            started: Instant::now(),
+            feeder,
+            stdout,
+            stderr,
+            stdout_sink: launch.stdout,
+            stderr_sink: launch.stderr,
+            stdout_bytes_max: launch.stdout_bytes_max,
+            tail: VecDeque::new(),
+        })
+    }
+
+    /// Reads what it writes until it has ended. May be dropped at any moment.
+    pub async fn end(&mut self) -> Ended {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut ended: Option<(ExitStatus, Instant)> = None;
+        loop {
+            let over = ended.map_or_else(|| Instant::now() + AFTERWARDS, |(_, at)| at + AFTERWARDS);
+            tokio::select! {
+                read = chunk(&mut self.stdout, &mut out) => match read {
+                    Ok(count) if count > 0 => self.stdout_sink.take(&out[out.len() - count..]),
+                    _ => self.stdout = None,
+                },
+                read = chunk(&mut self.stderr, &mut err) => match read {
+                    Ok(count) if count > 0 => self.take_error(&mut err),
+                    _ => self.stderr = None,
+                },
+                status = self.child.wait(), if ended.is_none() => match status {
+                    Ok(status) => {
+                        ended = Some((status, Instant::now()));
+                        // What it left behind would hold the pipes, or go on without anybody.
+                        self.kill_remains();
+                    }
+                    Err(error) => return Ended::Lost(error),
+                },
+                () = tokio::time::sleep_until(over), if ended.is_some() => (self.stdout, self.stderr) = (None, None),
+            }
+            if out.len() > self.stdout_bytes_max {
+                self.finish_off().await;
+                return Ended::Flooded { most: self.stdout_bytes_max };
+            }
+            if let (Some((status, _)), None, None) = (ended, &self.stdout, &self.stderr) {
+                return Ended::Exited { status, stdout: out, tail: self.tail() };
+            }
+        }
+    }
+
+    /// Does the same, but when the time is up asks everything in its group to end, and kills what has not after the grace.
+    pub async fn end_within(&mut self, limit: Option<Duration>, grace: Duration) -> Ended {
+        let Some(limit) = limit else { return self.end().await };
+        if let Ok(ended) = tokio::time::timeout(limit, self.end()).await {
+            return ended;
+        }
+        let below = self.group.map(|group| {
+            let below = Below::of(number(group));
+            let _ = kill_process_group(group, Signal::TERM);
+            below
+        });
+        // What it says while it ends goes to the logs; it is too late to be an answer.
+        let _ = tokio::time::timeout(grace, self.end()).await;
+        self.finish_off().await;
+        if let Some(below) = below {
+            below.kill();
+        }
+        Ended::TimedOut { limit }
+    }
+
+    /// Kills everything, and waits until the program has ended.
+    pub async fn finish_off(&mut self) {
+        self.kill();
+        let _ = self.child.wait().await;
+    }
+
+    /// Kills everything: the group, what carries the mark, and what is below the program.
+    fn kill(&mut self) {
+        let Some(group) = self.group.take() else { return };
+        // Before the group: what lives below a parent is not found any more when that is dead.
+        sweep::kill_marked(&self.mark, Some(number(group)), Scope::All);
+        // A group without members is as dead as we want it.
+        let _ = kill_process_group(group, Signal::KILL);
+        self.feeder.abort();
+    }
+
+    /// Kills what a program that has ended left behind. That is rare, so nothing is looked at that cannot be it.
+    fn kill_remains(&mut self) {
+        let Some(group) = self.group.take() else { return };
+        let _ = kill_process_group(group, Signal::KILL);
+        let young = self.started.elapsed() < sweep::NUMBERS_LAST;
+        let scope = if young { Scope::Since(number(group)) } else { Scope::All };
+        sweep::kill_marked(&self.mark, None, scope);
+        self.feeder.abort();
+    }
+
+    fn take_error(&mut self, bytes: &mut Vec<u8>) {
+        self.stderr_sink.take(bytes);
+        self.tail.extend(bytes.drain(..));
+        let superfluous = self.tail.len().saturating_sub(TAIL_BYTES);
+        self.tail.drain(..superfluous);
+    }
+
+    fn tail(&mut self) -> String {
+        String::from_utf8_lossy(self.tail.make_contiguous()).trim().to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn number(process: Pid) -> u32 {
+    process.as_raw_pid().unsigned_abs()
+}
+
+/// Reads what is there; waits for ever where there is nothing more to read.
+async fn chunk(source: &mut Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) -> io::Result<usize> {
+    match source {
+        Some(source) => {
+            into.reserve(CHUNK_BYTES);
+            source.read_buf(into).await
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,98 @@
+//! The variables that a program sees. What is secret stays here unless it is named.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What every program may see: where things are and how to write, but nothing that opens a door.
+const HARMLESS: [&str; 9] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+
+/// Names that begin like this are harmless too.
+const HARMLESS_PREFIX: &str = "LC_";
+
+/// The variables that a program sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Environment {
+    /// Everything that we see ourselves.
+    pub fn inherited() -> Environment {
+        Environment { variables: env::vars_os().collect() }
+    }
+
+    /// The harmless ones, and those that are named.
+    pub fn reduced<'a>(names: impl IntoIterator<Item = &'a str>) -> Environment {
+        Environment::reduced_from(env::vars_os(), names)
+    }
+
+    fn reduced_from<'a>(
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Environment {
+        let named: Vec<&str> = names.into_iter().collect();
+        let passes = |name: &OsStr| {
+            let name = name.to_str().unwrap_or_default();
+            HARMLESS.contains(&name) || name.starts_with(HARMLESS_PREFIX) || named.contains(&name)
+        };
+        Environment { variables: ours.into_iter().filter(|(name, _)| passes(name)).collect() }
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        self.variables.insert(name.into(), value.into());
+    }
+
+    /// Returns a variable.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// Returns all variables.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// Finds a program as the program itself would: a path stays, a plain name is looked for in `PATH`.
+    ///
+    /// A name that is nowhere stays as it is, so that the start says what is missing.
+    pub fn find(&self, program: &Path) -> PathBuf {
+        if program.components().count() != 1 || program.as_os_str().as_encoded_bytes().contains(&b'/') {
+            return program.to_owned();
+        }
+        let folders = self.get("PATH").map(|path| env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+        let found = folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path));
+        found.unwrap_or_else(|| program.to_owned())
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_stay_unless_named() {
+        let ours = ["PATH", "LC_ALL", "API_KEY", "TOKEN"].map(|name| (OsString::from(name), OsString::from("x")));
+        let names = |environment: Environment| -> Vec<String> {
+            environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(names(Environment::reduced_from(ours.clone(), [])), ["LC_ALL", "PATH"]);
+        assert_eq!(names(Environment::reduced_from(ours, ["TOKEN"])), ["LC_ALL", "PATH", "TOKEN"]);
+    }
+
+    #[test]
+    fn plain_name_is_looked_for_and_path_is_not() {
+        let mut environment = Environment::reduced([]);
+        environment.set("PATH", "/nowhere:/bin");
+        assert_eq!(environment.find(Path::new("sh")), Path::new("/bin/sh"));
+        assert_eq!(environment.find(Path::new("./sh")), Path::new("./sh"));
+        assert_eq!(environment.find(Path::new("no-such-program")), Path::new("no-such-program"));
+    }
+}

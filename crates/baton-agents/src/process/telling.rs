@@ -1,0 +1,118 @@
+//! How a program ended, in words and as a failure.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use baton_engine::failure::{Chance, Code, Failure};
+
+use super::Ended;
+
+/// What a shell says when it finds no such program, or may not run it.
+const NOT_RUNNABLE: [i32; 2] = [126, 127];
+
+impl Ended {
+    /// Returns what is wrong with an end, unless the program ended by itself and well.
+    pub fn failure(&self) -> Option<Failure> {
+        let failed = |code, message| Some(Failure::new(code, message));
+        match self {
+            Ended::Exited { status, .. } if status.success() => None,
+            Ended::Exited { status, tail, .. } if status.code().is_some_and(|code| NOT_RUNNABLE.contains(&code)) => {
+                Some(permanent(Code::dependency_missing(), told(*status, tail)))
+            }
+            Ended::Exited { status, tail, .. } => failed(Code::processing_error(), told(*status, tail)),
+            Ended::Flooded { most } => {
+                failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
+            }
+            Ended::TimedOut { limit } => {
+                failed(Code::timeout(), format!("the command did not finish within {}", length(*limit)))
+            }
+            Ended::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
+        }
+    }
+}
+
+/// Tells why a program could not be started.
+pub fn not_started(program: &Path, error: &io::Error) -> Failure {
+    let message = match error.kind() {
+        io::ErrorKind::NotFound if program.exists() => {
+            format!("{} cannot be started: its interpreter is missing", program.display())
+        }
+        io::ErrorKind::NotFound => format!("there is no program {}", program.display()),
+        _ => format!("{} cannot be started: {error}", program.display()),
+    };
+    permanent(Code::dependency_missing(), message)
+}
+
+/// Makes a failure after which another attempt makes no sense.
+pub(crate) fn permanent(code: Code, message: impl Into<String>) -> Failure {
+    Failure { chance: Chance::Permanent, ..Failure::new(code, message) }
+}
+
+/// Tells how a command ended that did not end well.
+pub fn told(status: ExitStatus, tail: &str) -> String {
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("the command ended with {code}"),
+        (None, Some(signal)) => format!("the command was killed by signal {signal}{}", signal_name(signal)),
+        (None, None) => "the command ended in an unknown way".to_owned(),
+    };
+    match (tail.is_empty(), status.code()) {
+        (true, Some(_)) => format!("{how}; it wrote nothing to stderr"),
+        (true, None) => how,
+        (false, _) => format!("{how}; it said last:\n{tail}"),
+    }
+}
+
+fn signal_name(number: i32) -> &'static str {
+    match number {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        24 => " (SIGXCPU)",
+        _ => "",
+    }
+}
+
+/// Tells a size, in whole MiB where it is one.
+pub(crate) fn size(bytes: usize) -> String {
+    const MIB: usize = 1024 * 1024;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
+}
+
+fn length(time: Duration) -> String {
+    if time.subsec_millis() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signal_is_named() {
+        assert_eq!(told(ExitStatus::from_raw(9), ""), "the command was killed by signal 9 (SIGKILL)");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), "oh"), "the command ended with 3; it said last:\noh");
+        assert_eq!(told(ExitStatus::from_raw(3 << 8), ""), "the command ended with 3; it wrote nothing to stderr");
+    }
+
+    #[test]
+    fn end_decides_the_code_and_the_chance() {
+        let of = |ended: Ended| ended.failure().map(|failure| (failure.code.to_string(), failure.chance));
+        let exited = |raw| Ended::Exited { status: ExitStatus::from_raw(raw), stdout: Vec::new(), tail: String::new() };
+        assert_eq!(of(exited(0)), None);
+        assert_eq!(of(exited(3 << 8)), Some(("PROCESSING_ERROR".to_owned(), Chance::Transient)));
+        assert_eq!(of(exited(127 << 8)), Some(("DEPENDENCY_MISSING".to_owned(), Chance::Permanent)));
+        assert_eq!(of(Ended::Flooded { most: 1 }), Some(("VALIDATION_FAILED".to_owned(), Chance::Transient)));
+        let late = Ended::TimedOut { limit: Duration::from_secs(3) };
+        assert_eq!(of(late), Some(("TIMEOUT".to_owned(), Chance::Transient)));
+    }
+}

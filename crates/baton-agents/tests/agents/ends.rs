@@ -1,0 +1,154 @@
+//! How commands end, and what that means.
+
+use baton_engine::failure::Chance;
+use baton_protocol::workflow::{Agent, CommandLine, ReportFrom};
+use baton_testbed::gauge::Usage;
+
+use crate::bench::{Bench, answered, failed};
+
+#[test]
+fn report_is_on_stdout_or_in_the_file() {
+    let bench = Bench::new();
+    let reply = bench.answer("echo said");
+    assert_eq!((reply.text.as_str(), reply.source.as_str(), reply.acknowledgment), ("said\n", "stdout", None));
+    assert_eq!(
+        (bench.scratch.read("attempt/report.md"), bench.scratch.read("attempt/stdout.log")),
+        ("said\n".into(), "said\n".into())
+    );
+    let reply = bench.answer("echo chatter; echo noise >&2; echo filed > $BATON_REPORT_FILE");
+    assert_eq!(reply.text, "filed\n");
+    assert_eq!(reply.source, bench.scratch.path("attempt/report.md").display().to_string());
+    assert_eq!(bench.scratch.read("attempt/stderr.log"), "noise\n");
+    let reply = bench.answer("echo said; : > $BATON_REPORT_FILE");
+    assert_eq!(reply.text, "said\n", "an empty file is no report, and neither is that of the attempt before");
+}
+
+#[test]
+fn report_is_taken_from_where_the_workflow_says() {
+    let bench = Bench::new();
+    let text = "echo said; echo filed > $BATON_REPORT_FILE";
+    let from = |report| {
+        bench.agent(&Agent {
+            command: Some(CommandLine::Shell(text.to_owned())),
+            report: Some(report),
+            ..Agent::default()
+        })
+    };
+    assert_eq!(answered(bench.attempt(&from(ReportFrom::Stdout), &bench.job())).text, "said\n");
+    assert_eq!(answered(bench.attempt(&from(ReportFrom::File), &bench.job())).text, "filed\n");
+    let only_said = Agent {
+        command: Some(CommandLine::Shell("echo said".to_owned())),
+        report: Some(ReportFrom::File),
+        ..Agent::default()
+    };
+    let failure = failed(bench.attempt(&bench.agent(&only_said), &bench.job()));
+    assert!(failure.message.contains("ended without a report"), "{failure}");
+}
+
+#[test]
+fn acknowledgment_comes_with_the_report() {
+    let bench = Bench::new();
+    let reply = bench.answer("echo 'acknowledgment: {received: true}' > $BATON_ACKNOWLEDGMENT_FILE; echo done");
+    assert_eq!(reply.acknowledgment.as_deref(), Some("acknowledgment: {received: true}\n"));
+}
+
+#[test]
+fn end_without_a_report_is_no_success() {
+    let bench = Bench::new();
+    for silent in ["exit 0", "echo; echo '  '", "mkfifo $BATON_REPORT_FILE"] {
+        let failure = bench.failure(silent);
+        assert_eq!(failure.code.as_str(), "VALIDATION_FAILED", "{silent}");
+        assert!(failure.message.contains("ended without a report"), "{failure}");
+        let _ = std::fs::remove_file(bench.scratch.path("attempt/report.md"));
+    }
+}
+
+#[test]
+fn exit_code_fails_with_the_last_words() {
+    let bench = Bench::new();
+    let failure = bench.failure("echo said; echo filed > $BATON_REPORT_FILE; echo oh no >&2; exit 3");
+    assert_eq!(failure.to_string(), "PROCESSING_ERROR: the command ended with 3; it said last:\noh no");
+    assert_eq!(failure.chance, Chance::Transient);
+}
+
+#[test]
+fn signal_is_named() {
+    let failure = Bench::new().failure("kill -SEGV $$");
+    assert_eq!(failure.to_string(), "PROCESSING_ERROR: the command was killed by signal 11 (SIGSEGV)");
+}
+
+#[test]
+fn missing_program_stays_missing() {
+    let bench = Bench::new();
+    let of = |words: &[&str]| {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        let agent = Agent { command: Some(CommandLine::Program(words)), ..Agent::default() };
+        failed(bench.attempt(&bench.agent(&agent), &bench.job()))
+    };
+    bench.program("workflow/broken.sh", "#!/no/such/interpreter\n");
+    bench.scratch.write("workflow/plain.txt", "no program");
+    for words in [&["no-such-program"][..], &["./missing.sh"], &["./broken.sh"], &["./plain.txt"]] {
+        let failure = of(words);
+        assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Chance::Permanent), "{failure}");
+    }
+    assert!(of(&["./broken.sh"]).message.ends_with("its interpreter is missing"));
+    let failure = bench.failure("no-such-program");
+    assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Chance::Permanent), "{failure}");
+    assert!(failure.message.contains("127"), "{failure}");
+}
+
+#[test]
+fn missing_workspace_is_told_as_that() {
+    let bench = Bench::new();
+    let mut job = bench.job();
+    job.workspace = bench.scratch.path("nowhere");
+    let failure = failed(bench.attempt(&bench.shell("echo x"), &job));
+    assert!(failure.message.contains("nowhere is no folder"), "{failure}");
+}
+
+#[test]
+fn binary_is_no_report() {
+    let bench = Bench::new();
+    let failure = bench.failure(r"printf 'a\377\376b'");
+    assert_eq!(failure.code.as_str(), "VALIDATION_FAILED");
+    assert!(failure.message.contains("is not text"), "{failure}");
+    let failure = bench.failure(r"printf '\377' > $BATON_REPORT_FILE; echo fine");
+    assert!(failure.message.contains("report.md is not text"), "{failure}");
+    assert_eq!(bench.answer(r"printf '\377'; echo fine > $BATON_REPORT_FILE").text, "fine\n");
+}
+
+#[test]
+fn flood_fills_neither_memory_nor_disk() {
+    let bench = Bench::new();
+    let before = Usage::of(std::process::id()).expect("we live").resident_bytes;
+    let failure = bench.failure("head -c 1000000000 /dev/zero | tr '\\0' x; echo over");
+    let after = Usage::of(std::process::id()).expect("we live").resident_bytes;
+    assert_eq!(failure.to_string(), "VALIDATION_FAILED: the command wrote more than 8 MiB to stdout");
+    assert!(after.saturating_sub(before) < 64 << 20, "{before} -> {after}");
+    let logged = bench.scratch.path("attempt/stdout.log").metadata().expect("it is there").len();
+    assert!(logged < 9 << 20, "{logged}");
+}
+
+#[test]
+fn flood_of_errors_is_cut_and_the_report_counts() {
+    let bench = Bench::new();
+    let reply = bench.answer("head -c 80000000 /dev/zero | tr '\\0' x >&2; echo last >&2; echo done");
+    assert_eq!(reply.text, "done\n");
+    let log = std::fs::read(bench.scratch.path("attempt/stderr.log")).expect("it is there");
+    assert!(log.len() < (64 << 20) + 100 && log.ends_with(b"[baton: cut here, after 64 MiB]\n"), "{}", log.len());
+}
+
+#[test]
+fn report_file_is_bounded_too() {
+    let bench = Bench::new();
+    let failure = bench.failure("head -c 9000000 /dev/zero | tr '\\0' x > $BATON_REPORT_FILE");
+    assert!(failure.message.ends_with("report.md is longer than 8 MiB"), "{failure}");
+}
+
+#[test]
+fn prompt_that_is_not_read_does_no_harm() {
+    let bench = Bench::new();
+    let mut job = bench.job();
+    job.prompt = "x".repeat(1 << 20);
+    assert_eq!(answered(bench.attempt(&bench.shell("echo done"), &job)).text, "done\n");
+}

@@ -1,0 +1,178 @@
+//! An agent that only knows folders, as a plain Python process; and a driver that goes away and comes back.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_agents::directory::{Directory, Folder};
+use baton_agents::{DirectoryAgent, reach};
+use baton_engine::agent::{Agent as _, Attempt, Job};
+use baton_engine::failure::Chance;
+use baton_engine::handoff::Written;
+use baton_engine::{Clock, HandoffId};
+use baton_protocol::Dialect;
+use baton_protocol::workflow::{Agent, Duration as Length, Retry};
+use baton_testbed::Process;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, LONG, answered, failed, runtime};
+
+struct RealClock;
+
+impl Clock for RealClock {
+    #[expect(clippy::disallowed_methods, reason = "the Python side has the real time too")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn observe(&self, _: Timestamp) {}
+}
+
+const SPECIALIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/specialist.py");
+
+fn specialist(bench: &Bench) -> Process {
+    let root = bench.scratch.path("workflow/exchange");
+    Process::spawn(Command::new("python3").arg(SPECIALIST).arg(root).arg("@react-specialist"))
+}
+
+fn declared() -> Agent {
+    let retry = Retry { max_retries: Some(1), delay: Length::parse("10ms"), ..Retry::default() };
+    Agent { directory: Some("./exchange".to_owned()), retry: Some(retry), ..Agent::default() }
+}
+
+fn agent(bench: &Bench, declared: &Agent) -> DirectoryAgent {
+    let folder = bench.scratch.path("workflow");
+    DirectoryAgent::new("react-specialist", declared, &folder, Arc::new(RealClock)).expect("it can be reached")
+}
+
+fn job(bench: &Bench, wish: &str) -> Job {
+    let asked = json!({
+        "handoff_id": "x", "timestamp": "2026-01-13T10:00:00Z", "status": "pending",
+        "source": {"agent_id": "@lead"}, "target": {"agent_id": "@react-specialist"}, "timeout_seconds": 300,
+        "input": {"data": {"wish": wish}}, "context": {"project_id": "proj-001"},
+    });
+    Job { request: Written::new(Dialect::Mailbox, asked.to_string()), ..bench.job() }
+}
+
+fn attempt(bench: &Bench, declared: &Agent, job: &Job) -> Attempt {
+    let agent = agent(bench, declared);
+    let runtime = runtime();
+    runtime.block_on(async { tokio::time::timeout(LONG, agent.attempt(job)).await.expect("it ends") })
+}
+
+fn count(bench: &Bench) -> usize {
+    let count = |folder: Folder| {
+        let path = bench.scratch.path("workflow/exchange/handoffs").join(folder.as_str());
+        let names = std::fs::read_dir(path).expect("it is there").filter_map(Result::ok);
+        names.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
+    };
+    Folder::ALL.into_iter().map(count).sum()
+}
+
+#[test]
+fn answer_of_a_script_is_the_report() {
+    let bench = Bench::new();
+    let specialist = specialist(&bench);
+    let reply = answered(attempt(&bench, &declared(), &job(&bench, "page")));
+    let answer: Value = serde_json::from_str(&reply.text).expect("it is JSON");
+    assert_eq!((&answer["status"], &answer["output"]["artifact_id"]), (&json!("completed"), &json!("a-1")));
+    assert_eq!(answer["output"]["greeting"], "Please review.", "the prompt is in the context");
+    assert_eq!(answer["context"]["project_id"], "proj-001");
+    assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-2 0"), "one attempt has ended before");
+    assert!(Path::new(&reply.source).ends_with("completed/hoff-1-2.json"), "{}", reply.source);
+}
+
+#[test]
+fn failure_that_passes_is_tried_again_in_the_folders() {
+    let bench = Bench::new();
+    let specialist = specialist(&bench);
+    answered(attempt(&bench, &declared(), &job(&bench, "fail once")));
+    assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-2 0"));
+    assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-2 1"));
+}
+
+#[test]
+fn failure_for_good_has_the_words_of_the_script() {
+    let bench = Bench::new();
+    let _specialist = specialist(&bench);
+    let failure = failed(attempt(&bench, &declared(), &job(&bench, "fail")));
+    assert_eq!(failure.to_string(), "DEPENDENCY_MISSING: no design tokens");
+    assert_eq!(failure.chance, Chance::Permanent);
+}
+
+#[test]
+fn script_that_hangs_is_timed_out_by_the_folders() {
+    let bench = Bench::new();
+    let _specialist = specialist(&bench);
+    let mut declared = declared();
+    declared.retry = Some(Retry { max_retries: Some(0), ..Retry::default() });
+    let job = Job { timeout: Some(Duration::from_secs(1)), ..job(&bench, "hang") };
+    let failure = failed(attempt(&bench, &declared, &job));
+    assert_eq!(failure.to_string(), "TIMEOUT: attempt 1 was not finished within 1 s");
+}
+
+#[test]
+fn driver_that_comes_back_finds_what_it_had_begun() {
+    let bench = Bench::new();
+    let (agent, job) = (agent(&bench, &declared()), job(&bench, "page"));
+    let root = bench.scratch.path("workflow/exchange");
+    let directory = Directory::init(&root).expect("the folders can be made");
+    let id = HandoffId::parse("hoff-1-2").expect("a safe name");
+    runtime().block_on(async {
+        let asked = tokio::task::spawn_blocking(move || {
+            let watch = directory.watch(&[Folder::Pending]);
+            while !directory.path(Folder::Pending, &id).exists() {
+                watch.wait(LONG);
+            }
+        });
+        // Nobody is there to answer, so this ends when the request is written: as a driver that is killed then.
+        tokio::select! {
+            attempt = agent.attempt(&job) => panic!("{attempt:?}"),
+            asked = asked => asked.expect("it was asked"),
+        }
+    });
+    assert_eq!(count(&bench), 1);
+    let specialist = specialist(&bench);
+    let first = answered(attempt(&bench, &declared(), &job));
+    let again = answered(attempt(&bench, &declared(), &job));
+    assert_eq!((first, count(&bench)), (again, 1), "an answer that is there is not asked for again");
+    let next = Job { ended: 2, ..job };
+    answered(attempt(&bench, &declared(), &next));
+    assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-2 0"));
+    assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-3 0"));
+}
+
+#[test]
+fn input_that_breaks_its_schema_is_not_asked() {
+    let bench = Bench::new();
+    let schema = json!({"type": "object", "required": ["page"], "properties": {"page": {"type": "integer"}}});
+    bench.scratch.write("workflow/schemas/page.json", schema.to_string());
+    let mut declared = declared();
+    declared.schemas = Some("schemas".to_owned());
+    declared.input_schema = Some("page.json".to_owned());
+    let failure = failed(attempt(&bench, &declared, &job(&bench, "page")));
+    assert_eq!((failure.code.as_str(), failure.chance), ("SCHEMA_VALIDATION_FAILED", Chance::Permanent), "{failure}");
+    assert!(failure.message.contains("page"), "{failure}");
+    assert_eq!(count(&bench), 0);
+}
+
+#[test]
+fn request_in_another_dialect_is_handed_over_whole() {
+    let bench = Bench::new();
+    let _specialist = specialist(&bench);
+    let reply = answered(attempt(&bench, &declared(), &bench.job()));
+    let answer: Value = serde_json::from_str(&reply.text).expect("it is JSON");
+    assert_eq!(answer["input"]["data"], json!({"task_id": "t", "phase": "write"}));
+}
+
+#[test]
+fn way_is_chosen_by_what_the_workflow_says() {
+    let reach = |agent: &Agent| reach("a", agent, Path::new("."), Arc::new(RealClock)).map(|agent| agent.is_some());
+    assert_eq!(reach(&declared()), Ok(true));
+    assert_eq!(reach(&Agent { queue: Some(true), ..Agent::default() }), Ok(false));
+    let two = Agent { queue: Some(true), ..declared() };
+    let refused = "agent `a` needs exactly one of command, profile, directory and queue".to_owned();
+    assert_eq!((reach(&two), reach(&Agent::default())), (Err(refused.clone()), Err(refused)));
+}
