@@ -96,12 +96,13 @@ fn look(scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
 }
 
 fn look_at_files(workspace: &Folder, scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
-    let mut examined = artifacts::examine(workspace, scene, report);
-    examined.extend(sources::examine(workspace, report));
     // Walking through the workspace costs more than the rest.
-    if modified::is_worth_it(scene, report) {
-        let changes = Changes::see(workspace.root(), scene, recent);
-        examined.extend(modified::examine(workspace.root(), scene, report, &changes));
+    let worth_it = modified::is_worth_it(scene, report);
+    let changes = worth_it.then(|| Changes::see(workspace.root(), scene, recent));
+    let mut examined = artifacts::examine(workspace, scene, report);
+    examined.extend(sources::examine(workspace, report, changes.as_ref()));
+    if let Some(changes) = &changes {
+        examined.extend(modified::examine(workspace.root(), scene, report, changes));
     }
     examined
 }

@@ -62,7 +62,7 @@ fn judge(claim: String, outcome: &Outcome) -> Examined {
 
 /// Compares one claim with the checks that it is about.
 fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
-    let claim = format!("`{}`: {}", said.place, if said.passed { "passed" } else { "failed" });
+    let claim = format!("`{}`", said.words);
     let mut about = ran.iter().filter(|ran| said.is_about(ran.check)).peekable();
     if about.peek().is_none() {
         return unverifiable(&RULE, claim, "Baton has no check for it");

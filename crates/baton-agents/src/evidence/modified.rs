@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_engine::evidence::{Examined, Scene};
-use baton_protocol::model::{Report, SourceRange};
+use baton_protocol::model::Report;
 use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
 };
@@ -12,6 +12,7 @@ use super::changes::{Change, Changes, Trace};
 use super::entry::{refuted, unverifiable, verified};
 use super::named::{self, Places};
 use super::patterns::Patterns;
+use super::sources;
 
 /// So many files are told one by one.
 const TOLD: usize = 20;
@@ -122,9 +123,7 @@ impl Comparison<'_> {
     fn moved_on(&self) -> Vec<Examined> {
         let Ok(during) = self.changes.during() else { return Vec::new() };
         let sources = self.report.source_files_verified.iter();
-        let inner = sources.filter_map(|source| {
-            named::inside(self.root, Path::new(SourceRange::parse(source.split(',').next()?.trim()).path))
-        });
+        let inner = sources.filter_map(|source| sources::path_of(self.root, source));
         let changed = inner.filter(|path| during.contains_key(path) && self.others.fit(path) && !self.named.hold(path));
         let seen = "somebody else changed it during the attempt; which state was read, nobody can tell";
         changed.map(|path| unverifiable(&stale_base::RULE, format!("`{path}` was read as it is"), seen)).collect()

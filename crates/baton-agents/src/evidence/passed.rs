@@ -8,8 +8,8 @@ use serde_json::Value;
 /// A report says that something passed or failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
-    /// Where it says so.
-    pub(super) place: String,
+    /// Where it says so, and what.
+    pub(super) words: String,
     /// Whether it passed.
     pub(super) passed: bool,
     about: About,
@@ -42,14 +42,14 @@ pub(super) fn said(report: &Report) -> Vec<Said> {
     if let Some(Findings::Validate(validate)) = &report.findings {
         let checks = validate.checks.as_ref();
         let single = |name: &str, passed: Option<bool>| {
-            let place = format!("findings.checks.{name}.passed");
-            passed.map(|passed| Said { place, passed, about: About::Named(words_of(name)) })
+            let words = |passed| format!("findings.checks.{name}.passed: {passed}");
+            passed.map(|passed| Said { words: words(passed), passed, about: About::Named(words_of(name)) })
         };
         said.extend(single("types", checks.and_then(|checks| checks.types.as_ref()?.passed)));
         said.extend(single("lint", checks.and_then(|checks| checks.lint.as_ref()?.passed)));
         said.extend(single("tests", checks.and_then(|checks| checks.tests.as_ref()?.passed)));
         said.extend(single("security", checks.and_then(|checks| checks.security.as_ref()?.passed)));
-        let overall = |passed| Said { place: "findings.overall_passed".to_owned(), passed, about: About::All };
+        let overall = |passed| Said { words: format!("findings.overall_passed: {passed}"), passed, about: About::All };
         said.extend(validate.overall_passed.map(overall));
     }
     said
@@ -66,8 +66,8 @@ fn of_member(key: &str, value: &Value) -> Option<Said> {
     if words.len() > 1 && (good || bad) {
         words.pop();
     }
-    let passed = holds(value)? != bad;
-    Some(Said { place: format!("verification.{key}"), passed, about: About::Named(words) })
+    let holds = holds(value)?;
+    Some(Said { words: format!("verification.{key}: {holds}"), passed: holds != bad, about: About::Named(words) })
 }
 
 /// Reads whether a value says that something is so.

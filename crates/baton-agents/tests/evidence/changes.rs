@@ -1,0 +1,221 @@
+//! Changed files, with and without git, with others at work and over several attempts.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use baton_engine::evidence::{Evidence, Finding};
+use baton_protocol::model::Report;
+
+use crate::stage::{Stage, modified, owned, refuted, rules_with, shown};
+
+#[tokio::test]
+async fn created_changed_and_deleted_files_are_told_apart() {
+    for stage in [Stage::repository(), Stage::plain()] {
+        let work = |stage: &Stage| _ = stage.write("new.rs", "new").write("src/quota.rs", "1").remove("src/limits.rs");
+        let report = modified(&["./new.rs", "src/quota.rs", "src/limits.rs", "docs/plan.md", "none.rs"]);
+        let examined = stage.attempt(work, &report).await;
+        insta::allow_duplicates! { insta::assert_snapshot!(shown(&examined), @"
+        Verified file-not-modified: `./new.rs` was changed — created
+        Verified file-not-modified: `src/quota.rs` was changed — changed
+        Verified file-not-modified: `src/limits.rs` was changed — deleted
+        Refuted file-not-modified: `docs/plan.md` was changed — it is as it was before the attempt
+        Refuted file-not-modified: `none.rs` was changed — it does not exist, and did not before the attempt
+        Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+        "); }
+        let examined = stage.examine(&modified(&["src/quota.rs"])).await;
+        insta::allow_duplicates! { insta::assert_snapshot!(shown(&examined), @"
+        Verified file-not-modified: `src/quota.rs` was changed — changed
+        Refuted modified-not-declared: these files were changed, and no others — `new.rs` was created
+        Refuted modified-not-declared: these files were changed, and no others — `src/limits.rs` was deleted
+        "); }
+    }
+}
+
+#[tokio::test]
+async fn touched_is_not_changed() {
+    let stage = Stage::repository();
+    let same = fs::read(stage.path("src/quota.rs")).unwrap();
+    let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", same), &modified(&["src/quota.rs"])).await;
+    assert_eq!(refuted(&examined), ["file-not-modified"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn same_size_and_same_moment_are_still_a_change() {
+    let stage = Stage::repository();
+    for (before, after) in [("aaaa", "bbbb"), ("bbbb", "cccc"), ("cccc", "dddd")] {
+        stage.write("src/quota.rs", before);
+        let examined =
+            stage.attempt(|stage| _ = stage.write("src/quota.rs", after), &modified(&["src/quota.rs"])).await;
+        assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+    }
+}
+
+#[tokio::test]
+async fn committed_work_is_work() {
+    let work = |stage: &Stage| {
+        stage.write("src/quota.rs", "committed").git(&["commit", "--quiet", "--all", "--message", "second"]);
+    };
+    let examined = Stage::repository().attempt(work, &modified(&["src/quota.rs"])).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn what_was_dirty_before_is_not_held_against_the_agent() {
+    let stage = Stage::repository();
+    stage.write("src/limits.rs", "by a person").write("notes.txt", "by a person");
+    let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &modified(&["src/quota.rs"])).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+    let examined = stage.examine(&modified(&["src/quota.rs", "notes.txt"])).await;
+    assert_eq!(refuted(&examined), ["file-not-modified"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn repository_stays_untouched() {
+    let stage = Stage::repository();
+    let listing = |stage: &Stage| {
+        let walk = walk(&stage.path(".git"));
+        walk.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
+    };
+    let before = listing(&stage);
+    stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &modified(&["src/quota.rs"])).await;
+    assert!(before == listing(&stage));
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect();
+    paths.sort();
+    paths
+}
+
+#[tokio::test]
+async fn ignored_files_are_judged_by_their_time() {
+    let stage = Stage::repository();
+    stage.write("build/old.bin", "old").write("run.log", "old");
+    // The clock of a file system moves in steps; an old file is older than that.
+    for old in ["build/old.bin", "run.log"] {
+        until_later_than(&stage, old);
+    }
+    let work = |stage: &Stage| _ = stage.write("build/new.bin", "new").write("run.log", "new");
+    let report = modified(&["build/new.bin", "run.log", "build/old.bin", "build/none.bin"]);
+    let examined = stage.attempt(work, &report).await;
+    insta::assert_snapshot!(shown(&examined), @"
+    Verified file-not-modified: `build/new.bin` was changed — changed
+    Verified file-not-modified: `run.log` was changed — changed
+    Refuted file-not-modified: `build/old.bin` was changed — it is as it was before the attempt
+    Unverifiable file-not-modified: `build/none.bin` was changed — it is ignored, and does not exist now
+    Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+    ");
+}
+
+/// Waits until the file system stamps files clearly later than this one.
+fn until_later_than(stage: &Stage, path: &str) {
+    let written = |path: &str| fs::metadata(stage.path(path)).unwrap().modified().unwrap();
+    let old = written(path);
+    stage.write(".baton/now", "now");
+    while written(".baton/now").duration_since(old).unwrap_or_default().as_millis() < 100 {
+        stage.write(".baton/now", "now");
+    }
+}
+
+#[tokio::test]
+async fn report_without_a_list_claims_nothing_about_changes() {
+    let stage = Stage::repository();
+    let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &Report::default()).await;
+    assert_eq!(shown(&examined), "");
+}
+
+#[tokio::test]
+async fn others_may_write_at_the_same_time() {
+    let mut stage = Stage::repository();
+    stage.scene.others_write = owned(&["docs/**", "src/limits.rs"]);
+    let work =
+        |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("src/limits.rs", "3");
+    let sources = owned(&["src/limits.rs:1", "src/quota.rs"]);
+    let report = Report { source_files_verified: sources, ..modified(&["src/quota.rs"]) };
+    let examined = stage.attempt(work, &report).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, Finding::Unverifiable), ["stale-base"], "{}", shown(&examined));
+    stage.scene.others_write.clear();
+    let examined = stage.examine(&report).await;
+    assert_eq!(refuted(&examined), ["modified-not-declared"; 2], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, Finding::Unverifiable), [""; 0], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn phase_writes_only_where_it_may() {
+    let mut stage = Stage::repository();
+    stage.scene.writes = owned(&["src/**"]);
+    stage.scene.others_write = owned(&["docs/"]);
+    stage.scene.output_directory = Some(stage.path("out"));
+    let work =
+        |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("out/report.md", "3");
+    let examined = stage.attempt(work, &Report::default()).await;
+    insta::assert_snapshot!(shown(&examined), @"Verified writes-outside: only src/** was written — nothing else has changed");
+    stage.write("Cargo.toml", "new");
+    let examined = stage.examine(&modified(&["src/quota.rs", "Cargo.toml"])).await;
+    assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn work_of_earlier_attempts_is_part_of_the_work() {
+    let mut stage = Stage::repository();
+    stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &modified(&["src/quota.rs"])).await;
+    stage.scene.earlier = vec![stage.scene.folder.clone()];
+    stage.scene.folder = stage.path(".baton/attempt-2");
+    stage.scratch.folder(&stage.scene.folder);
+    let both = modified(&["src/quota.rs", "src/limits.rs"]);
+    let examined = stage.attempt(|stage| _ = stage.write("src/limits.rs", "2"), &both).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+    let examined = stage.examine(&modified(&["src/limits.rs", "docs/plan.md"])).await;
+    assert_eq!(refuted(&examined), ["file-not-modified"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn links_and_modes_are_part_of_the_work() {
+    let stage = Stage::repository();
+    let work = |stage: &Stage| {
+        fs::set_permissions(stage.path("src/quota.rs"), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink("/etc", stage.path("etc")).unwrap();
+    };
+    let examined = stage.attempt(work, &modified(&["src/quota.rs", "etc", "etc/passwd", "/etc/passwd"])).await;
+    insta::assert_snapshot!(shown(&examined), @"
+    Verified file-not-modified: `src/quota.rs` was changed — changed
+    Verified file-not-modified: `etc` was changed — created
+    Refuted artifact-outside-workspace: `etc/passwd` was changed — it lies outside the workspace
+    Refuted artifact-outside-workspace: `/etc/passwd` was changed — it lies outside the workspace
+    Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+    ");
+}
+
+#[tokio::test]
+async fn lines_that_the_agent_has_removed_may_have_been_read() {
+    let stage = Stage::repository();
+    let sources = owned(&["src/quota.rs:1-40", "src/limits.rs:1", "docs/plan.md:1-2"]);
+    let report = Report { source_files_verified: sources, ..modified(&["src/quota.rs", "src/limits.rs"]) };
+    let work = |stage: &Stage| _ = stage.write("src/quota.rs", "short").remove("src/limits.rs");
+    let examined = stage.attempt(work, &report).await;
+    assert_eq!(refuted(&examined), ["source-lines-missing"], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, Finding::Unverifiable), ["source-lines-missing"; 2], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn baseline_survives_the_process() {
+    let mut stage = Stage::repository();
+    stage.eyes.remember(&stage.scene).await;
+    stage.write("src/quota.rs", "1");
+    stage.eyes = baton_agents::evidence::Eyes::new([]);
+    assert_eq!(refuted(&stage.examine(&modified(&["src/quota.rs"])).await), [""; 0]);
+    fs::write(stage.scene.folder.join("baseline.json"), "{").unwrap();
+    let examined = stage.examine(&modified(&["src/quota.rs"])).await;
+    assert!(examined.iter().all(|one| one.verdict == Finding::Unverifiable), "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn many_surprises_are_counted() {
+    let stage = Stage::plain();
+    let work = |stage: &Stage| (0..30).for_each(|number| _ = stage.write(&format!("surprise-{number}"), "x"));
+    let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
+    assert_eq!(examined.len(), 1 + 20 + 1);
+    assert_eq!(examined.last().unwrap().seen, "so were 10 more files");
+}

@@ -1,0 +1,158 @@
+//! Commands that must pass, and what reports say about them.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use baton_engine::evidence::Evidence;
+use baton_protocol::model::findings::{Checks, TestCheck, Validate};
+use baton_protocol::model::request::Expectations;
+use baton_protocol::model::terms::Outcome;
+use baton_protocol::model::{Findings, Report, Request};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, check, owned, refuted, shown};
+
+fn verification(members: Value) -> Report {
+    Report { verification: members.as_object().unwrap().clone(), ..Report::default() }
+}
+
+#[tokio::test]
+async fn what_must_pass_is_run_and_compared() {
+    let mut stage = Stage::plain();
+    stage.scene.checks = vec![check("tests", "echo 1 of 3 failed; exit 1"), check("build", "true")];
+    let report =
+        verification(json!({ "tests_passed": true, "build_success": true, "tool_called": true, "coverage": 80 }));
+    insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
+    Refuted claim-refuted: the check `tests` must pass — exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: the check `build` must pass — exit code 0
+    Refuted claim-refuted: `verification.tests_passed: true` — `tests` failed: exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: `verification.build_success: true` — Baton saw it pass
+    Unverifiable claim-refuted: `verification.tool_called: true` — Baton has no check for it
+    ");
+    let honest = verification(json!({ "tests_passed": false, "build": "failed" }));
+    insta::assert_snapshot!(shown(&stage.examine(&honest).await), @"
+    Refuted claim-refuted: the check `tests` must pass — exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: the check `build` must pass — exit code 0
+    Verified claim-refuted: `verification.tests_passed: false` — `tests` failed: exit code 1
+    Unverifiable claim-refuted: `verification.build: false` — it passes when Baton runs it
+    ");
+    assert_eq!(refuted(&stage.examine(&Report::default()).await), ["claim-refuted"]);
+}
+
+#[tokio::test]
+async fn validation_is_compared_as_well() {
+    let mut stage = Stage::plain();
+    stage.scene.checks = vec![check("unit-tests", "false"), check("lint", "true")];
+    let tests = TestCheck { passed: Some(true), ..TestCheck::default() };
+    let checks = Checks { tests: Some(tests), ..Checks::default() };
+    let validate = Validate { checks: Some(checks), overall_passed: Some(true), ..Validate::default() };
+    let report = Report { findings: Some(Findings::Validate(validate)), ..Report::default() };
+    insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
+    Refuted claim-refuted: the check `unit-tests` must pass — exit code 1
+    Verified claim-refuted: the check `lint` must pass — exit code 0
+    Refuted claim-refuted: `findings.checks.tests.passed: true` — `unit-tests` failed: exit code 1
+    Refuted claim-refuted: `findings.overall_passed: true` — `unit-tests` failed: exit code 1
+    ");
+}
+
+#[tokio::test]
+async fn unfinished_work_need_not_pass() {
+    let mut stage = Stage::plain();
+    stage.scene.checks = vec![check("tests", "touch ran; false")];
+    stage.scene.mandatory_skills = owned(&["planning"]);
+    let blocked = Report { outcome: Some(Outcome::Blocked), ..Report::default() };
+    assert_eq!(shown(&stage.examine(&blocked).await), "");
+    assert!(!stage.path("ran").exists());
+}
+
+#[tokio::test]
+async fn criteria_with_a_command_are_run_once() {
+    let mut stage = Stage::plain();
+    stage.scene.checks = vec![check("count", "echo x >> runs")];
+    let criteria =
+        ["Counted: `echo x >> runs`", "`test -s docs/plan.md` passes", "`false` exits with 0", "Plan in `docs`"];
+    let expectations = Expectations { success_criteria: owned(&criteria), ..Expectations::default() };
+    stage.scene.request = Some(Request { expectations: Some(expectations), ..Request::default() });
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
+    Verified claim-refuted: the check `count` must pass — exit code 0
+    Verified claim-refuted: the criterion “Counted: `echo x >> runs`” holds — exit code 0
+    Verified claim-refuted: the criterion “`test -s docs/plan.md` passes” holds — exit code 0
+    Refuted claim-refuted: the criterion “`false` exits with 0” holds — exit code 1
+    ");
+    assert_eq!(fs::read_to_string(stage.path("runs")).unwrap(), "x\n");
+}
+
+#[tokio::test]
+async fn commands_see_only_what_they_are_given() {
+    let mut stage = Stage::plain();
+    stage.scene.variables = vec![("BATON_PHASE".to_owned(), "quality".to_owned())];
+    let outcome =
+        stage.eyes.run(&stage.scene, &check("env", "env | grep -v '^_=\\|^PWD=\\|^SHLVL=\\|^PATH=\\|^OLDPWD='")).await;
+    assert_eq!((outcome.passed, outcome.tail.as_str()), (true, "BATON_PHASE=quality"));
+    assert_eq!(fs::read_to_string(stage.scene.folder.join("verify-env.log")).unwrap().trim(), "BATON_PHASE=quality");
+}
+
+#[tokio::test]
+async fn programs_are_found_beside_the_workflow() {
+    let stage = Stage::plain();
+    let script = stage.scene.workflow_folder.join("it's.sh");
+    stage.scratch.write(&script, "#!/bin/sh\npwd; exit $1\n");
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut program = check("program", "");
+    program.words = owned(&["./it's.sh", "0"]);
+    let outcome = stage.eyes.run(&stage.scene, &program).await;
+    assert_eq!((outcome.passed, outcome.tail.as_str()), (true, stage.scene.workspace.to_str().unwrap()));
+    let outcome = stage.eyes.run(&stage.scene, &check("shell", r"./it\'s.sh 7")).await;
+    assert_eq!((outcome.passed, outcome.ended.as_str()), (false, "exit code 7"));
+}
+
+#[tokio::test]
+async fn time_out_kills_the_whole_group() {
+    let stage = Stage::plain();
+    let mut check = check("slow", "sleep 600 & echo $! > child; echo started; wait");
+    check.timeout = Duration::from_millis(300);
+    let outcome = stage.eyes.run(&stage.scene, &check).await;
+    assert_eq!((outcome.ended.as_str(), outcome.tail.as_str()), ("killed after 0.3 seconds", "started"));
+    let child: u32 = fs::read_to_string(stage.path("child")).unwrap().trim().parse().unwrap();
+    wait_for_the_end(child);
+}
+
+/// Waits until a killed process is gone, or only waits for somebody to notice its end.
+fn wait_for_the_end(id: u32) {
+    let stat = || fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let alive = || stat().rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']));
+    let begin = Instant::now();
+    while alive() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{id} goes on");
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test]
+async fn children_left_behind_do_not_hold_up_the_outcome() {
+    let stage = Stage::plain();
+    let outcome = stage.eyes.run(&stage.scene, &check("leaves", "sleep 600 & echo $! > child; echo done")).await;
+    assert_eq!((outcome.passed, outcome.tail.as_str()), (true, "done"));
+    let child: u32 = fs::read_to_string(stage.path("child")).unwrap().trim().parse().unwrap();
+    wait_for_the_end(child);
+}
+
+#[tokio::test]
+async fn flood_and_binary_are_bounded() {
+    let stage = Stage::plain();
+    let line = "head -c 50000000 /dev/zero; head -c 100 /dev/urandom; printf '\\nthe end'; exit 3";
+    let outcome = stage.eyes.run(&stage.scene, &check("flood", line)).await;
+    assert!(outcome.ended == "exit code 3" && outcome.tail.ends_with("the end") && outcome.tail.len() < 10_000);
+    assert!(fs::metadata(stage.scene.folder.join("verify-flood.log")).unwrap().len() < 5_000_000);
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_fails() {
+    let stage = Stage::plain();
+    for words in [&[][..], &[""], &["no-such-program-anywhere"], &["./missing.sh"]] {
+        let mut check = check("../odd name", "");
+        check.words = owned(words);
+        let outcome = stage.eyes.run(&stage.scene, &check).await;
+        assert!(!outcome.passed && !outcome.ended.is_empty(), "{words:?}");
+    }
+}
