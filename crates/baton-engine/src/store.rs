@@ -27,7 +27,7 @@ pub trait Store: Send + Sync {
     /// An empty answer does not mean that nothing is there: somebody else may be about to take or leave something.
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error>;
 
-    /// Applies a command, with everything that follows from it, and makes handoffs of the requests that come next.
+    /// Applies a command, with everything that follows from it.
     ///
     /// A late report, failure or acknowledgment is journalled before it is refused.
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error>;
@@ -35,10 +35,8 @@ pub trait Store: Send + Sync {
     /// Carries out several steps in one transaction: all of them, or none if one is refused.
     ///
     /// Returns the handoff of each step as the step left it. Nothing of a refused step is journalled.
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        let _ = (steps, at);
-        Err(Error::Failed("not yet".to_owned()))
-    }
+    /// A request whose key or id is known already, with the same terms and text, gives the handoff that is there.
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error>;
 
     /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error>;
@@ -126,21 +124,19 @@ pub struct Claimed {
     pub request: Written,
 }
 
-/// A command for a handoff, and what comes next.
+/// A command for a handoff.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     /// Which handoff.
     pub id: HandoffId,
     /// What to do.
     pub command: Command,
-    /// What is accepted in the same transaction.
-    pub next: Vec<Accept>,
 }
 
 impl Order {
-    /// A command after which nothing else comes.
+    /// Takes a command for a handoff.
     pub fn new(id: HandoffId, command: Command) -> Order {
-        Order { id, command, next: Vec::new() }
+        Order { id, command }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Refused, Resume, Transition};
+use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Resume, Transition};
 use baton_engine::store::{Accepted, Error, Step};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
@@ -142,12 +142,22 @@ impl<S: Sight> Plan<S> {
         }
     }
 
-    /// Plans to journal that a command was refused.
-    pub(crate) fn refuse(&mut self, id: &HandoffId, refused: Refused, at: Timestamp) -> Result<(), S::Fault> {
-        let Some(place) = self.place(id)? else { return Ok(()) };
-        let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
-        let transition = lifecycle::refuse(&self.rows[place].handoff, refused, at);
-        self.happen(place, transition)
+    /// Plans a command; if it is refused, what must be journalled of it is planned instead.
+    pub(crate) fn apply_or_journal(
+        &mut self,
+        id: &HandoffId,
+        command: &Command,
+        at: Timestamp,
+    ) -> Result<Result<Handoff, Refusal>, S::Fault> {
+        let applied = self.apply(id, command, at)?;
+        if let Err(refusal) = &applied
+            && let Some(refused) = lifecycle::to_journal(command, refusal)
+            && let Some(place) = self.place(id)?
+        {
+            let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
+            self.happen(place, lifecycle::refuse(&self.rows[place].handoff, refused, at))?;
+        }
+        Ok(applied)
     }
 
     /// Takes a transition into the plan, with what follows from it.

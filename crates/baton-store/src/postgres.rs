@@ -6,6 +6,7 @@
 mod accept;
 mod address;
 mod apply;
+mod careful;
 mod checkup;
 mod claim;
 mod fault;
@@ -18,6 +19,7 @@ mod session;
 mod table;
 mod tls;
 mod wake;
+mod writing;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Store, Wish};
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
 use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
@@ -148,6 +150,10 @@ impl Store for Postgres {
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
         self.named(apply::apply(self, &order, at).await)
+    }
+
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.named(apply::carry_out(self, &steps, at).await)
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

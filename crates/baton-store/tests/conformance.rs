@@ -32,14 +32,6 @@ macro_rules! on_every_database {
     };
 }
 
-/// Makes a test of each function for the stores that can carry out steps.
-macro_rules! on_stores_with_steps {
-    ($($name:ident),+ $(,)?) => {
-        on_every_store!(@store memory: $($name),+);
-        on_every_store!(@store sqlite: $($name),+);
-    };
-}
-
 #[path = "conformance/accepting.rs"]
 mod accepting;
 #[path = "conformance/acting.rs"]

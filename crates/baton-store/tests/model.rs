@@ -70,7 +70,7 @@ fn try_all<Fresh: Future<Output = (Arc<dyn Store>, Option<Folder>)>>(cases: u64,
 }
 
 /// Everything that can happen, by the alphabet.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 15] = [
     "accepted",
     "acknowledged",
     "cancelled",
@@ -80,9 +80,11 @@ const KINDS: [&str; 13] = [
     "extended",
     "failed",
     "refused",
+    "released",
     "reported",
     "requeued",
     "resumed",
+    "routed",
     "verified",
 ];
 

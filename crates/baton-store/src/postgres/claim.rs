@@ -103,7 +103,7 @@ async fn attempt(
         session.roll_back().await?;
         return Ok(Vec::new());
     }
-    memory.sent.expect(&changes);
+    memory.sent = Sent::of(changes.iter().map(|change| &change.event));
     memory.claimed.clone_from(&claimed);
     let update = session.prepare(UPDATE).await?;
     let arrays = Arrays::of(&changes);

@@ -17,13 +17,6 @@ pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 /// A statement with its parameters.
 pub(super) type Bound<'p> = (&'p Statement, Parameters<'p>);
 
-/// A statement that must write so many rows.
-#[derive(Clone, Copy)]
-pub(super) struct Guarded<'p> {
-    pub(super) bound: Bound<'p>,
-    pub(super) rows: u64,
-}
-
 /// A connection of the pool.
 pub(super) struct Session {
     /// Always there until the session is dropped.
@@ -90,22 +83,6 @@ impl Session {
         let written = written?;
         committed?;
         Ok(written)
-    }
-
-    /// Writes in a transaction: each statement must write as many rows as it says, or everything is undone.
-    pub(super) async fn write(&mut self, first: Guarded<'_>, second: Guarded<'_>) -> Result<(), Fault> {
-        let client = self.client();
-        let run = async |guarded: Guarded<'_>| match guarded.rows {
-            0 => Ok(0),
-            _ => client.execute(guarded.bound.0, guarded.bound.1).await,
-        };
-        let written = tokio::try_join!(run(first), run(second));
-        if matches!(written, Ok(rows) if rows == (first.rows, second.rows)) {
-            return Ok(());
-        }
-        self.roll_back().await?;
-        written?;
-        Err(Fault::Raced)
     }
 
     /// Undoes the transaction, if one is open.

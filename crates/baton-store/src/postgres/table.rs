@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
 use super::fault::Fault;
-use super::session::{Parameters, Session};
+use super::session::Session;
+use crate::plan::End;
 use crate::rows::{self, Columns, Row, signed};
 
 /// The columns of a [`Row`], in the order in which [`row`] reads them.
@@ -57,11 +58,10 @@ pub(super) fn handoff(found: &SqlRow) -> Result<Handoff, Fault> {
     Ok(row(found)?.handoff()?)
 }
 
-/// The last event of a run.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    head: Head,
-    at: Timestamp,
+/// Reads the end of a journal, from this column on.
+pub(super) fn end(row: &SqlRow, column: usize) -> Result<End, Fault> {
+    let (seq, hash, at): (i64, &[u8], i64) = (row.try_get(column)?, row.try_get(column + 1)?, row.try_get(column + 2)?);
+    Ok(End { head: Head { seq: rows::unsigned(seq)?, hash: rows::hash(hash)? }, at: Some(rows::time(at)?) })
 }
 
 /// Where the journals of the runs end that a transaction writes to.
@@ -71,21 +71,19 @@ pub(super) struct Ends(HashMap<RunId, End>);
 impl Ends {
     /// Takes the end that stands in a row, from this column on.
     pub(super) fn read(&mut self, run: &RunId, row: &SqlRow, column: usize) -> Result<(), Fault> {
-        let (seq, hash, at): (i64, &[u8], i64) =
-            (row.try_get(column)?, row.try_get(column + 1)?, row.try_get(column + 2)?);
-        let head = Head { seq: rows::unsigned(seq)?, hash: rows::hash(hash)? };
-        self.0.entry(run.clone()).or_insert(End { head, at: rows::time(at)? });
+        let end = end(row, column)?;
+        self.0.entry(run.clone()).or_insert(end);
         Ok(())
     }
 
     /// Takes the last event of a handoff for the end of its run.
     pub(super) fn know(&mut self, handoff: &Handoff, head: Head) {
-        self.0.insert(handoff.run.clone(), End { head, at: handoff.changed_at });
+        self.0.insert(handoff.run.clone(), End { head, at: Some(handoff.changed_at) });
     }
 
     /// Returns the time, but none before the last event of the run.
     pub(super) fn at(&self, run: &RunId, at: Timestamp) -> Timestamp {
-        self.0.get(run).map_or(at, |end| end.at.max(at))
+        self.0.get(run).and_then(|end| end.at).map_or(at, |latest| latest.max(at))
     }
 
     /// Makes the event of a transition, and lets the next one follow it.
@@ -93,7 +91,7 @@ impl Ends {
         let handoff = &transition.handoff;
         let head = self.0.get(&handoff.run).map_or(Head::START, |end| end.head);
         let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
-        self.0.insert(handoff.run.clone(), End { head: event.head(), at: event.at });
+        self.0.insert(handoff.run.clone(), End { head: event.head(), at: Some(event.at) });
         event
     }
 }
@@ -240,22 +238,25 @@ impl<'c> Arrays<'c> {
 /// Of the parameters of [`INSERT`], how many [`UPDATE`] takes.
 pub(super) const UPDATE_PARAMETERS: usize = 13;
 
-/// What was sent and perhaps written, when the connection was lost before the answer.
+/// What was sent and perhaps written, when the connection was lost before the answer: the numbers and hashes of events.
 #[derive(Debug, Default)]
-pub(super) struct Sent(Option<Event>);
+pub(super) struct Sent(Vec<(RunId, Head)>);
 
 impl Sent {
-    /// Takes note of the first event that is about to be sent.
-    pub(super) fn expect(&mut self, changes: &[Change]) {
-        self.0 = changes.first().map(|change| change.event.clone());
+    /// Takes note of events that are about to be sent.
+    pub(super) fn of<'e>(events: impl IntoIterator<Item = &'e Event>) -> Sent {
+        Sent(events.into_iter().map(|event| (event.run.clone(), event.head())).collect())
     }
 
-    /// Says whether what was sent was written. Its hash covers everything before it, so it cannot be anybody else's.
+    /// Says whether what was sent was written. A hash covers everything before it, so it cannot be anybody else's.
     pub(super) async fn arrived(&self, session: &Session) -> Result<bool, Fault> {
-        let Some(event) = &self.0 else { return Ok(false) };
-        let parameters: Parameters<'_> = &[&event.run.as_str(), &signed(event.seq), &event.hash.0.as_slice()];
-        let sql = "SELECT 1 FROM events WHERE run = $1 AND seq = $2 AND hash = $3";
-        Ok(!session.query(sql, parameters).await?.is_empty())
+        let runs: Vec<&str> = self.0.iter().map(|(run, _)| run.as_str()).collect();
+        let numbers: Vec<i64> = self.0.iter().map(|(_, head)| signed(head.seq)).collect();
+        let hashes: Vec<&[u8]> = self.0.iter().map(|(_, head)| head.hash.0.as_slice()).collect();
+        let sql = "SELECT FROM events JOIN unnest($1::text[], $2::bigint[], $3::bytea[]) AS sent (run, seq, hash)
+                   ON events.run = sent.run COLLATE \"C\" AND events.seq = sent.seq AND events.hash = sent.hash";
+        let found = session.query(sql, &[&runs, &numbers, &hashes]).await?;
+        Ok(!runs.is_empty() && found.len() == runs.len())
     }
 }
 

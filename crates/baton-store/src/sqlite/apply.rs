@@ -31,7 +31,7 @@ pub(super) fn prepare(own: &Own, order: &Order, at: Timestamp) -> Option<Prepare
     let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
     let returns = transition.actions.iter().any(|action| matches!(action, Action::Return { .. }));
     let news = !transition.actions.is_empty();
-    (!returns && order.next.is_empty()).then(|| Prepared { head, change: Change::of(transition, head), news })
+    (!returns).then(|| Prepared { head, change: Change::of(transition, head), news })
 }
 
 /// Writes what was prepared, if the handoff and its journal are still as they were then.
@@ -53,15 +53,7 @@ pub(super) type Left = (Handoff, Head);
 /// Applies a command. A refusal is an answer; whatever was journalled about it stays.
 pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Left, Error>, Error> {
     let mut plan = begin(batch);
-    let applied = plan.apply(&order.id, &order.command, at)?;
-    if let Err(refusal) = &applied
-        && let Some(refused) = lifecycle::to_journal(&order.command, refusal)
-    {
-        plan.refuse(&order.id, refused, at)?;
-    }
-    if let Ok(handoff) = &applied {
-        order.next.iter().try_for_each(|request| plan.accept(request, handoff.changed_at).map(drop))?;
-    }
+    let applied = plan.apply_or_journal(&order.id, &order.command, at)?;
     let left = write_plan(batch, plan)?;
     match applied {
         Ok(handoff) => {

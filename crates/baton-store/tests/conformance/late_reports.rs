@@ -3,10 +3,11 @@
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Ending, Refusal};
-use baton_engine::store::{Error, Order};
+use baton_engine::store::Error;
 
 use super::bed::Bed;
-use super::requests::{acknowledge, cancel, ended, fail, heartbeat, id, report, request, time, written};
+use super::requests::{acknowledge, cancel, ended, fail, heartbeat, report, request, time, written};
+use super::together::{accept, apply};
 
 on_every_store! {
     report_with_an_old_token_is_refused_and_journalled,
@@ -121,8 +122,8 @@ async fn another_report_after_the_first_is_late(bed: Bed) {
 
 async fn late_report_brings_nothing_next(bed: Bed) {
     taken_over(&bed).await;
-    let order = Order { id: id("a"), command: report(1, "mine"), next: vec![request("b")] };
-    assert!(bed.store.apply(order, time(91)).await.is_err());
+    let steps = vec![apply("a", report(1, "mine")), accept(request("b"))];
+    assert!(bed.store.carry_out(steps, time(91)).await.is_err());
     assert!(!bed.is_there("b").await);
 }
 

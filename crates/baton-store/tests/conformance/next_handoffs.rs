@@ -1,11 +1,12 @@
 //! What comes next: it is accepted in the transaction of the command before it, or neither happens.
 
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::Command;
-use baton_engine::store::{Error, Order};
+use baton_engine::lifecycle::{Accept, Command};
+use baton_engine::store::{Error, Step};
 
 use super::bed::{Bed, ids};
 use super::requests::{cancel, id, report, request, request_in, time, with, written};
+use super::together::{accept, apply};
 
 on_every_store! {
     what_comes_next_is_not_before_what_it_comes_from,
@@ -18,15 +19,16 @@ on_every_store! {
     repeated_report_brings_nothing_next_twice,
 }
 
-fn order(name: &str, command: Command, next: Vec<baton_engine::lifecycle::Accept>) -> Order {
-    Order { id: id(name), command, next }
+/// A command, and the requests that come next.
+fn steps(name: &str, command: Command, next: Vec<Accept>) -> Vec<Step> {
+    std::iter::once(apply(name, command)).chain(next.into_iter().map(accept)).collect()
 }
 
 async fn next_handoff_is_accepted_with_the_report(bed: Bed) {
     let claimed = bed.claimed(request_in("r", "a"), time(0)).await;
     let next = vec![request_in("r", "b")];
-    let done = bed.store.apply(order("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
-    assert_eq!((done.id, done.state.name()), (id("a"), StateName::Completed));
+    let left = bed.store.carry_out(steps("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
+    assert_eq!((&left[0].id, left[0].state.name()), (&id("a"), StateName::Completed));
     let events = bed.events("r").await;
     let told: Vec<(&str, &str)> = events.iter().map(|event| (event.handoff.as_str(), event.kind.as_str())).collect();
     assert_eq!(told, [("a", "accepted"), ("a", "claimed"), ("a", "reported"), ("b", "accepted")]);
@@ -36,7 +38,7 @@ async fn next_handoff_is_accepted_with_the_report(bed: Bed) {
 async fn several_next_handoffs_keep_their_order(bed: Bed) {
     let claimed = bed.claimed(request_in("r", "a"), time(0)).await;
     let next = ["z", "y", "x"].map(|name| request_in("r", name)).to_vec();
-    bed.store.apply(order("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
+    bed.store.carry_out(steps("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
     let events = bed.events("r").await;
     let last: Vec<&str> = events[3..].iter().map(|event| event.handoff.as_str()).collect();
     assert_eq!(last, ["z", "y", "x"]);
@@ -47,7 +49,7 @@ async fn taken_next_handoff_undoes_the_report(bed: Bed) {
     bed.send_one("b").await;
     let mut taken = request("b");
     taken.request = written("something else");
-    let error = bed.store.apply(order("a", report(claimed.fence, "done"), vec![taken]), time(1)).await.unwrap_err();
+    let error = bed.store.carry_out(steps("a", report(claimed.fence, "done"), vec![taken]), time(1)).await.unwrap_err();
     assert!(matches!(&error, Error::Taken { what: "id", value, .. } if value == "b"), "{error}");
     assert_eq!(bed.find("a").await, claimed);
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
@@ -62,7 +64,7 @@ async fn one_taken_next_handoff_undoes_all_of_them(bed: Bed) {
     let mut taken = keyed("d");
     taken.request = written("something else");
     let next = vec![request("c"), taken];
-    let error = bed.store.apply(order("a", report(claimed.fence, "done"), next), time(1)).await.unwrap_err();
+    let error = bed.store.carry_out(steps("a", report(claimed.fence, "done"), next), time(1)).await.unwrap_err();
     assert!(matches!(error, Error::Taken { what: "key", .. }), "{error}");
     assert!(!bed.is_there("c").await && !bed.is_there("d").await);
     assert_eq!(bed.find("a").await, claimed);
@@ -72,30 +74,30 @@ async fn next_handoff_that_is_there_already_is_no_obstacle(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let before = bed.send_one("b").await;
     let next = vec![request("b")];
-    let done = bed.store.apply(order("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
-    assert_eq!(done.state.name(), StateName::Completed);
-    assert_eq!(bed.find("b").await, before);
+    let left = bed.store.carry_out(steps("a", report(claimed.fence, "done"), next), time(1)).await.unwrap();
+    assert_eq!(left[0].state.name(), StateName::Completed);
+    assert_eq!((&left[1], &bed.find("b").await), (&before, &before));
 }
 
 async fn refused_command_brings_nothing_next(bed: Bed) {
     bed.send_one("a").await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
-    assert!(bed.store.apply(order("a", cancel(), vec![request("b")]), time(2)).await.is_err());
+    assert!(bed.store.carry_out(steps("a", cancel(), vec![request("b")]), time(2)).await.is_err());
     assert!(!bed.is_there("b").await);
 }
 
 async fn repeated_report_brings_nothing_next_twice(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
-    let order = order("a", report(claimed.fence, "done"), vec![request("b")]);
-    bed.store.apply(order.clone(), time(1)).await.unwrap();
-    assert!(matches!(bed.store.apply(order, time(2)).await, Err(Error::Refused(_))));
+    let steps = steps("a", report(claimed.fence, "done"), vec![request("b")]);
+    bed.store.carry_out(steps.clone(), time(1)).await.unwrap();
+    assert!(matches!(bed.store.carry_out(steps, time(2)).await, Err(Error::Refused(_))));
     assert_eq!(bed.kinds("b").await, ["accepted"]);
 }
 
 /// The clock of the caller has gone back; the time of the journal has not, and what follows keeps to that.
 async fn what_comes_next_is_not_before_what_it_comes_from(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(100)).await;
-    let order = order("a", report(claimed.fence, "done"), vec![request("b")]);
-    let done = bed.store.apply(order, time(50)).await.unwrap();
-    assert_eq!((done.changed_at, bed.find("b").await.accepted_at), (time(100), time(100)));
+    let steps = steps("a", report(claimed.fence, "done"), vec![request("b")]);
+    let left = bed.store.carry_out(steps, time(50)).await.unwrap();
+    assert_eq!((left[0].changed_at, bed.find("b").await.accepted_at), (time(100), time(100)));
 }

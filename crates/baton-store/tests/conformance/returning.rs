@@ -3,12 +3,13 @@
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
-use baton_engine::store::{Error, Order};
+use baton_engine::store::Error;
 
 use super::bed::Bed;
 use super::requests::{
     blocked, cancel, decide, ended, fail, id, report, request_for, request_in, time, verify, with, written,
 };
+use super::together::{accept, apply};
 
 on_every_store! {
     completed_delegation_resumes_its_caller_with_the_report,
@@ -85,8 +86,8 @@ async fn approved_delegation_returns_what_was_reported(bed: Bed) {
 
 async fn delegation_is_sent_with_the_report_that_blocks(bed: Bed) {
     let claimed = bed.claimed(request_in("r", "caller"), time(0)).await;
-    let order = Order { id: id("caller"), command: blocked(claimed.fence), next: vec![delegation("d", "caller")] };
-    assert_eq!(bed.store.apply(order, time(1)).await.unwrap().state.name(), StateName::Blocked);
+    let steps = vec![apply("caller", blocked(claimed.fence)), accept(delegation("d", "caller"))];
+    assert_eq!(bed.store.carry_out(steps, time(1)).await.unwrap()[0].state.name(), StateName::Blocked);
     let wish = baton_engine::store::Wish { agent: "specialist".to_owned(), ..super::bed::wish(1) };
     let claimed = bed.store.claim(&wish, time(2)).await.unwrap().remove(0).handoff;
     bed.apply("d", report(claimed.fence, "solved"), time(3)).await.unwrap();
@@ -125,8 +126,8 @@ async fn return_is_undone_with_its_report(bed: Bed) {
     bed.send_one("b").await;
     let mut taken = super::requests::request("b");
     taken.request = written("something else");
-    let order = Order { id: id("d"), command: report(claimed.fence, "solved"), next: vec![taken] };
-    assert!(bed.store.apply(order, time(3)).await.is_err());
+    let steps = vec![apply("d", report(claimed.fence, "solved")), accept(taken)];
+    assert!(bed.store.carry_out(steps, time(3)).await.is_err());
     assert_eq!((bed.find("caller").await, bed.find("d").await), (waiting, claimed));
 }
 

@@ -13,7 +13,7 @@ use super::requests::{
     blocked, cancel, claim, id, report, request, request_for, request_in, route, run, time, verify, with, written,
 };
 
-on_stores_with_steps! {
+on_every_store! {
     chain_goes_on_in_one_transaction,
     every_step_returns_the_handoff_as_it_left_it,
     chain_of_ten_is_replayable,

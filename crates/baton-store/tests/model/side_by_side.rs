@@ -6,16 +6,16 @@ use std::sync::Arc;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{StateName, Written};
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Report, Requeue,
-    Resume, Verdict, Verify,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release, Report,
+    Requeue, Resume, Route, Verdict, Verify,
 };
 use baton_engine::queue::Queue;
-use baton_engine::store::{Error, Filter, Order, Wish};
+use baton_engine::store::{self, Error, Filter, Order, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store, Terms, retry};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::Model;
-use crate::step::{AGENTS, Ask, Draft, Step, Token, Verb};
+use crate::step::{AGENTS, Act, Ask, Draft, Part, Step, Token, Verb};
 
 /// A store, the model, and the time that both are told.
 pub(crate) struct SideBySide {
@@ -91,13 +91,17 @@ impl SideBySide {
                 };
                 same_answer("claim", self.store.claim(&wish, at).await, self.model.claim(&wish, at))
             }
-            Ask::Apply { which, token, text, command, next } => {
+            Ask::Apply(Act { which, token, text, command }) => {
                 let Some(id) = self.pick(*which) else { return Ok(()) };
                 let handoff = self.model.find(&id).unwrap();
                 let command = self.command(&handoff, *token, *text, *command);
-                let next = next.iter().map(|draft| self.request(draft)).collect();
-                let order = Order { id, command, next };
+                let order = Order::new(id, command);
                 same_answer("apply", self.store.apply(order.clone(), at).await, self.model.apply(order, at))
+            }
+            Ask::CarryOut(parts) => {
+                let steps: Vec<store::Step> = parts.iter().flat_map(|part| self.steps(part)).collect();
+                let carried_out = self.store.carry_out(steps.clone(), at).await;
+                same_answer("carry out", carried_out, self.model.carry_out(steps, at))
             }
             Ask::ApplyToNobody { id } => {
                 let order = Order::new(name(*id), Command::Cancel(Cancel { by: "ana".to_owned(), reason: None }));
@@ -172,6 +176,25 @@ impl SideBySide {
         Some(handoff.id.clone())
     }
 
+    /// Makes steps of a part of a transaction.
+    fn steps(&self, part: &Part) -> Vec<store::Step> {
+        match part {
+            Part::Accept(draft) => vec![store::Step::Accept(Box::new(self.request(draft)))],
+            Part::Apply(Act { which, token, text, command }) => {
+                let handoff = self.pick(*which).and_then(|id| self.model.find(&id));
+                let step = |handoff: Handoff| {
+                    store::Step::Apply(handoff.id.clone(), self.command(&handoff, *token, *text, *command))
+                };
+                handoff.map(step).into_iter().collect()
+            }
+            Part::Live { id, verified, steps } => {
+                let fence = self.model.find(&name(*id)).map_or(0, |handoff| handoff.fence) + 1;
+                let life = life(fence).into_iter().filter(|command| *verified || command.name() != "verify");
+                life.take(*steps).map(|command| store::Step::Apply(name(*id), command)).collect()
+            }
+        }
+    }
+
     fn request(&self, draft: &Draft) -> Accept {
         let later = |offset: i64| self.now.checked_add(SignedDuration::from_millis(offset)).unwrap();
         let terms = Terms {
@@ -229,10 +252,33 @@ impl SideBySide {
             Verb::Approve => decided(Decision::Approve),
             Verb::Reject => decided(Decision::Reject { feedback: document.text }),
             Verb::Answer => decided(Decision::Answer { answers: document.text }),
+            Verb::Question => decided(Decision::Ask { question: document.text }),
+            Verb::VerifiedForReview => {
+                let (verdict, examined) = (Verdict::Verified, Vec::new());
+                Command::Verify(Verify { fence, verdict, examined, review: true, dice: 0.0 })
+            }
+            Verb::Release => Command::Release(Release { fence, why: document.text }),
+            Verb::Route => {
+                let (to, why) = ("next".to_owned(), document.text);
+                Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
+            }
             Verb::Cancel => Command::Cancel(Cancel { by, reason: None }),
             Verb::Requeue => Command::Requeue(Requeue { by, note: None }),
         }
     }
+}
+
+/// What happens to a handoff from its claim on.
+fn life(fence: u64) -> Vec<Command> {
+    let report = Report { fence, ending: Ending::Complete, document: text(0), tokens_used: Some(7) };
+    let (verdict, examined) = (Verdict::Verified, Vec::new());
+    let (to, why) = ("next".to_owned(), "it comes next".to_owned());
+    vec![
+        Command::Claim(Claim { claimant: "driver".to_owned(), lease_ms: 9_000, prompt_tokens: Some(11) }),
+        Command::Report(report),
+        Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),
+        Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),
+    ]
 }
 
 fn name(number: u8) -> HandoffId {

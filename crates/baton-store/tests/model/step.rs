@@ -24,8 +24,10 @@ pub(crate) enum Ask {
     AcceptAgain { which: u8, other_id: Option<u8> },
     /// Claim.
     Claim { agent: usize, lease_ms: u64, count: u32 },
-    /// Apply a command to a handoff, with what comes next.
-    Apply { which: u8, token: Token, text: u8, command: Verb, next: Vec<Draft> },
+    /// Apply a command to a handoff.
+    Apply(Act),
+    /// Do several things in one transaction.
+    CarryOut(Vec<Part>),
     /// Apply a command to a handoff that may not be there.
     ApplyToNobody { id: u8 },
     /// Rescue.
@@ -34,6 +36,26 @@ pub(crate) enum Ask {
     SetQueue { agent: usize, paused: bool, concurrency: Option<u32> },
     /// Remove a run that was finished so long before now.
     RemoveRun { run: u8, age_ms: i64 },
+}
+
+/// A command for one of the handoffs that are there.
+#[derive(Debug, Clone)]
+pub(crate) struct Act {
+    pub(crate) which: u8,
+    pub(crate) token: Token,
+    pub(crate) text: u8,
+    pub(crate) command: Verb,
+}
+
+/// A part of a transaction.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// Accept a request.
+    Accept(Draft),
+    /// Apply a command to a handoff that was there before the transaction.
+    Apply(Act),
+    /// Claim a handoff that may have been accepted a moment ago, report, verify and route it: so many steps of that.
+    Live { id: u8, verified: bool, steps: usize },
 }
 
 /// A request.
@@ -84,6 +106,10 @@ pub(crate) enum Verb {
     Approve,
     Reject,
     Answer,
+    Question,
+    VerifiedForReview,
+    Release,
+    Route,
     Cancel,
     Requeue,
 }
@@ -96,7 +122,6 @@ pub(crate) fn any() -> impl Strategy<Value = Step> {
 
 fn ask() -> impl Strategy<Value = Ask> {
     let drafts = |most: usize| prop::collection::vec(draft(), 0..=most);
-    let next = prop_oneof![4 => Just(Vec::new()), 1 => drafts(2)];
     let agent = || 0..AGENTS.len();
     prop_oneof![
         4 => drafts(3).prop_map(Ask::Accept),
@@ -104,14 +129,30 @@ fn ask() -> impl Strategy<Value = Ask> {
             .prop_map(|(which, other_id)| Ask::AcceptAgain { which, other_id }),
         6 => (agent(), 0_u64..60_000, 0_u32..4)
             .prop_map(|(agent, lease_ms, count)| Ask::Claim { agent, lease_ms, count }),
-        14 => (any_byte(), token(), 0_u8..3, verb(), next)
-            .prop_map(|(which, token, text, command, next)| Ask::Apply { which, token, text, command, next }),
+        14 => act().prop_map(Ask::Apply),
+        5 => parts().prop_map(Ask::CarryOut),
         1 => (0_u8..24).prop_map(|id| Ask::ApplyToNobody { id }),
         3 => (0_u32..4, dice()).prop_map(|(limit, dice)| Ask::Rescue { limit, dice }),
         1 => (agent(), prop::bool::weighted(0.3), prop::option::of(0_u32..4))
             .prop_map(|(agent, paused, concurrency)| Ask::SetQueue { agent, paused, concurrency }),
         1 => (0_u8..5, -10_000_i64..60_000).prop_map(|(run, age_ms)| Ask::RemoveRun { run, age_ms }),
     ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let parts = (any_byte(), token(), 0_u8..3, verb());
+    parts.prop_map(|(which, token, text, command)| Act { which, token, text, command })
+}
+
+/// Whatever comes, or what a run does: something new is accepted and lives through some of its life.
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    let part = prop_oneof![draft().prop_map(Part::Accept), act().prop_map(Part::Apply)];
+    let chain = (act(), prop::bool::ANY, draft(), 0_usize..=4).prop_map(|(act, alone, draft, steps)| {
+        let live = Part::Live { id: draft.id, verified: draft.verify, steps };
+        let first = (!alone).then_some(Part::Apply(act));
+        first.into_iter().chain([Part::Accept(draft), live]).collect()
+    });
+    prop_oneof![prop::collection::vec(part, 0..4), chain]
 }
 
 fn any_byte() -> impl Strategy<Value = u8> {
@@ -174,13 +215,17 @@ fn verb() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::AskForReview),
         2 => Just(Verb::AskQuestions),
         3 => fail,
-        2 => Just(Verb::Verified),
+        3 => Just(Verb::Verified),
         1 => dice().prop_map(Verb::Refuted),
         1 => dice().prop_map(Verb::Expire),
         1 => Just(Verb::Resume),
         2 => Just(Verb::Approve),
         1 => Just(Verb::Reject),
         2 => Just(Verb::Answer),
+        1 => Just(Verb::Question),
+        1 => Just(Verb::VerifiedForReview),
+        3 => Just(Verb::Release),
+        2 => Just(Verb::Route),
         2 => Just(Verb::Cancel),
         2 => Just(Verb::Requeue),
     ]

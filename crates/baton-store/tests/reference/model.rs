@@ -80,9 +80,6 @@ impl Model {
             for action in &transition.actions {
                 model.follow(&transition.handoff, action, at);
             }
-            for request in order.next {
-                model.accept_one(request, at)?;
-            }
             Ok(model.handoffs[&order.id].handoff.clone())
         })
     }

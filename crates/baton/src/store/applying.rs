@@ -2,7 +2,7 @@
 
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Accept, Command};
-use baton_engine::store::{Error, Order};
+use baton_engine::store::{Error, Order, Step};
 use baton_engine::{Handoff, HandoffId, Refusal};
 use serde_json::json;
 
@@ -31,8 +31,7 @@ impl Session {
         command: Command,
         next: Vec<Accept>,
     ) -> Result<Applied, CommandError> {
-        let order = Order { id: handoff.id.clone(), command, next };
-        match self.store.apply(order, self.now()).await {
+        match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(Applied { handoff, repeated: false }),
             Err(Error::Refused(Refusal::Repeated)) => {
                 Ok(Applied { handoff: self.again(handoff).await?, repeated: true })
@@ -43,6 +42,20 @@ impl Session {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    async fn carry_out(&self, order: Order, next: Vec<Accept>) -> Result<Handoff, Error> {
+        if !next.is_empty() {
+            let first = Step::Apply(order.id.clone(), order.command.clone());
+            let next = next.into_iter().map(|request| Step::Accept(Box::new(request)));
+            match self.store.carry_out(std::iter::once(first).chain(next).collect(), self.now()).await {
+                Ok(left) => return left.into_iter().next().ok_or_else(|| Error::Failed("nothing was done".to_owned())),
+                // It goes on alone, to be journalled before it is refused.
+                Err(Error::Refused(refusal)) if refusal.is_late() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.apply(order, self.now()).await
     }
 
     async fn again(&self, handoff: &Handoff) -> Result<Handoff, CommandError> {

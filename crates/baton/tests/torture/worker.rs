@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Handoff, StateName, Written};
 use baton_engine::lifecycle::{Accept, Acknowledge, Command, Ending, Fail, Heartbeat, Refusal, Report};
-use baton_engine::store::{Claimed, Error, Order, Wish};
+use baton_engine::store::{Claimed, Error, Order, Step, Wish};
 use baton_engine::{HandoffId, Store};
 use baton_protocol::Dialect;
 use baton_store::Location;
@@ -132,11 +132,11 @@ impl Worker {
         let text = json!({ "by": self.name, "fence": fence, "next": next_id }).to_string();
         let document = Written::new(Dialect::Native, text);
         let report = Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None });
-        let order = Order { id: id.clone(), command: report, next: next.into_iter().collect() };
+        let order = Order::new(id.clone(), report);
         let mut attempts = 0;
         let answer = persist(|| {
             attempts += 1;
-            self.store.apply(order.clone(), now())
+            hand_in(&*self.store, order.clone(), next.clone())
         });
         match answer.await {
             Ok(_) => {}
@@ -197,6 +197,18 @@ impl Worker {
         }
         self.report(handoff, None).await.map(drop)
     }
+}
+
+/// Reports, with what comes next in the same transaction. What comes too late is handed in alone, to be journalled.
+async fn hand_in(store: &dyn Store, order: Order, next: Option<Accept>) -> Result<(), Error> {
+    if let Some(next) = next {
+        let steps = vec![Step::Apply(order.id.clone(), order.command.clone()), Step::Accept(Box::new(next))];
+        match store.carry_out(steps, now()).await {
+            Err(Error::Refused(refusal)) if refusal.is_late() => {}
+            done => return done.map(drop),
+        }
+    }
+    store.apply(order, now()).await.map(drop)
 }
 
 /// Makes the request that follows in the same transaction, unless the chain is long enough.

@@ -1,0 +1,293 @@
+//! The careful way: a transaction that holds the runs and the rows, plans, and writes all of it in one statement.
+//!
+//! What was seen is given to the plan; where that has a gap, the transaction looks once more and plans again.
+
+use std::collections::HashMap;
+
+use baton_engine::handoff::{Handoff, Written as Document};
+use baton_engine::journal::Head;
+use baton_engine::lifecycle::Accept;
+use baton_engine::store::{Error, Step};
+use baton_engine::{HandoffId, RunId};
+
+use super::Postgres;
+use super::fault::Fault;
+use super::session::Session;
+use super::table::{self, ENDS, Sent};
+use super::writing::{WRITE, Written};
+use crate::plan::{self, End, Plan, Sight};
+
+/// Finds handoffs and where the journals of their runs end, and lets nobody else change them until the transaction ends.
+const LOOK_AND_LOCK: &str = concat!(
+    "SELECT ",
+    table::columns!(),
+    ", ",
+    table::end_columns!(),
+    " FROM handoffs AS h ",
+    table::join_end!(),
+    " WHERE h.id = ANY ($1) ORDER BY h.id FOR UPDATE OF h"
+);
+
+/// The column at which [`LOOK_AND_LOCK`] begins with the end of the journal.
+const END: usize = 8;
+
+/// Lets nobody else who goes the careful way write to these runs and to those of these handoffs.
+const LOCK_RUNS_OF: &str = "SELECT pg_advisory_xact_lock(hashtextextended(run, 0)) FROM (
+        SELECT run FROM handoffs WHERE id = ANY ($1)
+        UNION SELECT run COLLATE \"C\" FROM unnest($2::text[]) AS wanted (run)
+        ORDER BY run
+    ) AS runs";
+
+/// What a transaction has to do with, as far as one can tell before.
+#[derive(Debug, Default)]
+pub(super) struct Wanted<'s> {
+    ids: Vec<&'s str>,
+    keys: Vec<&'s str>,
+    runs: Vec<&'s str>,
+}
+
+impl<'s> Wanted<'s> {
+    pub(super) fn by_steps(steps: &'s [Step]) -> Wanted<'s> {
+        let mut wanted = Wanted::default();
+        for step in steps {
+            match step {
+                Step::Accept(request) => wanted.add(request),
+                Step::Apply(id, _) => wanted.ids.push(id.as_str()),
+            }
+        }
+        wanted
+    }
+
+    pub(super) fn by_requests(requests: &'s [Accept]) -> Wanted<'s> {
+        let mut wanted = Wanted::default();
+        requests.iter().for_each(|request| wanted.add(request));
+        wanted
+    }
+
+    pub(super) fn by_id(id: &'s HandoffId) -> Wanted<'s> {
+        Wanted { ids: vec![id.as_str()], ..Wanted::default() }
+    }
+
+    fn add(&mut self, request: &'s Accept) {
+        self.ids.push(request.id.as_str());
+        self.runs.push(request.run.as_str());
+        // One that the database cannot know is refused by the plan.
+        self.keys.extend(request.terms.key.as_deref().filter(|key| !table::is_unknowable(key)));
+    }
+}
+
+/// What was sent, and what the caller would be told if it has arrived.
+#[derive(Debug)]
+pub(super) struct Memory<T> {
+    /// Whether a connection was lost, so that what was sent may have arrived.
+    pub(super) unsure: bool,
+    sent: Sent,
+    answer: Option<Result<T, Error>>,
+}
+
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Memory { unsure: false, sent: Sent::default(), answer: None }
+    }
+}
+
+impl<T> Memory<T> {
+    /// Takes note of what is about to be sent.
+    pub(super) fn expect(&mut self, sent: Sent, answer: Result<T, Error>) {
+        self.sent = sent;
+        self.answer = Some(answer);
+    }
+
+    /// Returns the answer to what was sent, if it has arrived although the connection was lost.
+    async fn recall(&mut self, session: &Session) -> Result<Option<Result<T, Error>>, Fault> {
+        match self.unsure && self.sent.arrived(session).await? {
+            true => Ok(self.answer.take()),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Writes what is decided. A fault leaves nothing behind; an answer that is an error may have been journalled.
+pub(super) async fn carefully<T: Clone>(
+    store: &Postgres,
+    wanted: &Wanted<'_>,
+    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap>,
+    memory: &mut Memory<T>,
+) -> Result<Result<T, Error>, Fault> {
+    let mut session = store.session().await?;
+    let written = write(store, &mut session, wanted, decide, memory).await;
+    // A lost connection needs no end.
+    if !matches!(written, Err(Fault::Lost(_))) {
+        session.roll_back().await?;
+    }
+    written
+}
+
+async fn write<T: Clone>(
+    store: &Postgres,
+    session: &mut Session,
+    wanted: &Wanted<'_>,
+    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap>,
+    memory: &mut Memory<T>,
+) -> Result<Result<T, Error>, Fault> {
+    let (lock, look) = (session.prepare(LOCK_RUNS_OF).await?, session.prepare(LOOK_AND_LOCK).await?);
+    let found = session.begin(Some((&lock, &[&wanted.ids, &wanted.runs])), (&look, &[&wanted.ids])).await?;
+    // What was sent before us held the same runs or rows: it has arrived by now, or it never will.
+    if let Some(answer) = memory.recall(session).await? {
+        return Ok(answer);
+    }
+    let mut seen = Seen::default();
+    seen.take_handoffs(&wanted.ids, &found)?;
+    seen.look_for_keys(session, &wanted.keys).await?;
+    seen.look_for_ends(session, &wanted.runs).await?;
+    let (answer, made) = loop {
+        let mut plan = Plan::new(&seen, HashMap::new());
+        match decide(&mut plan).map(|answer| (answer, plan.made())) {
+            Ok(decided) => break decided,
+            Err(gap) => seen.look_into(session, gap).await?,
+        }
+    };
+    if made.events.is_empty() {
+        return Ok(answer);
+    }
+    memory.expect(Sent::of(&made.events), answer.clone());
+    let written = Written::of(&made);
+    let statement = session.prepare(WRITE).await?;
+    let (notify, channel) = (store.wake.statement(session).await?, store.wake.parameters());
+    let behind = made.news.then_some((&notify, &channel[..]));
+    let count = session.commit(Some((&statement, &written.parameters())), behind).await?;
+    if count != made.events.len() as u64 {
+        return Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into());
+    }
+    made.changed().for_each(|(row, head)| store.own.remember(&row.handoff, head));
+    if made.news {
+        store.wake.ring();
+    }
+    Ok(answer)
+}
+
+/// What the plan needs and the transaction has not looked at.
+#[derive(Debug)]
+pub(super) enum Gap {
+    /// A handoff.
+    Handoff(HandoffId),
+    /// The handoff with a key.
+    Key(String),
+    /// The end of a journal.
+    End(RunId),
+    /// The latest report of a handoff.
+    Report(Box<Handoff>),
+    /// There is no gap: the plan is impossible.
+    Final(Error),
+}
+
+impl From<Error> for Gap {
+    fn from(error: Error) -> Self {
+        Gap::Final(error)
+    }
+}
+
+/// What the transaction has looked at.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    handoffs: HashMap<HandoffId, Option<Handoff>>,
+    keys: HashMap<String, Option<Handoff>>,
+    ends: HashMap<RunId, End>,
+    reports: HashMap<HandoffId, Option<Document>>,
+}
+
+impl Sight for &Seen {
+    type Fault = Gap;
+
+    fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Gap> {
+        self.handoffs.get(id).cloned().ok_or_else(|| Gap::Handoff(id.clone()))
+    }
+
+    fn with_key(&mut self, key: &str) -> Result<Option<Handoff>, Gap> {
+        self.keys.get(key).cloned().ok_or_else(|| Gap::Key(key.to_owned()))
+    }
+
+    fn end(&mut self, run: &RunId) -> Result<End, Gap> {
+        self.ends.get(run).copied().ok_or_else(|| Gap::End(run.clone()))
+    }
+
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Document>, Gap> {
+        self.reports.get(&handoff.id).cloned().ok_or_else(|| Gap::Report(Box::new(handoff.clone())))
+    }
+}
+
+impl Seen {
+    async fn look_into(&mut self, session: &Session, gap: Gap) -> Result<(), Fault> {
+        match gap {
+            Gap::Handoff(id) => {
+                let found = session.query(LOOK_AND_LOCK, &[&[id.as_str()].as_slice()]).await?;
+                self.take_handoffs(&[id.as_str()], &found)
+            }
+            Gap::Key(key) => self.look_for_keys(session, &[&key]).await,
+            Gap::End(run) => self.look_for_ends(session, &[run.as_str()]).await,
+            Gap::Report(handoff) => {
+                let report = last_report(session, &handoff).await?;
+                self.reports.insert(handoff.id, report);
+                Ok(())
+            }
+            Gap::Final(error) => Err(error.into()),
+        }
+    }
+
+    fn take_handoffs(&mut self, ids: &[&str], found: &[tokio_postgres::Row]) -> Result<(), Fault> {
+        for id in ids {
+            self.handoffs.entry(HandoffId::parse(*id).map_err(Error::Damaged)?).or_default();
+        }
+        for row in found {
+            let handoff = table::handoff(row)?;
+            let end = table::end(row, END)?;
+            self.ends.entry(handoff.run.clone()).or_insert(end);
+            self.handoffs.insert(handoff.id.clone(), Some(handoff));
+        }
+        Ok(())
+    }
+
+    async fn look_for_keys(&mut self, session: &Session, keys: &[&str]) -> Result<(), Fault> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let sql = concat!("SELECT ", table::columns!(), " FROM handoffs AS h WHERE h.key = ANY ($1)");
+        let found = session.query(sql, &[&keys]).await?;
+        keys.iter().for_each(|key| drop(self.keys.insert((*key).to_owned(), None)));
+        for row in &found {
+            let handoff = table::handoff(row)?;
+            let key = handoff.terms.key.clone().unwrap_or_default();
+            self.keys.insert(key, Some(handoff));
+        }
+        Ok(())
+    }
+
+    /// Looks for the ends of these journals, as far as they are not known.
+    async fn look_for_ends(&mut self, session: &Session, runs: &[&str]) -> Result<(), Fault> {
+        let mut unknown = Vec::new();
+        for run in runs {
+            let id = RunId::parse(*run).map_err(Error::Damaged)?;
+            if !self.ends.contains_key(&id) {
+                self.ends.insert(id, End { head: Head::START, at: None });
+                unknown.push(*run);
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        for row in session.query(ENDS, &[&unknown]).await? {
+            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+            self.ends.insert(run, table::end(&row, 1)?);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the latest report of a handoff.
+async fn last_report(session: &Session, handoff: &Handoff) -> Result<Option<Document>, Fault> {
+    let sql =
+        "SELECT detail FROM events WHERE run = $1 AND handoff = $2 AND kind = 'reported' ORDER BY seq DESC LIMIT 1";
+    let found = session.query(sql, &[&handoff.run.as_str(), &handoff.id.as_str()]).await?;
+    let Some(row) = found.first() else { return Ok(None) };
+    Ok(plan::reported_in(row.try_get(0)?)?)
+}
