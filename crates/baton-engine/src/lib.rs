@@ -15,6 +15,7 @@ pub mod handoff;
 pub mod id;
 pub mod journal;
 pub mod lifecycle;
+pub mod prompt;
 pub mod queue;
 pub mod retry;
 pub mod step;
