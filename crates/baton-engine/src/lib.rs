@@ -21,6 +21,7 @@ pub mod journal;
 pub mod lifecycle;
 mod overlap;
 pub mod people;
+pub mod prompt;
 pub mod queue;
 pub mod retry;
 pub mod route;

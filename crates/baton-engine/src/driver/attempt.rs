@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_protocol::model::{Document, Report};
-use baton_protocol::{Dialect, Hints, Severity, Settings, Surroundings};
+use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply};
@@ -92,7 +92,9 @@ impl Trial {
     fn acknowledged(&self, reply: &Reply) -> Result<Option<Written>, Finished> {
         let Some(text) = &reply.acknowledgment else {
             return match self.acknowledge {
-                true => Err(refused("it must say that it understood before its report counts, and it did not".to_owned())),
+                true => {
+                    Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
+                }
                 false => Ok(None),
             };
         };
@@ -100,7 +102,9 @@ impl Trial {
         let dialect = reading.dialect.unwrap_or(Dialect::Package);
         let written = Written::new(dialect, text.clone());
         match reading.document {
-            Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(Some(written)),
+            Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => {
+                Ok(Some(written))
+            }
             Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
             _ => Err(refused("its acknowledgment cannot be read".to_owned())),
         }

@@ -68,7 +68,8 @@ impl<'r> Brief<'r> {
             "run": { "id": self.run.id.as_str(), "workflow": self.run.definition.name() },
             "inputs": self.run.definition.inputs,
         });
-        let relative = expression::render(template, &names).unwrap_or_else(|_| format!(".baton/output/{}", self.run.id));
+        let relative =
+            expression::render(template, &names).unwrap_or_else(|_| format!(".baton/output/{}", self.run.id));
         self.run.definition.workspace.join(relative)
     }
 
@@ -159,7 +160,9 @@ impl<'r> Brief<'r> {
         let others = flow::work(self.run).filter(|other| other.handoff.id != self.tracked.handoff.id);
         let working = others.filter(|other| other.handoff.lease().is_some());
         let briefs = working.filter_map(|other| Brief::of(self.run, other));
-        briefs.flat_map(|brief| if brief.writes().is_empty() { vec!["**".to_owned()] } else { brief.writes() }).collect()
+        briefs
+            .flat_map(|brief| if brief.writes().is_empty() { vec!["**".to_owned()] } else { brief.writes() })
+            .collect()
     }
 }
 
@@ -183,6 +186,7 @@ pub(super) fn command(phase: &Phase) -> Check {
 
 /// Says whether a request asks for commands to be run.
 pub(super) fn asks_for_commands(scene: &Scene) -> bool {
-    let criteria = |request: &Request| request.expectations.as_ref().is_some_and(|asked| !asked.success_criteria.is_empty());
+    let criteria =
+        |request: &Request| request.expectations.as_ref().is_some_and(|asked| !asked.success_criteria.is_empty());
     !scene.checks.is_empty() || scene.request.as_ref().is_some_and(criteria)
 }

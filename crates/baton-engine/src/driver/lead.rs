@@ -197,9 +197,7 @@ impl<'d> Lead<'d> {
 
     /// Claims what can begin now. Returns the prompts of the agents.
     fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, (u64, String))> {
-        let is_ready = |tracked: &Tracked, at: Timestamp| {
-            matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at)
-        };
+        let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
         let at = draft.at;
         let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
         let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
@@ -222,7 +220,8 @@ impl<'d> Lead<'d> {
             match prepared {
                 Prepared::Prompt(prompt) => prompts.push((id, (fence, prompt.text))),
                 Prepared::Impossible(why) => {
-                    let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
+                    let failure =
+                        Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
                     let _ = draft.apply(&id, Command::Fail(Fail { fence, failure, document: None, dice: 0.0 }));
                 }
                 Prepared::Nothing | Prepared::Elsewhere => {}
@@ -361,7 +360,9 @@ impl<'d> Lead<'d> {
         let now = self.driver.clock.now();
         let due = self.run.open().flat_map(|tracked| {
             let ready = match &tracked.handoff.state {
-                State::Pending { ready_at } if tracked.step.role != Role::Group => Some(*ready_at).filter(|at| *at > now),
+                State::Pending { ready_at } if tracked.step.role != Role::Group => {
+                    Some(*ready_at).filter(|at| *at > now)
+                }
                 _ => None,
             };
             let wakes = tracked.handoff.wakes_at().filter(|at| *at > now);
@@ -373,9 +374,8 @@ impl<'d> Lead<'d> {
 
     /// Keeps what is held.
     async fn heartbeat(&mut self) -> Result<(), Error> {
-        let held = |tracked: &&Tracked| {
-            tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant)
-        };
+        let held =
+            |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
         let held = self.run.open().filter(held);
         let beat = |tracked: &Tracked| {
             let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
@@ -416,7 +416,8 @@ impl<'d> Lead<'d> {
         self.tasks.shutdown().await;
         self.read().await?;
         let mut draft = Draft::new(&self.run, self.driver.clock.now());
-        let held = |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
+        let held =
+            |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
         let held: Vec<(HandoffId, u64)> =
             self.run.open().filter(held).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
         for (id, fence) in held {
@@ -449,8 +450,10 @@ fn collides(run: &Run, tracked: &Tracked) -> bool {
     if writes.is_empty() {
         return false;
     }
-    let working = flow::work(run).filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
-    let briefs = working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
+    let working = flow::work(run)
+        .filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
+    let briefs =
+        working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
     let mut theirs = briefs.flat_map(|brief| brief.writes());
     theirs.any(|their| writes.iter().any(|mine| overlap(mine, &their)))
 }

@@ -99,7 +99,8 @@ fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::Outcome) -> Writte
         true => format!("The check {phase} passed."),
         false => format!("The check {phase} failed: {}.\n{}", outcome.ended, outcome.tail.trim()),
     };
-    let verification = [("passed", json!(outcome.passed)), ("ended", json!(outcome.ended)), ("output", json!(outcome.tail))];
+    let verification =
+        [("passed", json!(outcome.passed)), ("ended", json!(outcome.ended)), ("output", json!(outcome.tail))];
     let report = Report {
         id: Some(id.to_string()),
         outcome: Some(Outcome::Complete),

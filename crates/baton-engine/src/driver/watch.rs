@@ -6,9 +6,9 @@ use baton_protocol::model::terms::GateType;
 use jiff::Timestamp;
 use tokio::task::AbortHandle;
 
+use super::News;
 use super::brief::{self, Brief};
 use super::lead::{Lead, Outcome};
-use super::News;
 use crate::draft::Draft;
 use crate::evidence::{Check, Evidence, Scene};
 use crate::flow;
@@ -59,7 +59,8 @@ impl Lead<'_> {
         // A question that was decided elsewhere, or that is another one by now, is taken back.
         let run = &self.run;
         self.asked.retain(|id, asked| {
-            let shown = run.find(id).filter(|_| waiting.contains(id)).and_then(|tracked| tracked.handoff.last_report.as_ref());
+            let shown =
+                run.find(id).filter(|_| waiting.contains(id)).and_then(|tracked| tracked.handoff.last_report.as_ref());
             let keep = shown == Some(asked.shown());
             if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
                 task.abort();

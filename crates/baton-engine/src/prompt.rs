@@ -1,0 +1,117 @@
+//! The prompt of an agent: what to do, with what, and how to report it.
+//!
+//! A prompt is a template over a request. What the author of the workflow wrote stands there as it is; what other agents
+//! or people wrote is fenced as data, with its origin, and is never read as a template. Pure: no file, no clock, no
+//! randomness; the delimiter of the fences comes from outside.
+
+mod budget;
+mod example;
+mod fence;
+mod material;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use baton_protocol::Dialect;
+use baton_protocol::model::Request;
+
+use crate::evidence::Check;
+use crate::failure::Failure;
+use crate::handoff::Note;
+
+/// Everything that a prompt is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Briefing<'a> {
+    /// The name of the workflow.
+    pub workflow: &'a str,
+    /// The path of the phase, such as `tools/get-issue/review`.
+    pub phase: &'a str,
+    /// The name of the agent.
+    pub agent: &'a str,
+    /// What the agent is for.
+    pub role: Option<&'a str>,
+    /// How its report must be written.
+    pub dialect: Dialect,
+    /// What is asked. Its instructions and expectations are the workflow author's; its context and input are not.
+    pub request: &'a Request,
+    /// What the attempt must know, the oldest first.
+    pub notes: &'a [Note],
+    /// What went wrong in the attempt before.
+    pub last_failure: Option<&'a Failure>,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// Skills that must be used.
+    pub mandatory_skills: &'a [String],
+    /// Where the agent puts its output, relative to the workspace.
+    pub output_directory: &'a str,
+    /// Where the report must go.
+    pub report_to: ReportTo,
+    /// Whether an acknowledgment must be written first.
+    pub acknowledge: bool,
+    /// What Baton runs itself before the report counts.
+    pub checks: &'a [Check],
+    /// Patterns of the files that may be changed; empty for all.
+    pub writes: &'a [String],
+    /// Reasons for being blocked beyond the usual ones.
+    pub reasons: &'a [String],
+    /// A random word for the fences, new for every handoff: at least eight letters, digits or `-`.
+    pub delimiter: &'a str,
+    /// The workflow's own template; the built-in one unless given.
+    pub template: Option<&'a str>,
+    /// The most tokens that the prompt may have.
+    pub budget_tokens: Option<u64>,
+}
+
+/// Where a report must go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportTo {
+    /// Into the file named by `BATON_REPORT_FILE`.
+    File,
+    /// To the end of the output.
+    Stdout,
+    /// Into the file, or else to the end of the output.
+    Either,
+}
+
+/// What an agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The text.
+    pub text: String,
+    /// How many tokens it has, in the encoding of [`baton_protocol::tokens::ENCODING`].
+    pub tokens: usize,
+    /// What was cut or left out to fit the budget.
+    pub shortened: Vec<String>,
+}
+
+/// Why there is no prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The template is wrong.
+    #[error("the template cannot be rendered: {}{reason}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Template {
+        /// The line of the workflow's own template.
+        line: Option<usize>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It does not fit, even without everything that may be left out.
+    #[error(
+        "the prompt has {tokens} tokens with everything cut that may be, {} more than the {budget} that it may have",
+        tokens.saturating_sub(*budget)
+    )]
+    OverBudget {
+        /// How many tokens it has.
+        tokens: usize,
+        /// How many it may have.
+        budget: usize,
+    },
+    /// The delimiter could be guessed or be mistaken for something else.
+    #[error("`{0}` cannot fence anything: a delimiter has 8 to 64 letters, digits or `-`")]
+    Delimiter(String),
+}
+
+/// Makes the prompt of an agent.
+pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, Fault> {
+    budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
+}

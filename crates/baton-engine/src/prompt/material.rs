@@ -1,0 +1,148 @@
+//! What others wrote: the pieces of a prompt that are fenced, and that are cut first when it is too long.
+
+use baton_protocol::model::Artifact;
+use baton_protocol::model::request::{Context, DecisionMade, OpenQuestion};
+use serde_json::Value;
+
+use super::Briefing;
+use super::fence::Fence;
+use crate::handoff::{About, Note};
+
+/// A clean text of somebody else, with its origin.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// What it is called in templates, and to people.
+    pub(super) name: &'static str,
+    /// What it is and who wrote it.
+    pub(super) label: String,
+    /// What it says.
+    pub(super) text: String,
+}
+
+/// What was said since the work was asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) about: &'static str,
+    pub(super) from: String,
+    /// What the agent should make of it.
+    pub(super) meaning: String,
+    pub(super) piece: Piece,
+}
+
+/// Everything in a prompt that others wrote.
+#[derive(Debug, Clone)]
+pub(super) struct Material {
+    pub(super) context: Vec<Piece>,
+    pub(super) notes: Vec<Said>,
+    pub(super) failure: Option<Piece>,
+}
+
+impl Material {
+    pub(super) fn of(briefing: &Briefing<'_>, fence: Fence<'_>) -> Self {
+        Material {
+            context: context(briefing, fence),
+            notes: briefing.notes.iter().map(|note| said(note, fence)).collect(),
+            failure: briefing.last_failure.map(|failure| Piece {
+                name: "failure",
+                label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
+                text: fence.clean(&failure.message),
+            }),
+        }
+    }
+}
+
+fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
+    let request = briefing.request;
+    let sender = request.from.as_ref().and_then(|from| from.agent.as_deref());
+    let writer = sender.map_or_else(|| "an earlier phase".to_owned(), |agent| fence.origin(agent));
+    let empty = Context::default();
+    let context = request.context.as_ref().unwrap_or(&empty);
+    let input = request.input.as_ref().and_then(|input| input.data.as_ref());
+    let by = |title: &str| format!("{title}, from {writer}");
+    let texts = [
+        ("summary", by("summary"), context.summary.clone()),
+        ("files", by("files to look at"), files(context)),
+        ("artifacts", by("artifacts"), listed(&context.artifacts, artifact)),
+        ("decisions", by("decisions"), listed(&context.decisions, decision)),
+        ("questions", by("open questions"), listed(&context.open_questions, question)),
+        ("facts", by("facts"), (!context.facts.is_empty()).then(|| pretty(&context.facts))),
+        (
+            "input",
+            "input data, from earlier phases and the start of the run".to_owned(),
+            input.filter(|input| !input.is_null()).map(pretty),
+        ),
+    ];
+    let piece = |(name, label, text): (&'static str, String, Option<String>)| {
+        let text = fence.clean(text?.trim_end());
+        (!text.is_empty()).then_some(Piece { name, label, text })
+    };
+    texts.into_iter().filter_map(piece).collect()
+}
+
+fn said(note: &Note, fence: Fence<'_>) -> Said {
+    let from = fence.origin(&note.from);
+    let (about, title, meaning) = match note.about {
+        About::Refuted => {
+            let meaning =
+                "Baton looked at what your last report claims, and this is not so. Correct the work or the claim:";
+            ("refuted", "refuted claims", meaning.to_owned())
+        }
+        About::Resolution => {
+            let meaning =
+                format!("What you were blocked by was worked on by {from}. Go on where you stopped, with this:");
+            ("resolution", "resolution", meaning)
+        }
+        About::Feedback => (
+            "feedback",
+            "feedback",
+            format!("{from} rejected the last result. Change the work so that this is settled:"),
+        ),
+        About::Answer => ("answer", "answers", format!("{from} answered:")),
+        About::Question => ("question", "question", format!("{from} asks about your work. Answer it in your report:")),
+        About::Requeued => ("requeued", "remark", format!("{from} gave the work to you again and remarks:")),
+    };
+    let piece = Piece { name: about, label: format!("{title}, from {from}"), text: fence.clean(note.text.trim_end()) };
+    Said { about, from, meaning, piece }
+}
+
+fn files(context: &Context) -> Option<String> {
+    let mut lines = Vec::new();
+    lines.extend(context.feature.as_ref().map(|feature| format!("feature: {feature}")));
+    lines.extend(context.spec_path.as_ref().map(|path| format!("specification: {path}")));
+    lines.extend(context.relevant_files.iter().map(|path| format!("- {path}")));
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn listed<T>(items: &[T], line: fn(&T) -> String) -> Option<String> {
+    let lines: Vec<String> = items.iter().map(|item| format!("- {}", line(item))).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn artifact(artifact: &Artifact) -> String {
+    let fields = &artifact.fields;
+    let kind = fields.r#type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let description = fields.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{}{kind}{description}", artifact.path())
+}
+
+fn decision(made: &DecisionMade) -> String {
+    let id = made.id.as_ref().map(|id| format!("{id}: ")).unwrap_or_default();
+    let rationale = made.rationale.as_ref().map(|why| format!(" (because: {why})")).unwrap_or_default();
+    format!("{id}{}{rationale}", made.decision.as_deref().unwrap_or_default())
+}
+
+fn question(open: &OpenQuestion) -> String {
+    let priority = open.priority.map(|priority| format!(" [{}]", priority.as_str())).unwrap_or_default();
+    let context = open.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
+    format!("{}{priority}{context}", open.question.as_deref().unwrap_or_default())
+}
+
+/// Writes a value as JSON; a single text as it is.
+fn pretty<T: serde::Serialize>(value: &T) -> String {
+    // Writing a JSON value cannot fail: its keys are text and its numbers are finite.
+    match serde_json::to_value(value) {
+        Ok(Value::String(text)) => text,
+        Ok(value) => serde_json::to_string_pretty(&value).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
+}

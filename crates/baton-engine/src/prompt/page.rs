@@ -1,0 +1,298 @@
+//! One prompt before it is printed: the template, what stands in it as it is, and what is fenced.
+
+use std::sync::LazyLock;
+
+use baton_protocol::Dialect;
+use baton_protocol::model::request::{Expectations, WorkflowState};
+use baton_protocol::tokens;
+use baton_protocol::wire::Label;
+use minijinja::Environment;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use serde::Serialize;
+
+use super::example::{self, Example};
+use super::fence::{self, Fence};
+use super::material::{Material, Piece};
+use super::{Briefing, Fault, ReportTo};
+use crate::expression;
+
+/// The name of the workflow's own template in messages.
+const OWN: &str = "template";
+
+/// The built-in blocks; a template of the workflow may include each of them.
+pub(super) const BLOCKS: &[(&str, &str)] = &[
+    ("prompt", include_str!("templates/prompt.md.jinja")),
+    ("task", include_str!("templates/task.md.jinja")),
+    ("notice", include_str!("templates/notice.md.jinja")),
+    ("before", include_str!("templates/before.md.jinja")),
+    ("context", include_str!("templates/context.md.jinja")),
+    ("skills", include_str!("templates/skills.md.jinja")),
+    ("place", include_str!("templates/place.md.jinja")),
+    ("verification", include_str!("templates/verification.md.jinja")),
+    ("acknowledgment", include_str!("templates/acknowledgment.md.jinja")),
+    ("contract", include_str!("templates/contract.md.jinja")),
+    ("report", include_str!("templates/report.md.jinja")),
+    ("contract-metadata-block", include_str!("templates/contract-metadata-block.md.jinja")),
+    ("contract-phase-block", include_str!("templates/contract-phase-block.md.jinja")),
+    ("contract-package", include_str!("templates/contract-package.md.jinja")),
+    ("contract-task", include_str!("templates/contract-task.md.jinja")),
+    ("contract-mailbox", include_str!("templates/contract-mailbox.md.jinja")),
+    ("contract-native", include_str!("templates/contract-native.md.jinja")),
+];
+
+/// The reasons that the built-in routes know.
+const REASONS: &[&str] =
+    &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = expression::environment();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    environment.set_syntax(syntax.expect("the usual marks of a template"));
+    for (name, text) in BLOCKS {
+        environment.add_template(name, text).expect("the built-in templates can be read");
+    }
+    environment
+});
+
+/// What is left out of a page to make it shorter.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cuts {
+    /// How many of the oldest notes.
+    pub(super) notes_dropped: usize,
+    /// How many tokens each piece of the context keeps.
+    pub(super) context_tokens: Option<usize>,
+    /// How many tokens each note and the last failure keep.
+    pub(super) said_tokens: Option<usize>,
+}
+
+/// One prompt before it is printed.
+pub(super) struct Page<'a> {
+    briefing: &'a Briefing<'a>,
+    fence: Fence<'a>,
+    material: Material,
+    example: Example,
+    handoff: Option<String>,
+    from: Option<String>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, Fault> {
+        let fence = Fence::new(briefing.delimiter)?;
+        let sender = briefing.request.from.as_ref().and_then(|from| from.agent.as_deref());
+        Ok(Page {
+            briefing,
+            fence,
+            material: Material::of(briefing, fence),
+            example: example::of(briefing),
+            handoff: briefing.request.id.as_deref().map(|id| fence.origin(id)),
+            from: sender.map(|agent| fence.origin(agent)),
+        })
+    }
+
+    /// Returns how many notes there are.
+    pub(super) fn notes(&self) -> usize {
+        self.material.notes.len()
+    }
+
+    /// Returns how many tokens the longest piece has.
+    pub(super) fn longest(&self) -> usize {
+        self.pieces().map(|piece| tokens::count(&piece.text)).max().unwrap_or_default()
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        let Material { context, notes, failure } = &self.material;
+        context.iter().chain(notes.iter().map(|said| &said.piece)).chain(failure)
+    }
+
+    /// Renders the template.
+    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, Fault> {
+        let view = Serde(self.view(cuts));
+        let environment: &Environment<'_> = &ENVIRONMENT;
+        let rendered = match self.briefing.template {
+            Some(text) => environment.render_named_str(OWN, text, view),
+            None => environment.get_template("prompt").and_then(|template| template.render(view)),
+        };
+        let text = rendered.map_err(|error| Fault::Template {
+            line: error.line().filter(|_| error.name() == Some(OWN)),
+            reason: expression::explain(&error),
+        })?;
+        Ok(text.trim_end().to_owned() + "\n")
+    }
+
+    /// Names what the cuts took away from the text.
+    pub(super) fn shortened(&self, cuts: &Cuts, text: &str) -> Vec<String> {
+        let dropped = self.material.notes.iter().take(cuts.notes_dropped);
+        let mut names: Vec<String> = dropped.map(|said| format!("left out: {}", said.piece.label)).collect();
+        let notes = self.material.notes.iter().skip(cuts.notes_dropped).map(|said| &said.piece);
+        let limited = (self.material.context.iter().map(|piece| (piece, cuts.context_tokens)))
+            .chain(notes.chain(&self.material.failure).map(|piece| (piece, cuts.said_tokens)));
+        for (piece, limit) in limited {
+            let is_cut = limit.is_some_and(|limit| fence::cut(&piece.text, limit).is_some());
+            // A template may have no place for a piece.
+            if is_cut && text.contains(&self.fenced(piece, limit)) {
+                names.push(format!("cut: {}", piece.label));
+            }
+        }
+        names
+    }
+
+    fn fenced(&self, piece: &Piece, limit: Option<usize>) -> String {
+        let shorter = limit.and_then(|limit| fence::cut(&piece.text, limit));
+        self.fence.around(&piece.label, shorter.as_deref().unwrap_or(&piece.text))
+    }
+
+    fn view(&self, cuts: &Cuts) -> View<'_> {
+        let briefing = self.briefing;
+        let request = briefing.request;
+        let expected = request.expectations.as_ref().unwrap_or(&NOTHING_EXPECTED);
+        let pieces: Vec<(&str, String)> =
+            self.material.context.iter().map(|piece| (piece.name, self.fenced(piece, cuts.context_tokens))).collect();
+        let named =
+            |name: &str| pieces.iter().find(|(own, _)| *own == name).map(|(_, text)| text.clone()).unwrap_or_default();
+        View {
+            workflow: briefing.workflow,
+            phase: briefing.phase,
+            agent: briefing.agent,
+            role: briefing.role.map(str::trim),
+            dialect: briefing.dialect.as_str(),
+            handoff: self.handoff.as_deref(),
+            from: self.from.as_deref(),
+            attempt: briefing.attempt,
+            task: request.instructions.as_deref().unwrap_or_default().trim_end(),
+            deliverable: expected.deliverable.as_deref(),
+            constraints: &expected.constraints,
+            success_criteria: &expected.success_criteria,
+            schema: expected.schema.as_deref(),
+            steps: Steps::of(request.workflow.as_ref()),
+            mandatory_skills: briefing.mandatory_skills,
+            output_directory: briefing.output_directory,
+            writes: briefing.writes,
+            checks: briefing.checks.iter().map(|check| CheckView::of(&check.name, &check.words)).collect(),
+            acknowledge: briefing.acknowledge,
+            acknowledgment: &self.example.acknowledgment,
+            example: &self.example.report,
+            echoes: self.example.echoes,
+            form: self.example.form,
+            whole: !matches!(briefing.dialect, Dialect::MetadataBlock | Dialect::PhaseBlock),
+            reasons: reasons(briefing.reasons),
+            report_to: match briefing.report_to {
+                ReportTo::File => "file",
+                ReportTo::Stdout => "stdout",
+                ReportTo::Either => "either",
+            },
+            delimiter: briefing.delimiter,
+            summary: named("summary"),
+            files: named("files"),
+            artifacts: named("artifacts"),
+            decisions: named("decisions"),
+            questions: named("questions"),
+            facts: named("facts"),
+            input: named("input"),
+            context: pieces.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n"),
+            older_notes: cuts.notes_dropped,
+            notes: self.notes_view(cuts),
+            failure: self.material.failure.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
+        }
+    }
+
+    fn notes_view(&self, cuts: &Cuts) -> Vec<NoteView<'_>> {
+        let kept = self.material.notes.iter().skip(cuts.notes_dropped);
+        kept.map(|said| NoteView {
+            about: said.about,
+            from: &said.from,
+            meaning: &said.meaning,
+            text: self.fenced(&said.piece, cuts.said_tokens),
+        })
+        .collect()
+    }
+}
+
+static NOTHING_EXPECTED: LazyLock<Expectations> = LazyLock::new(Expectations::default);
+
+fn reasons(own: &[String]) -> String {
+    let words = REASONS.iter().copied().chain(own.iter().map(String::as_str));
+    words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The variables of a template. What others wrote is in here only with its fence.
+#[derive(Serialize)]
+struct View<'a> {
+    workflow: &'a str,
+    phase: &'a str,
+    agent: &'a str,
+    role: Option<&'a str>,
+    dialect: &'static str,
+    handoff: Option<&'a str>,
+    from: Option<&'a str>,
+    attempt: u32,
+    task: &'a str,
+    deliverable: Option<&'a str>,
+    constraints: &'a [String],
+    success_criteria: &'a [String],
+    schema: Option<&'a str>,
+    #[serde(flatten)]
+    steps: Steps,
+    mandatory_skills: &'a [String],
+    output_directory: &'a str,
+    writes: &'a [String],
+    checks: Vec<CheckView<'a>>,
+    acknowledge: bool,
+    acknowledgment: &'a str,
+    example: &'a str,
+    echoes: &'static str,
+    form: &'static str,
+    whole: bool,
+    reasons: String,
+    report_to: &'static str,
+    delimiter: &'a str,
+    summary: String,
+    files: String,
+    artifacts: String,
+    decisions: String,
+    questions: String,
+    facts: String,
+    input: String,
+    context: String,
+    older_notes: usize,
+    notes: Vec<NoteView<'a>>,
+    failure: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Steps {
+    current_step: String,
+    completed_steps: Vec<String>,
+    remaining_steps: Vec<String>,
+}
+
+impl Steps {
+    fn of(state: Option<&WorkflowState>) -> Self {
+        let words = |labels: &[Label]| labels.iter().map(Label::to_string).collect();
+        Steps {
+            current_step: state.and_then(|state| state.current_step.as_ref()).map(Label::to_string).unwrap_or_default(),
+            completed_steps: state.map(|state| words(&state.completed_steps)).unwrap_or_default(),
+            remaining_steps: state.map(|state| words(&state.remaining_steps)).unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CheckView<'a> {
+    name: &'a str,
+    command: String,
+}
+
+impl<'a> CheckView<'a> {
+    fn of(name: &'a str, words: &[String]) -> Self {
+        CheckView { name, command: words.join(" ") }
+    }
+}
+
+#[derive(Serialize)]
+struct NoteView<'a> {
+    about: &'static str,
+    from: &'a str,
+    meaning: &'a str,
+    text: String,
+}

@@ -1,0 +1,127 @@
+//! The example in a prompt is a valid document, whatever the dialect, the phase and the ids are.
+
+use baton_protocol::model::Document;
+use baton_protocol::model::terms::{ExpectedOutput, TaskPhase};
+use baton_protocol::wire::Label;
+use baton_protocol::{Dialect, Hints, Kind, Settings, Surroundings};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Judges a text as the engine does, and returns what it says about it.
+fn judged(text: &str, dialect: Dialect, request: &Request, settings: &Settings) -> (Option<Document>, Vec<String>) {
+    let hints = Hints { dialect: Some(dialect), ..Hints::default() };
+    let reading = baton_protocol::read(text.as_bytes(), hints);
+    let surroundings = Surroundings { request: Some(request), ..Surroundings::default() };
+    let judgement = baton_protocol::judge(text.as_bytes(), &reading, &surroundings, settings);
+    let said =
+        judgement.diagnostics.iter().map(|found| format!("{} at {}: {}", found.code, found.pointer, found.message));
+    (reading.document, said.collect())
+}
+
+/// Takes the code blocks out of a prompt: the example comes last, the acknowledgment before it.
+fn blocks(prompt: &str) -> Vec<&str> {
+    prompt.split("\n```").skip(1).step_by(2).filter_map(|block| Some(block.split_once('\n')?.1)).collect()
+}
+
+fn assert_valid(briefing: &Briefing<'_>, settings: &Settings) {
+    let prompt = render(briefing).expect("a prompt").text;
+    let blocks = blocks(&prompt);
+    let report = blocks.last().expect("an example");
+    let (document, said) = judged(report, briefing.dialect, briefing.request, settings);
+    assert_eq!(said, Vec::<String>::new(), "{report}");
+    let kind = if briefing.dialect == Dialect::Package { Kind::Request } else { Kind::Report };
+    assert_eq!(document.map(|document| document.kind()), Some(kind));
+    if briefing.acknowledge {
+        let (document, said) = judged(blocks[blocks.len() - 2], Dialect::Package, briefing.request, settings);
+        assert_eq!(said, Vec::<String>::new());
+        assert_eq!(document.map(|document| document.kind()), Some(Kind::Acknowledgment));
+    }
+}
+
+#[test]
+fn every_dialect_has_a_valid_example() {
+    for dialect in Dialect::ALL {
+        let case = Case::usual();
+        assert_valid(&Briefing { acknowledge: true, ..case.briefing(dialect) }, &Settings::default());
+    }
+}
+
+#[test]
+fn an_example_at_the_end_of_an_answer_is_recognised() {
+    for dialect in Dialect::ALL {
+        let case = Case::usual();
+        let briefing = Briefing { acknowledge: false, report_to: ReportTo::Stdout, ..case.briefing(dialect) };
+        let prompt = render(&briefing).expect("a prompt").text;
+        let tag = if dialect == Dialect::Package { "yaml" } else { "json" };
+        let answer =
+            format!("# Done\n\nAll of it.\n\n```{tag}\n{}\n```\n", blocks(&prompt).last().expect("an example"));
+        let reading = baton_protocol::read(answer.as_bytes(), Hints::default());
+        let surroundings = Surroundings { request: Some(&case.request), ..Surroundings::default() };
+        let judgement = baton_protocol::judge(answer.as_bytes(), &reading, &surroundings, &Settings::default());
+        assert_eq!(reading.dialect, Some(dialect));
+        assert_eq!(judgement.diagnostics, [], "{dialect}");
+    }
+}
+
+#[test]
+fn each_phase_of_a_task_has_its_findings() {
+    let outputs = ExpectedOutput::ALL.iter().map(|output| (output.phase(), Some(output.as_str().to_owned())));
+    let phases = TaskPhase::ALL.iter().map(|phase| (*phase, None));
+    for (phase, output) in outputs.chain(phases) {
+        let mut case = Case::usual();
+        case.request.phase = output.is_none().then(|| Label::Name(phase.as_str().to_owned()));
+        case.request.expectations.get_or_insert_default().output = output;
+        let briefing = case.briefing(Dialect::Task);
+        assert_valid(&briefing, &Settings::default());
+        let prompt = render(&briefing).expect("a prompt").text;
+        let text = blocks(&prompt).last().copied().unwrap_or_default();
+        let (document, _) = judged(text, Dialect::Task, &case.request, &Settings::default());
+        let Some(Document::Report(report)) = document else { panic!("a report") };
+        assert_eq!(report.findings.map(|findings| findings.phase()), Some(phase));
+    }
+}
+
+#[test]
+fn a_bare_request_is_enough() {
+    let request = Request::default();
+    for dialect in Dialect::ALL {
+        let case = Case { request: request.clone(), checks: Vec::new(), skills: Vec::new(), ..Case::usual() };
+        let id = Some("t-1".to_owned());
+        // Three dialects cannot do without an id.
+        let request = match dialect {
+            Dialect::Task | Dialect::Mailbox => Request { id, ..request.clone() },
+            _ => request.clone(),
+        };
+        let briefing = Briefing { request: &request, output_directory: "", role: None, ..case.briefing(dialect) };
+        assert_valid(&briefing, &Settings::default());
+    }
+}
+
+proptest! {
+    #[test]
+    fn names_do_not_spoil_an_example(
+        phase in "[a-z][a-z0-9_-]{0,12}(/[a-z][a-z0-9_-]{0,12}){0,2}",
+        agent in "@?[a-z][a-z0-9-]{0,20}",
+        id in "[A-Za-z0-9][A-Za-z0-9_-]{0,30}",
+        folder in "(\\./|/)?[a-z0-9_-]{1,10}(/[a-z0-9.-]{1,10}){0,3}/?",
+        skill in "[a-z:-]{3,20}",
+        check in "[a-z_]{3,20}",
+    ) {
+        // A name that means something else is another matter.
+        prop_assume!(!["human", "user", "person"].contains(&agent.as_str()));
+        let mut case = Case::usual();
+        case.request.id = Some(id);
+        case.skills = vec![skill];
+        case.checks[0].name = check;
+        let settings = Settings {
+            phases: vec![phase.rsplit('/').next().unwrap_or_default().to_owned()],
+            ..Settings::default()
+        };
+        for dialect in Dialect::ALL {
+            let briefing = case.briefing(dialect);
+            let briefing = Briefing { phase: &phase, agent: &agent, output_directory: &folder, ..briefing };
+            assert_valid(&briefing, &settings);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Whole prompts, as agents see them.
+
+use baton_protocol::Dialect;
+use baton_protocol::wire::Label;
+use insta::assert_snapshot;
+
+use super::*;
+
+#[test]
+fn metadata_block() {
+    assert_snapshot!(Case::usual().prompt(Dialect::MetadataBlock).text);
+}
+
+#[test]
+fn phase_block_tried_again() {
+    let case = Case::usual()
+        .say(About::Refuted, "baton", "artifact-missing: out/architecture.md exists — there is no such file")
+        .say(About::Feedback, "maria", "The names must be those of the API.")
+        .say(About::Answer, "maria", "Is the history wanted? No.")
+        .say(About::Question, "maria", "Why is the limit 40?")
+        .say(About::Resolution, "backend-security", "Tokens go into the keychain, never into a file.")
+        .say(About::Requeued, "jo", "The server is up again.")
+        .fail("no answer within 300 s");
+    assert_snapshot!(case.prompt(Dialect::PhaseBlock).text);
+}
+
+#[test]
+fn package() {
+    assert_snapshot!(Case::usual().prompt(Dialect::Package).text);
+}
+
+#[test]
+fn task() {
+    let mut case = Case::usual();
+    case.request.phase = Some(Label::Name("validate".to_owned()));
+    assert_snapshot!(case.prompt(Dialect::Task).text);
+}
+
+#[test]
+fn mailbox() {
+    let case = Case::usual();
+    let briefing = Briefing { report_to: ReportTo::Stdout, ..case.briefing(Dialect::Mailbox) };
+    assert_snapshot!(render(&briefing).expect("a prompt").text);
+}
+
+#[test]
+fn native_without_anything_else() {
+    let request = Request { instructions: Some("Count the lines.".to_owned()), ..Request::default() };
+    let case = Case { request, skills: Vec::new(), checks: Vec::new(), writes: Vec::new(), ..Case::usual() };
+    let briefing = Briefing { role: None, report_to: ReportTo::Either, ..case.briefing(Dialect::Native) };
+    assert_snapshot!(render(&briefing).expect("a prompt").text);
+}
