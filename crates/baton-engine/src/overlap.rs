@@ -3,7 +3,7 @@
 //! In doubt they can: two agents that might change the same file do not work at the same time.
 
 /// Says whether some path fits both patterns. `*` and `?` stay within a folder, `**` does not.
-pub fn overlap(one: &str, other: &str) -> bool {
+pub(crate) fn overlap(one: &str, other: &str) -> bool {
     let split = |pattern: &str| -> Vec<String> {
         let pattern = pattern.trim_start_matches("./").trim_matches('/');
         let mut parts: Vec<String> = pattern.split('/').map(str::to_owned).collect();

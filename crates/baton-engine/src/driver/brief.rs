@@ -130,13 +130,15 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns where an attempt happens.
-    pub(super) fn scene(&self, folder: PathBuf) -> Scene {
+    pub(super) fn scene(&self, folder: PathBuf, earlier: Vec<PathBuf>) -> Scene {
         let handoff = &self.tracked.handoff;
         let text = |name: &str, value: String| (name.to_owned(), value);
         Scene {
             workspace: self.run.definition.workspace.clone(),
             workflow_folder: self.located.definition.folder.clone(),
             folder,
+            earlier,
+            output_directory: Some(self.output_directory()),
             request: self.tracked.asked(),
             checks: self.checks(),
             mandatory_skills: self.mandatory_skills(),

@@ -283,7 +283,7 @@ impl<'d> Lead<'d> {
             Ok(folder) => folder,
             Err(why) => return self.results.push((id.clone(), fence, failed(why))),
         };
-        let scene = brief.scene(folder.clone());
+        let scene = brief.scene(folder.clone(), self.driver.earlier_folders(&self.run, tracked));
         let evidence = self.driver.evidence.clone();
         let (verifying, report) = (matches!(tracked.handoff.state, State::Verifying), tracked.report().cloned());
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };

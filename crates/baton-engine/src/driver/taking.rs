@@ -1,5 +1,7 @@
 //! Taking a run: from its beginning, from a driver that let go of it, or from one that died.
 
+use std::path::PathBuf;
+
 use baton_protocol::Settings;
 use baton_protocol::settings::Permission;
 
@@ -75,6 +77,12 @@ impl Driver {
             };
             let _ = draft.apply(&id, command);
         }
+    }
+
+    /// Returns the folders of the attempts before.
+    pub(super) fn earlier_folders(&self, run: &Run, tracked: &Tracked) -> Vec<PathBuf> {
+        let folder = |fence| self.team.folder(&run.id, &tracked.handoff.id, fence).ok();
+        (1..tracked.handoff.fence).filter_map(folder).collect()
     }
 
     /// Returns what reports are judged by: the project's settings, and what the workflow says.

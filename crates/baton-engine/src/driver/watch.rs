@@ -107,7 +107,7 @@ impl Lead<'_> {
 
     fn scene_of(&self, tracked: &Tracked) -> Option<Scene> {
         let folder = self.driver.team.folder(&self.run.id, &tracked.handoff.id, tracked.handoff.fence).ok()?;
-        Some(Brief::of(&self.run, tracked)?.scene(folder))
+        Some(Brief::of(&self.run, tracked)?.scene(folder, self.driver.earlier_folders(&self.run, tracked)))
     }
 
     /// Takes what was said.
