@@ -21,7 +21,7 @@ impl Graph {
     /// Makes the graph of a workflow whose paths begin in a folder.
     pub(crate) fn of(workflow: &Workflow, folder: &Path, nested: Nested<'_>) -> Graph {
         let mut builder = Builder { graph: Graph::default(), nested, steps: Vec::new() };
-        builder.graph.title = workflow.name.clone().unwrap_or_else(|| "workflow".to_owned());
+        builder.graph.title = shorten(workflow.name.as_deref().unwrap_or("workflow"), 80);
         let start = builder.node(Kind::Start, "start", None, String::new());
         let end = builder.node(Kind::End, "end", None, String::new());
         let list = builder.list(workflow, &workflow.phases, None, folder, NESTED_MAX);
@@ -112,12 +112,12 @@ impl Builder<'_> {
                 None => {}
             }
             for (choice, target) in phase.gates().flat_map(|(_, gate)| &gate.choices) {
-                let to = match target.as_str().unwrap_or_default() {
-                    "next" => following,
-                    "stop" | "end" => end,
-                    id => named(id),
-                };
-                self.edge_to(here, to, Way::Choice, choice);
+                match target.as_str().unwrap_or_default() {
+                    // The usual way, which has a line already.
+                    "next" => self.name_next(here, following, choice),
+                    "stop" | "end" => self.edge_to(here, end, Way::Choice, choice),
+                    id => self.edge_to(here, named(id), Way::Choice, choice),
+                }
             }
         }
     }
@@ -126,6 +126,14 @@ impl Builder<'_> {
         let way = if condition.is_some() { Way::When } else { Way::Next };
         let label = condition.map(|condition| format!("when {condition}"));
         self.edge(from, to, way, label.as_deref());
+    }
+
+    fn name_next(&mut self, from: usize, to: Option<usize>, choice: &str) {
+        let is_next =
+            |edge: &&Edge| (edge.from, Some(edge.to)) == (from, to) && matches!(edge.way, Way::Next | Way::When);
+        if let Some(edge) = self.graph.edges.iter().find(is_next).cloned() {
+            self.edge(edge.from, edge.to, edge.way, Some(choice));
+        }
     }
 
     fn edge_to(&mut self, from: usize, to: Option<usize>, way: Way, label: &str) {

@@ -6,7 +6,7 @@ mod text;
 use std::fmt::Write;
 
 use super::{Edge, Graph, Kind, Node, Way};
-use layout::{Layout, Path, Rect, layout};
+use layout::{Layout, Path, Point, Rect, layout};
 
 /// How round a turn is.
 const TURN: f64 = 8.0;
@@ -58,39 +58,38 @@ fn class_of(way: Way) -> &'static str {
 fn draw_edge(picture: &mut String, edge: &Edge, path: &Path, layout: &Layout) {
     let (from, to) = (layout.rects[edge.from], layout.rects[edge.to]);
     let class = class_of(edge.way);
-    let line_of = match path {
+    let drawn = match path {
         Path::Down => format!("M{:.1} {:.1}V{:.1}", from.center(), from.bottom(), to.y - 1.0),
-        Path::Around { lane, from: out, to: back } => around(from, to, *lane, *out, *back),
-        Path::Aside { from: out, to: back, .. } => {
+        Path::Around { lane, from, to, .. } => around(*from, *to, *lane),
+        Path::Aside { from, to, .. } => {
             let (bend, end) = (layout.bend, to.x - 1.0);
             let middle = (bend + end) / 2.0;
-            format!(
-                "M{:.1} {out:.1}H{bend:.1}C{middle:.1} {out:.1} {middle:.1} {back:.1} {end:.1} {back:.1}",
-                from.right()
-            )
+            let (out, back) = (from.y, to.y);
+            format!("M{:.1} {out:.1}H{bend:.1}C{middle:.1} {out:.1} {middle:.1} {back:.1} {end:.1} {back:.1}", from.x)
         }
     };
-    let _ = writeln!(picture, "<path class=\"way {class}\" d=\"{line_of}\" marker-end=\"url(#baton-{class})\"/>");
+    let _ = writeln!(picture, "<path class=\"way {class}\" d=\"{drawn}\" marker-end=\"url(#baton-{class})\"/>");
     match (path, &edge.label) {
         (Path::Down, Some(label)) => on_the_way(picture, label, from.center(), (from.bottom() + to.y) / 2.0 - 2.0),
-        (Path::Around { from: out, .. }, Some(label)) => {
+        (Path::Around { from, label, .. }, _) => {
             let _ = writeln!(
                 picture,
                 "<text class=\"label {class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 from.x - 7.0,
-                out - 4.0,
+                from.y - 4.0,
                 escape(label)
             );
         }
-        (Path::Aside { from: out, label, .. }, _) => {
-            line(picture, &format!("label {class}"), layout.column + 8.0, out - 4.0, label);
+        (Path::Aside { from, label, .. }, _) => {
+            line(picture, &format!("label {class}"), from.x + 8.0, from.y - 4.0, label);
         }
         _ => {}
     }
 }
 
 /// Leads around on the left, with round turns.
-fn around(from: Rect, to: Rect, lane: f64, out: f64, back: f64) -> String {
+fn around(from: Point, to: Point, lane: f64) -> String {
+    let (out, back) = (from.y, to.y);
     let down = if back > out { 1.0 } else { -1.0 };
     let turn = TURN.min((back - out).abs() / 2.0);
     format!(

@@ -53,10 +53,17 @@ impl Rect {
 pub(super) enum Path {
     /// Straight down, from the bottom of one box to the top of the next.
     Down,
-    /// Around on the left, along the lane at this place: from one height to another.
-    Around { lane: f64, from: f64, to: f64 },
-    /// To somebody on the right: from one height to another. The label begins where the column of phases ends.
-    Aside { from: f64, to: f64, label: String },
+    /// Around on the left, along the lane at this place.
+    Around { lane: f64, from: Point, to: Point, label: String },
+    /// To somebody on the right.
+    Aside { from: Point, to: Point, label: String },
+}
+
+/// Where an edge begins or ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub x: f64,
+    pub y: f64,
 }
 
 /// Where everything stands.
@@ -68,8 +75,6 @@ pub(super) struct Layout {
     pub rects: Vec<Rect>,
     /// How each edge is drawn.
     pub paths: Vec<Option<Path>>,
-    /// Where the column of phases ends.
-    pub column: f64,
     /// Where the labels of the edges to the right end.
     pub bend: f64,
 }
@@ -88,9 +93,8 @@ pub(super) fn layout(graph: &Graph) -> Layout {
     });
     let head = MARGIN + 34.0;
     let (width, height) = work.list(&column, MARGIN, head);
-    work.layout.column = MARGIN + width;
     work.layout.height = head + height + MARGIN;
-    work.layout.width = work.layout.column + MARGIN;
+    work.layout.width = MARGIN + width + MARGIN;
     work.beside();
     let title = text::width(&graph.title, 17.0) + 2.0 * MARGIN;
     work.layout.width = work.layout.width.max(title);
@@ -162,11 +166,11 @@ impl Work<'_> {
     fn list(&mut self, nodes: &[usize], x: f64, y: f64) -> (f64, f64) {
         let lanes = self.lanes(nodes);
         let count = lanes.iter().map(|(_, lane)| lane + 1).max().unwrap_or(0);
-        let labels = lanes.iter().filter_map(|(edge, _)| self.graph.edges[*edge].label.as_deref());
-        let label = labels.map(|label| text::width(label, 11.0)).fold(0.0, f64::max);
+        let labels = lanes.iter().map(|(edge, _)| self.around_label(&self.graph.edges[*edge]));
+        let label = labels.map(|label| text::width(&label, 11.0)).fold(0.0, f64::max);
         let left = if count == 0 { 0.0 } else { label + 22.0 + count as f64 * LANE };
         let sizes: Vec<(f64, f64)> = nodes.iter().map(|node| self.node(*node, 0.0, 0.0)).collect();
-        let conditions = self.graph.edges.iter().filter(|edge| nodes.contains(&edge.to) && edge.way == Way::When);
+        let conditions = self.graph.edges.iter().filter(|edge| nodes.contains(&edge.to) && is_down(self.graph, edge));
         let condition = conditions.filter_map(|edge| edge.label.as_deref()).map(|text| text::width(text, 11.0) + 20.0);
         let width = sizes.iter().map(|size| size.0).chain(condition).fold(0.0, f64::max);
         let mut bottom = y;
@@ -177,13 +181,22 @@ impl Work<'_> {
             self.node(*node, x + left + (width - size.0) / 2.0, bottom);
             bottom += size.1;
         }
-        self.place_lanes(&lanes, x, label);
+        self.place_lanes(&lanes, x);
         (left + width, bottom - y)
     }
 
     fn gap(&self, node: usize) -> f64 {
-        let conditional = self.graph.edges.iter().any(|edge| edge.to == node && edge.way == Way::When);
-        if conditional { GAP_WITH_LABEL } else { GAP }
+        let is_labelled = |edge: &Edge| edge.to == node && edge.label.is_some() && is_down(self.graph, edge);
+        if self.graph.edges.iter().any(is_labelled) { GAP_WITH_LABEL } else { GAP }
+    }
+
+    /// Returns the label of an edge that leads around; where it begins inside a group, with the name of the phase.
+    fn around_label(&self, edge: &Edge) -> String {
+        let said = edge.label.clone().unwrap_or_default();
+        match beside_each_other(self.graph, edge) {
+            Some((from, _)) if from != edge.from => format!("{}: {said}", self.graph.nodes[edge.from].label),
+            _ => said,
+        }
     }
 
     /// Puts a node somewhere, with everything inside it. Returns how much room it takes.
@@ -261,18 +274,21 @@ impl Work<'_> {
         lanes
     }
 
-    fn place_lanes(&mut self, lanes: &[(usize, usize)], x: f64, label: f64) {
+    fn place_lanes(&mut self, lanes: &[(usize, usize)], x: f64) {
         let count = lanes.iter().map(|(_, lane)| lane + 1).max().unwrap_or(0);
         let mut used: HashMap<usize, usize> = HashMap::new();
         let mut ordered = lanes.to_vec();
         ordered.sort_by_key(|(edge, _)| *edge);
-        let _ = label;
         for (edge, lane) in ordered {
             let Some((from, to)) = beside_each_other(self.graph, &self.graph.edges[edge]) else { continue };
-            let from = self.port(from, &mut used, true);
-            let to = self.port(to, &mut used, true);
-            let lane = x + (count - lane) as f64 * LANE - LANE / 2.0;
-            self.layout.paths[edge] = Some(Path::Around { lane, from, to });
+            let (out, back) = (self.port(from, &mut used, true), self.port(to, &mut used, true));
+            let point = |node: usize, y: f64| Point { x: self.layout.rects[node].x, y };
+            self.layout.paths[edge] = Some(Path::Around {
+                lane: x + (count - lane) as f64 * LANE - LANE / 2.0,
+                from: point(from, out),
+                to: point(to, back),
+                label: self.around_label(&self.graph.edges[edge]),
+            });
         }
     }
 
@@ -292,7 +308,7 @@ impl Work<'_> {
     fn beside(&mut self) {
         let graph = self.graph;
         let mut used = HashMap::new();
-        let mut aside: Vec<(usize, f64, String)> = Vec::new();
+        let mut aside: Vec<(usize, Point, String)> = Vec::new();
         for (index, edge) in graph.edges.iter().enumerate().filter(|(_, edge)| graph.nodes[edge.to].kind.is_beside()) {
             let outer = outermost(graph, edge.from);
             let said = edge.label.clone().unwrap_or_default();
@@ -300,13 +316,14 @@ impl Work<'_> {
                 true => said,
                 false => format!("{}: {said}", graph.nodes[edge.from].label),
             };
-            aside.push((index, self.port(outer, &mut used, false), label));
+            let from = Point { x: self.layout.rects[outer].right(), y: self.port(outer, &mut used, false) };
+            aside.push((index, from, label));
         }
         if aside.is_empty() {
             return;
         }
-        let widest = aside.iter().map(|(_, _, label)| text::width(label, 11.0)).fold(0.0, f64::max);
-        self.layout.bend = self.layout.column + widest + 26.0;
+        let end = |(_, from, label): &(usize, Point, String)| from.x + text::width(label, 11.0) + 22.0;
+        self.layout.bend = aside.iter().map(end).fold(self.layout.width - MARGIN, f64::max);
         let x = self.layout.bend + 56.0;
         let mut wanted: Vec<(usize, f64)> = graph
             .children(None)
@@ -315,7 +332,7 @@ impl Work<'_> {
                 let heights: Vec<f64> = aside
                     .iter()
                     .filter(|(edge, ..)| graph.edges[*edge].to == node)
-                    .map(|(_, height, _)| *height)
+                    .map(|(_, from, _)| from.y)
                     .collect();
                 (node, heights.iter().sum::<f64>() / heights.len().max(1) as f64)
             })
@@ -336,8 +353,8 @@ impl Work<'_> {
         self.place_aside(aside);
     }
 
-    fn place_aside(&mut self, mut aside: Vec<(usize, f64, String)>) {
-        aside.sort_by(|left, right| left.1.total_cmp(&right.1));
+    fn place_aside(&mut self, mut aside: Vec<(usize, Point, String)>) {
+        aside.sort_by(|left, right| left.1.y.total_cmp(&right.1.y));
         let mut arrived: HashMap<usize, usize> = HashMap::new();
         let total = |node: usize| self.graph.edges.iter().filter(|edge| edge.to == node).count().max(1) as f64;
         for (edge, from, label) in aside {
@@ -345,7 +362,7 @@ impl Work<'_> {
             let index = arrived.entry(node).or_default();
             *index += 1;
             let rect = self.layout.rects[node];
-            let to = rect.y + rect.height * *index as f64 / (total(node) + 1.0);
+            let to = Point { x: rect.x, y: rect.y + rect.height * *index as f64 / (total(node) + 1.0) };
             self.layout.paths[edge] = Some(Path::Aside { from, to, label });
         }
     }

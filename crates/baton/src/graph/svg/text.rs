@@ -22,10 +22,10 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 
 /// Returns the width of a box that holds all text of a node.
 pub(super) fn inner_width(node: &Node) -> f64 {
-    let mark = node.mark.as_ref().map(|mark| width(&mark_text(mark), 11.0) + 12.0).unwrap_or_default();
+    let mark = node.mark.as_ref().map(|mark| width(&mark_text(mark), 11.0) * 1.15 + 18.0).unwrap_or_default();
     let lines = [
         width(&node.kind.as_str().to_uppercase(), 10.0) * 1.12 + mark,
-        width(&node.label, 14.0) * 1.06,
+        width(&node.label, 14.0) * 1.18,
         node.detail.as_deref().map(|detail| width(detail, 12.0)).unwrap_or_default(),
         width(&node.notes.join(" · "), 11.0),
     ];
