@@ -1,5 +1,6 @@
 //! JSON Schemas: those of our own documents, and those that requests name for their data.
 
+use schemars::Schema;
 use serde_json::Value;
 
 use crate::dialect::Dialect;
@@ -38,21 +39,26 @@ impl Compiled {
     }
 }
 
-/// Returns the names of all published schemas with their dialects.
+/// Returns the names of all published schemas.
 pub fn names() -> Vec<&'static str> {
     all().into_iter().map(|(name, _)| name).collect()
 }
 
 /// Returns every published schema by name.
 pub fn all() -> Vec<(&'static str, Value)> {
-    Dialect::ALL
-        .into_iter()
-        .flat_map(Dialect::schemas)
-        .map(|(name, mut schema)| {
-            schema.insert("$id".to_owned(), format!("urn:baton:schema:{name}:1").into());
-            (name, schema.to_value())
-        })
-        .collect()
+    let mut schemas = of_documents();
+    schemas.push(published("workflow", crate::workflow::schema()));
+    schemas
+}
+
+/// Returns the schemas of the documents of all dialects, by name.
+pub fn of_documents() -> Vec<(&'static str, Value)> {
+    Dialect::ALL.into_iter().flat_map(Dialect::schemas).map(|(name, schema)| published(name, schema)).collect()
+}
+
+fn published(name: &'static str, mut schema: Schema) -> (&'static str, Value) {
+    schema.insert("$id".to_owned(), format!("urn:baton:schema:{name}:1").into());
+    (name, schema.to_value())
 }
 
 /// Returns one published schema.

@@ -11,6 +11,7 @@ mod flow;
 mod named;
 mod reading;
 mod rules;
+mod schema;
 mod written;
 
 pub use choice::{CommandLine, Duration, PassWhen, Review};
@@ -20,6 +21,7 @@ pub use flow::{Flow, PhaseKind, Step, Way, Within};
 pub use named::Named;
 pub use reading::{Reading, read};
 pub use rules::{Case, judge};
+pub use schema::schema;
 pub use written::{Spot, Worked};
 
 use serde_json::{Map, Number, Value};

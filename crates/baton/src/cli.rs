@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ack, answer, approve, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, heartbeat,
-    list, prune, queue, reject, report, requeue, schema, send, show, wait, worker,
+    ack, answer, approve, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
+    heartbeat, list, prune, queue, reject, report, requeue, schema, send, show, wait, worker, workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Explain(explain::Options),
     Convert(convert::Options),
     Schema(schema::Options),
+    Workflow(workflow::Options),
+    Graph(graph::Options),
     Send(send::Options),
     Claim(claim::Options),
     Ack(ack::Options),

@@ -13,6 +13,7 @@ pub(crate) mod dir;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fail;
+pub(crate) mod graph;
 pub(crate) mod heartbeat;
 mod help_markdown;
 mod lifecycle_markdown;
@@ -27,6 +28,7 @@ pub(crate) mod send;
 pub(crate) mod show;
 pub(crate) mod wait;
 pub(crate) mod worker;
+pub(crate) mod workflow;
 
 use crate::cli::Command;
 use crate::command_error::{CommandError, Exit};
@@ -39,6 +41,8 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),
         Command::Schema(options) => schema::run(&options, output),
+        Command::Workflow(options) => workflow::run(&options, output),
+        Command::Graph(options) => graph::run(&options, output),
         Command::Worker(options) => worker::run(&options, output),
         Command::Audit(options) => audit::run(&options, output),
         Command::Prune(options) => prune::run(&options, output),

@@ -102,7 +102,7 @@ impl Intake<'_> {
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
         };
         let judgement = baton_protocol::judge(&bytes, &reading, &surroundings, self.settings);
-        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(|document| document.kind().as_str()));
         let text = String::from_utf8(bytes.clone()).ok();
         let taken = match (reading.document, dialect, text) {
             (Some(document), Some(dialect), Some(text)) if judgement.valid => {

@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod deciding;
 mod discover;
+mod graph;
 mod intake;
 mod moment;
 mod outcome;
@@ -21,6 +22,7 @@ mod store;
 mod user;
 mod waiting;
 mod worker;
+mod workflow_file;
 
 use std::process::ExitCode;
 

@@ -37,6 +37,9 @@ rule! {
 }
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+    if case.workflow.phases.is_empty() && !case.incomplete && !case.is_unread("/phases") {
+        findings.add("/phases", "a workflow without phases does nothing", "add a phase");
+    }
     for step in &case.flow.steps {
         let kinds = step.phase.kinds();
         match kinds[..] {

@@ -62,6 +62,6 @@ impl<T: Wire + Default> Member for Named<T> {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let things = generator.subschema_for::<T>();
-        json_schema!({ "type": "object", "additionalProperties": things })
+        json_schema!({ "type": "object", "additionalProperties": { "anyOf": [things, { "type": "null" }] } })
     }
 }

@@ -17,6 +17,8 @@ pub struct Case<'a> {
     pub files: Option<&'a dyn Files>,
     /// What the project has configured.
     pub settings: &'a Settings,
+    /// Whether a field of the workflow itself is missing, which was said already.
+    pub incomplete: bool,
     /// Pointers of what could not be read and is therefore missing in the workflow.
     unread: Vec<&'a str>,
 }
@@ -32,7 +34,18 @@ impl<'a> Case<'a> {
     fn new(workflow: &'a Workflow, reading: &'a Reading, files: Option<&'a dyn Files>, settings: &'a Settings) -> Self {
         let unread = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
         let flow = Flow::of(workflow);
-        Case { workflow, flow, files, settings, unread: unread.filter(|pointer| !pointer.is_empty()).collect() }
+        let is_field = |finding: &diagnostic::Finding| {
+            finding.rule.name == rules::missing_field::RULE.name && finding.place.pointer().is_empty()
+        };
+        let incomplete = reading.findings.as_slice().iter().any(is_field);
+        Case {
+            workflow,
+            flow,
+            incomplete,
+            files,
+            settings,
+            unread: unread.filter(|pointer| !pointer.is_empty()).collect(),
+        }
     }
 }
 

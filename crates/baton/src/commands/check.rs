@@ -7,16 +7,16 @@ use baton_agents::workspace::Folder;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
-use baton_protocol::{Dialect, Hints, Judgement, Reading, Settings, Severity, Surroundings};
-use clap::{Args, ValueEnum};
+use baton_protocol::{Dialect, Hints, Judgement, Reading, Settings, Surroundings};
+use clap::Args;
 use rayon::prelude::*;
 
 use crate::command_error::{CommandError, Exit};
+use crate::config;
 use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
-use crate::report::{Checked, Report};
+use crate::report::{Checked, Report, Writing, kept};
 use crate::schema_folder::{SchemaFolder, SchemaFolders};
-use crate::{config, render};
 
 /// Check handoff documents and say precisely what is wrong
 ///
@@ -43,34 +43,14 @@ pub(crate) struct Options {
     /// Folder of the JSON Schemas that requests name [default: `schemas` beside `handoffs`]
     #[arg(long, value_name = "DIR")]
     schemas: Option<PathBuf>,
-    /// How to write the result
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human, value_name = "FORMAT")]
-    format: OutputFormat,
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-    /// Fail on warnings, too
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    writing: Writing,
     /// Leave out readable files that are no handoffs (for whole repositories)
     #[arg(long)]
     skip_unknown: bool,
     /// The configuration file [default: the nearest baton.toml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-}
-
-/// How the result is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// For people, with excerpts.
-    Human,
-    /// One JSON document.
-    Json,
-    /// SARIF 2.1.0, for code scanning.
-    Sarif,
-    /// GitHub workflow commands.
-    Github,
 }
 
 /// Finds a dialect by name, for clap.
@@ -81,27 +61,7 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let report = Checker::new(options)?.check(&options.files, output);
-    let exit = verdict(&report, options.strict);
-    let text = match (options.json, options.format) {
-        (true, _) | (_, OutputFormat::Json) => render::json::render(&report),
-        (_, OutputFormat::Human) => render::human::render(&report, exit != Exit::Done, output.has_color()),
-        (_, OutputFormat::Sarif) => render::sarif::render(&report),
-        (_, OutputFormat::Github) => render::github::render(&report),
-    };
-    output.data(&text)?;
-    for problem in &report.problems {
-        output.error(&CommandError::usage(format!("{}: {}", problem.path, problem.message)));
-    }
-    Ok(exit)
-}
-
-fn verdict(report: &Report, strict: bool) -> Exit {
-    let invalid = report.files.iter().any(|file| !file.judgement.valid);
-    match (report.problems.is_empty(), invalid || (strict && report.count(Severity::Warning) > 0)) {
-        (false, _) => Exit::Usage,
-        (true, true) => Exit::No,
-        (true, false) => Exit::Done,
-    }
+    options.writing.write(&report, output)
 }
 
 /// Requests by id and, for tasks, phase.
@@ -198,7 +158,7 @@ impl<'o> Checker<'o> {
             _ => None,
         };
         let judgement = self.judge(&name, &bytes, &reading, self.request.as_ref());
-        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(|document| document.kind().as_str()));
         (Sighted::Judged(Box::new(Checked { bytes: kept(bytes, &judgement), name, dialect, kind, judgement })), request)
     }
 
@@ -212,7 +172,7 @@ impl<'o> Checker<'o> {
             _ => None,
         };
         let judgement = self.judge(&name, &bytes, &reading, request);
-        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(|document| document.kind().as_str()));
         Checked { bytes: kept(bytes, &judgement), name, dialect, kind, judgement }
     }
 
@@ -240,14 +200,6 @@ fn too_large(name: String, length: u64, settings: &Settings) -> Checked {
     let reading = Reading::unreadable(read::too_large(length));
     let judgement = baton_protocol::judge(b"", &reading, &Surroundings::default(), settings);
     Checked { name, bytes: Vec::new(), dialect: None, kind: None, judgement }
-}
-
-/// Keeps the text of a file only where an excerpt will be shown.
-fn kept(bytes: Vec<u8>, judgement: &Judgement) -> Vec<u8> {
-    match judgement.diagnostics.is_empty() {
-        true => Vec::new(),
-        false => bytes,
-    }
 }
 
 fn key(request: &Request) -> Option<(String, Option<String>)> {

@@ -1,6 +1,6 @@
 //! The JSON form of a check. It is a promise: members are added, never changed.
 
-use baton_protocol::{Diagnostic, Kind, Severity};
+use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::report::{Checked, Report};
@@ -29,7 +29,7 @@ fn file(file: &Checked) -> Value {
     json!({
         "path": file.name,
         "dialect": file.dialect.map(|dialect| dialect.as_str()),
-        "document": file.kind.map(Kind::as_str),
+        "document": file.kind,
         "valid": file.judgement.valid,
         "diagnostics": file.judgement.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
         "allowed": allowed.collect::<Vec<_>>(),

@@ -38,6 +38,7 @@ mailbox.failure
 native.request
 native.acknowledgment
 native.report
+workflow
 --- exit 0
 ");
     let listed = Sandbox::new().baton(&["schema", "--json"]).json();

@@ -10,7 +10,7 @@ use crate::sandbox::{BATON, Sandbox};
 #[test]
 fn help_exits_with_success_and_has_an_example() {
     let sandbox = Sandbox::new();
-    for command in ["check", "explain", "convert", "schema", "completions"] {
+    for command in ["check", "explain", "convert", "schema", "workflow", "graph", "completions"] {
         let run = sandbox.baton(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
         let example = format!("  baton {command} ");
@@ -39,6 +39,9 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton explain
     ## baton convert
     ## baton schema
+    ## baton workflow
+    ## baton workflow check
+    ## baton graph
     ## baton send
     ## baton claim
     ## baton ack

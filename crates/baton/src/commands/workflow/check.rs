@@ -1,0 +1,72 @@
+//! `baton workflow check`: reads workflow files and says what is wrong with them.
+
+use std::path::{Path, PathBuf};
+
+use baton_protocol::Settings;
+use baton_protocol::workflow::{self, Files};
+use clap::Args;
+
+use crate::command_error::{CommandError, Exit};
+use crate::discover::{Input, NotRead, Problem};
+use crate::output::Output;
+use crate::report::{Checked, Report, Writing, kept};
+use crate::{config, workflow_file};
+
+/// Check workflow files and say precisely what is wrong
+///
+/// Looks at the file alone and at the files that it names beside it: agents and phases that do not exist, phases that
+/// nothing leads to, ways to nowhere, cycles without a limit, expressions, limits, and programs that are missing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  baton workflow check workflow.yaml\n  baton workflow check examples/*/ --strict\n  \
+baton workflow check --format sarif workflow.yaml > findings.sarif"
+)]
+pub(super) struct Options {
+    /// Workflow files, folders with a workflow.yaml, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    writing: Writing,
+    /// The configuration file [default: the nearest baton.toml]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let settings = config::load(options.config.as_deref())?;
+    let mut report = Report { files: Vec::new(), problems: Vec::new(), skipped: 0 };
+    for path in &options.files {
+        match check(path, &settings) {
+            Ok(checked) => report.files.push(checked),
+            Err(problem) => report.problems.push(problem),
+        }
+    }
+    report.files.sort_by(|left, right| left.name.cmp(&right.name));
+    report.files.dedup_by(|left, right| left.name == right.name);
+    options.writing.write(&report, output)
+}
+
+fn check(path: &Path, settings: &Settings) -> Result<Checked, Problem> {
+    let problem = |message: String| Problem { path: path.display().to_string(), message };
+    let file = workflow_file::locate(path).map_err(problem)?;
+    let is_stdin = file.as_os_str() == "-";
+    let input = match is_stdin {
+        true => Input::Stdin,
+        false => Input::File(file.strip_prefix("./").unwrap_or(&file).to_owned()),
+    };
+    let (bytes, reading) = workflow_file::read(&input).map_err(|not_read| match not_read {
+        NotRead::Problem(found) => found,
+        NotRead::TooLarge(_) => problem(not_read.describe(&input.name())),
+    })?;
+    // What is piped in has no folder that its paths could begin in.
+    let around = (!is_stdin).then(|| workflow_file::Around::new(&file));
+    let files = around.as_ref().map(|around| around as &dyn Files);
+    let judgement = workflow::judge(&bytes, &reading, files, settings);
+    Ok(Checked {
+        name: input.name(),
+        bytes: kept(bytes, &judgement),
+        dialect: None,
+        kind: reading.workflow.is_some().then_some("workflow"),
+        judgement,
+    })
+}

@@ -1,0 +1,130 @@
+//! A workflow file on the disk: where it is, what it says, and the files around it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_protocol::surroundings::Sight;
+use baton_protocol::workflow::{self, Files, Reading, Workflow};
+
+use crate::command_error::CommandError;
+use crate::discover::{Input, NotRead};
+
+/// The names of a workflow file in a folder.
+const NAMES: [&str; 3] = ["workflow.yaml", "workflow.yml", "workflow.json"];
+
+/// Finds the file that a path means: itself, or the workflow file in a folder.
+pub(crate) fn locate(path: &Path) -> Result<PathBuf, String> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let found = NAMES.iter().map(|name| path.join(name)).find(|file| file.is_file());
+    found.ok_or_else(|| "there is no workflow.yaml in this folder".to_owned())
+}
+
+/// A workflow that can be used, and the folder that its paths begin in.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// What the file says.
+    pub workflow: Workflow,
+    /// The folder of the file.
+    pub folder: PathBuf,
+}
+
+/// Reads a workflow as far as it can be read; how it is judged is another question.
+pub(crate) fn open(path: &Path) -> Result<Opened, CommandError> {
+    let shown = path.display();
+    let file = locate(path).map_err(|why| CommandError::usage(format!("{shown}: {why}")))?;
+    let input = match file.as_os_str() == "-" {
+        true => Input::Stdin,
+        false => Input::File(file.clone()),
+    };
+    let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&input.name())))?;
+    let folder = folder_of(&file);
+    match workflow::read(&bytes).workflow {
+        Some(workflow) => Ok(Opened { workflow, folder }),
+        None => Err(CommandError::usage(format!("{shown} cannot be read as a workflow"))
+            .hint(format!("baton workflow check {shown} says why"))),
+    }
+}
+
+/// Returns the folder that the paths of a workflow file begin in.
+pub(crate) fn folder_of(file: &Path) -> PathBuf {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Reads a workflow file, or explains why it cannot be read.
+pub(crate) fn read(input: &Input) -> Result<(Vec<u8>, Reading), NotRead> {
+    match input.read() {
+        Ok(bytes) => {
+            let reading = workflow::read(&bytes);
+            Ok((bytes, reading))
+        }
+        Err(NotRead::TooLarge(length)) => {
+            Ok((Vec::new(), Reading::unreadable(baton_protocol::read::too_large(length))))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// The files around a workflow file.
+#[derive(Debug)]
+pub(crate) struct Around {
+    folder: PathBuf,
+}
+
+impl Around {
+    /// Looks from the folder of a workflow file.
+    pub(crate) fn new(file: &Path) -> Self {
+        Around { folder: folder_of(file) }
+    }
+}
+
+impl Files for Around {
+    fn look(&self, path: &str) -> Sight {
+        match fs::metadata(self.folder.join(path)) {
+            Ok(found) if found.is_dir() => Sight::Folder { empty: false },
+            Ok(found) if found.is_file() => Sight::File { bytes: found.len() },
+            Ok(_) => Sight::Unreadable,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Sight::Unreadable,
+            Err(_) => Sight::Missing,
+        }
+    }
+
+    fn has_program(&self, program: &str) -> bool {
+        if program.contains('/') {
+            return is_program(&self.folder.join(program));
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
+    }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file() || path.with_extension("exe").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_and_by_path() {
+        let around = Around::new(Path::new("/bin/workflow.yaml"));
+        assert!(around.has_program("sh") && around.has_program("./sh"));
+        assert!(!around.has_program("no-such-program-here") && !around.has_program("./no-such-program-here"));
+        assert!(!Around::new(Path::new("/etc/workflow.yaml")).has_program("./passwd"), "it cannot be executed");
+    }
+
+    #[test]
+    fn a_name_alone_is_in_the_working_folder() {
+        assert_eq!(folder_of(Path::new("workflow.yaml")), Path::new("."));
+        assert_eq!(folder_of(Path::new("a/workflow.yaml")), Path::new("a"));
+    }
+}
