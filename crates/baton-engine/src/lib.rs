@@ -14,6 +14,7 @@ pub mod handoff;
 pub mod id;
 pub mod journal;
 pub mod lifecycle;
+pub mod people;
 pub mod queue;
 pub mod retry;
 pub mod step;
