@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    ack, answer, approve, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, list, prune, queue, reject, report, requeue, schema, send, show, wait, worker, workflow,
+    ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
+    heartbeat, inbox, list, prune, queue, reject, report, requeue, schema, send, show, wait, worker, workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -63,9 +63,11 @@ pub(crate) enum Command {
     List(list::Options),
     Show(show::Options),
     Queue(queue::Options),
+    Inbox(inbox::Options),
     Approve(approve::Options),
     Reject(reject::Options),
     Answer(answer::Options),
+    Ask(ask::Options),
     Worker(worker::Options),
     Audit(audit::Options),
     Prune(prune::Options),

@@ -3,6 +3,7 @@
 pub(crate) mod ack;
 pub(crate) mod answer;
 pub(crate) mod approve;
+pub(crate) mod ask;
 pub(crate) mod audit;
 pub(crate) mod cancel;
 pub(crate) mod check;
@@ -16,6 +17,7 @@ pub(crate) mod fail;
 pub(crate) mod graph;
 pub(crate) mod heartbeat;
 mod help_markdown;
+pub(crate) mod inbox;
 mod lifecycle_markdown;
 pub(crate) mod list;
 pub(crate) mod prune;
@@ -61,9 +63,11 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::List(options) => list::run(&options, output),
         Command::Show(options) => show::run(&options, output),
         Command::Queue(options) => queue::run(&options, output),
+        Command::Inbox(options) => inbox::run(&options, output),
         Command::Approve(options) => approve::run(&options, output),
         Command::Reject(options) => reject::run(&options, output),
         Command::Answer(options) => answer::run(&options, output),
+        Command::Ask(options) => ask::run(&options, output),
         Command::HelpMarkdown => help_markdown::run(output),
         Command::LifecycleMarkdown => lifecycle_markdown::run(output),
     }

@@ -1,14 +1,19 @@
-//! A person's decision from the terminal. It fails closed: without somebody who sees and answers, nothing is decided.
+//! A person's decision from the command line. It fails closed: without somebody who sees and answers, nothing is decided.
 
 use baton_engine::Handoff;
-use baton_engine::handoff::Digest;
+use baton_engine::handoff::{Ask, Digest};
 use baton_engine::lifecycle::{Command, Decide, Decision};
+use baton_engine::people::Question;
 use clap::Args;
 
+use crate::asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
+use crate::people::keyboard::Keyboard;
+use crate::people::reply;
+use crate::people::talk::Talk;
 use crate::render;
-use crate::store::{Access, Session, StoreOptions, shown_document};
+use crate::store::{Access, Session, StoreOptions};
 use crate::user;
 
 /// The door that is recorded with a decision.
@@ -26,7 +31,7 @@ pub(crate) struct DeciderOptions {
     /// Decide without being asked again; needs --shown
     #[arg(long, requires = "shown")]
     yes: bool,
-    /// What was looked at: the digest of the report, as `baton show` prints it
+    /// What was looked at: the digest that `baton show` and `baton inbox --json` print beside it
     #[arg(long, value_name = "DIGEST")]
     shown: Option<String>,
     /// Write JSON
@@ -36,54 +41,174 @@ pub(crate) struct DeciderOptions {
     store: StoreOptions,
 }
 
+/// What the command line says about a decision; what it leaves open is asked at the terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Approve it.
+    Approve,
+    /// Send it back, with the reason.
+    Reject(Option<String>),
+    /// Answer in words.
+    Answer(Option<String>),
+    /// Choose one of what is offered.
+    Choose(String),
+    /// Ask the agent something.
+    Ask(Option<String>),
+}
+
 /// Records a decision, if somebody makes it knowingly.
 pub(crate) fn decide(
     options: &DeciderOptions,
-    question: &str,
-    decision: Decision,
+    wanted: &Wanted,
+    note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let Some(shown) = shown(&session, &handoff, options, question, output).await? else {
+        let given = wanted.given(&handoff)?;
+        let decided = match (options.yes, &options.shown) {
+            (true, Some(shown)) => {
+                let decision = given.ok_or_else(|| wanted.incomplete())?;
+                Some((decision, Digest(shown.trim().to_lowercase())))
+            }
+            _ => at_terminal(&session, &handoff, options, (wanted, given), output).await?,
+        };
+        let Some((decision, shown)) = decided else {
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
         let by = options.decider.clone().unwrap_or_else(user::name);
-        let command = Command::Decide(Decide { by, door: DOOR.to_owned(), shown, decision, note: None });
+        let note = note.map(str::to_owned);
+        let command = Command::Decide(Decide { by, door: DOOR.to_owned(), shown, decision, note });
         let applied = session.apply(&handoff, command, Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })
 }
 
-/// Returns what the person was shown; `None` if they did not say yes.
-async fn shown(
+/// Shows what is to be decided, and asks; `None` if nothing was decided.
+async fn at_terminal(
     session: &Session,
     handoff: &Handoff,
     options: &DeciderOptions,
-    question: &str,
+    (wanted, given): (&Wanted, Option<Decision>),
     output: &Output,
-) -> Result<Option<Digest>, CommandError> {
-    if let (true, Some(digest)) = (options.yes, &options.shown) {
-        return Ok(Some(Digest(digest.trim().to_lowercase())));
-    }
+) -> Result<Option<(Decision, Digest)>, CommandError> {
     if !output.can_ask() {
         let hint = format!("`baton show {}` shows it; then decide with --yes --shown DIGEST", handoff.id);
         return Err(CommandError::usage("a person decides at a terminal, and this is none").hint(hint));
     }
+    let current = options.shown.as_ref().map(|shown| Digest(shown.trim().to_lowercase()));
+    let Some(shown) = current.or_else(|| handoff.last_report.clone()) else {
+        return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
+    };
+    let by = user::name();
+    let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
+    let foreseen = Decide { by, door: DOOR.to_owned(), shown: shown.clone(), decision, note: None };
+    // Nobody is asked for what would not count; and what changes meanwhile was not shown.
+    if let Some(refused) = session.foreseen(handoff, Command::Decide(foreseen)) {
+        return Err(refused);
+    }
     let events = session.events_of(handoff).await?;
-    output.note(render::handoff::lines(handoff, session.now()).trim_end());
-    if let Some(document) = shown_document(&events, handoff.last_report.as_ref()) {
-        output.note(&format!("\n{}\n", crate::output::printable(document.text.trim_end())));
+    let Some(question) = asking::question(handoff, &events) else {
+        return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
+    };
+    let mut keyboard = Keyboard::new();
+    let mut talk = Talk::new(output, &mut keyboard);
+    talk.screen.write(&format!("{}\n", render::question::lines(&question, talk.paint())));
+    let decision = match given {
+        Some(decision) => talk.confirm(wanted.prompt(), Some(&question)).await.then_some(decision),
+        None => wanted.ask(&question, &mut talk).await,
+    };
+    Ok(decision.map(|decision| (decision, shown)))
+}
+
+impl Wanted {
+    /// Returns the decision, if the command line says all of it; the error says why it cannot be made.
+    fn given(&self, handoff: &Handoff) -> Result<Option<Decision>, CommandError> {
+        let choices = &handoff.terms.choices;
+        let is_choice = !choices.is_empty() && render::handoff::ask(handoff) == Some(Ask::Gate);
+        Ok(match self {
+            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is none of the choices")),
+            Wanted::Approve => Some(Decision::Approve),
+            Wanted::Reject(feedback) => feedback.clone().map(|feedback| Decision::Reject { feedback }),
+            Wanted::Ask(question) => question.clone().map(|question| Decision::Ask { question }),
+            Wanted::Choose(word) | Wanted::Answer(Some(word)) if is_choice => {
+                let chosen = reply::choice(word, choices);
+                Some(Decision::Answer { answers: chosen.map_err(|why| not_offered(handoff, word, why))? })
+            }
+            Wanted::Choose(_) if render::handoff::ask(handoff).is_some() => {
+                let message = format!("{}: there is nothing to choose from", handoff.id);
+                return Err(CommandError::usage(message).hint("answer in words: baton answer ID TEXT"));
+            }
+            Wanted::Choose(answers) => Some(Decision::Answer { answers: answers.clone() }),
+            Wanted::Answer(answers) => answers.clone().map(|answers| Decision::Answer { answers }),
+        })
     }
-    let current = options.shown.clone().map(Digest).or_else(|| handoff.last_report.clone());
-    let asks_for_decision = render::handoff::ask(handoff).is_some();
-    match current {
-        // The store says best why this cannot be decided.
-        Some(digest) if !asks_for_decision => Ok(Some(digest)),
-        Some(digest) => Ok(output.confirm(question).then_some(digest)),
-        None => Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id))),
+
+    /// Asks for what the command line left open.
+    async fn ask(&self, question: &Question, talk: &mut Talk<'_>) -> Option<Decision> {
+        match self {
+            Wanted::Approve => None,
+            Wanted::Reject(_) => {
+                let feedback = talk.text("What must be done differently?").await?;
+                Some(Decision::Reject { feedback })
+            }
+            Wanted::Ask(_) => Some(Decision::Ask { question: talk.text("What do you want to know?").await? }),
+            Wanted::Answer(_) | Wanted::Choose(_) => {
+                let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
+                let answers = match choices.is_empty() {
+                    true => talk.answers(question).await?,
+                    false => talk.choose("Your choice, by number or name", &choices).await?,
+                };
+                Some(Decision::Answer { answers })
+            }
+        }
     }
+
+    /// Returns such a decision, whatever the words will be.
+    fn sample(&self, handoff: &Handoff) -> Decision {
+        let text = "…".to_owned();
+        match self {
+            Wanted::Approve => Decision::Approve,
+            Wanted::Reject(_) => Decision::Reject { feedback: text },
+            Wanted::Ask(_) => Decision::Ask { question: text },
+            Wanted::Answer(_) | Wanted::Choose(_) => {
+                Decision::Answer { answers: handoff.terms.choices.first().cloned().unwrap_or(text) }
+            }
+        }
+    }
+
+    fn prompt(&self) -> &'static str {
+        match self {
+            Wanted::Approve => "Approve this?",
+            Wanted::Reject(_) => "Reject this?",
+            Wanted::Answer(_) => "Answer this?",
+            Wanted::Choose(_) => "Choose this?",
+            Wanted::Ask(_) => "Ask this?",
+        }
+    }
+
+    fn incomplete(&self) -> CommandError {
+        let (what, hint) = match self {
+            Wanted::Reject(_) => ("the reason is missing", "say with --note what must be done differently"),
+            Wanted::Ask(_) => ("the question is missing", "write it after the id"),
+            Wanted::Approve | Wanted::Answer(_) | Wanted::Choose(_) => {
+                ("the answer is missing", "write it after the id, or give --choice or --file")
+            }
+        };
+        CommandError::usage(what).hint(hint)
+    }
+}
+
+fn not_offered(handoff: &Handoff, word: &str, why: String) -> CommandError {
+    CommandError::usage(format!("{}: `{}` is none of the choices", handoff.id, render::handoff::one_line(word)))
+        .hint(why)
+}
+
+fn no_choice(handoff: &Handoff, why: &str) -> CommandError {
+    let command = format!("choose with `baton answer {} --choice WORD`", handoff.id);
+    let known = handoff.terms.choices.join(", ");
+    CommandError::usage(format!("{}: {why}", handoff.id)).hint(format!("{command}: {known}"))
 }

@@ -1,6 +1,7 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
 mod archive;
+mod asking;
 mod atomic_file;
 mod cli;
 mod clock;
@@ -14,6 +15,7 @@ mod intake;
 mod moment;
 mod outcome;
 mod output;
+mod people;
 mod render;
 mod report;
 mod schema_folder;

@@ -1,7 +1,7 @@
 //! The only place that prints. Data goes to stdout, the rest to stderr; colour only where it is wanted.
 #![expect(clippy::print_stderr, reason = "this is the module that prints")]
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -60,17 +60,9 @@ impl Output {
         eprintln!("{text}");
     }
 
-    /// Says whether a person can be asked: somebody sees what is shown, and can answer.
+    /// Says whether a person can be asked: somebody sees what is shown beside the result, and can answer.
     pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stdout().is_terminal()
-    }
-
-    /// Asks a person a question that only a clear yes answers.
-    pub(crate) fn confirm(&self, question: &str) -> bool {
-        eprint!("{} [y/N] ", printable(question));
-        let mut answer = String::new();
-        let read = io::stdin().lock().take(100).read_line(&mut answer);
-        read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+        io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Tells that a command could not do what was asked.

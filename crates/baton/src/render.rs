@@ -1,10 +1,14 @@
 //! How results are written: a check in each of its formats, and handoffs.
 
+pub(crate) mod document;
 pub(crate) mod github;
 pub(crate) mod handoff;
 pub(crate) mod human;
+pub(crate) mod inbox;
 pub(crate) mod json;
+pub(crate) mod question;
 pub(crate) mod sarif;
+pub(crate) mod sheet;
 pub(crate) mod timeline;
 
 /// Writes a number with what it counts: `1 run`, `2 runs`.

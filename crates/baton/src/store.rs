@@ -36,6 +36,13 @@ pub(crate) struct StoreOptions {
 }
 
 impl StoreOptions {
+    /// Returns the options that other commands need in order to find the same store, with a space before each.
+    pub(crate) fn repeated(&self) -> String {
+        let config = self.config.as_ref().map(|config| config.display().to_string());
+        let given = [("--store", self.store.clone()), ("--config", config)];
+        given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?)))).collect()
+    }
+
     /// Returns how documents are judged; for what must be known before a store is made.
     pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
         config::load(self.config.as_deref())
@@ -139,6 +146,15 @@ impl Session {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
             None => error.hint("`baton list` shows what is there"),
         }
+    }
+}
+
+/// Writes a word so that a shell takes it as one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

@@ -1,45 +1,60 @@
-//! `baton answer`: a person answers what an agent asked.
+//! `baton answer`: a person answers what an agent asked, or chooses from what is offered.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use baton_engine::lifecycle::Decision;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::command_error::{CommandError, Exit};
-use crate::deciding::{self, DeciderOptions};
+use crate::deciding::{self, DeciderOptions, Wanted};
 use crate::discover::Input;
 use crate::output::Output;
 
-/// Answer the questions of a handoff that waits for a person
+/// Answer a handoff that waits for a person
 ///
-/// The same agent gets it again, with the answers.
+/// The agent that asked gets it again, with the answers. Where choices are offered, the answer is one of them. At a
+/// terminal the questions are asked one by one if no answer is given, and choices are picked by number or name.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  baton answer HO-2026-031 --text 'Yes, the scanner is part of the path'\n  \
-baton answer HO-2026-031 answers.md --yes --shown 9f86d081884c…")]
+#[command(after_help = "Examples:\n  baton answer HO-2026-031\n  \
+baton answer HO-2026-031 'Yes, the scanner is part of the path'\n  baton answer run-7.limit --choice revise\n  \
+baton answer HO-2026-031 --file answers.md --yes --shown 9f86d081884c…")]
 pub(crate) struct Options {
     #[command(flatten)]
     decider: DeciderOptions,
-    /// A file with the answers
-    #[arg(value_name = "FILE", required_unless_present = "text", conflicts_with = "text")]
-    file: Option<PathBuf>,
-    /// The answers
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    /// The answer
+    #[arg(value_name = "TEXT", conflicts_with_all = ["file", "choice", "text_option"])]
     text: Option<String>,
+    /// One of the choices
+    #[arg(long, value_name = "CHOICE", conflicts_with = "file", value_parser = NonEmptyStringValueParser::new())]
+    choice: Option<String>,
+    /// A file with the answers; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The answer
+    #[arg(long = "text", value_name = "TEXT", hide = true, conflicts_with_all = ["file", "choice"])]
+    text_option: Option<String>,
+    /// What should be known beyond that
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    note: Option<String>,
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let answers = match (&options.text, &options.file) {
-        (Some(text), _) => text.clone(),
-        (None, Some(file)) => read(file)?,
-        (None, None) => String::new(),
+    let text = options.text.clone().or_else(|| options.text_option.clone());
+    let answer = match &options.file {
+        Some(file) => Some(read(file)?),
+        None => text,
     };
-    if answers.trim().is_empty() {
+    if answer.as_ref().is_some_and(|answer| answer.trim().is_empty()) {
         return Err(CommandError::usage("the answer is empty"));
     }
-    deciding::decide(&options.decider, "Answer this?", Decision::Answer { answers }, output)
+    let wanted = match &options.choice {
+        Some(choice) => Wanted::Choose(choice.clone()),
+        None => Wanted::Answer(answer),
+    };
+    deciding::decide(&options.decider, &wanted, options.note.as_deref(), output)
 }
 
-fn read(file: &std::path::Path) -> Result<String, CommandError> {
+fn read(file: &Path) -> Result<String, CommandError> {
     let input = if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.to_owned()) };
     let name = input.name();
     let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;

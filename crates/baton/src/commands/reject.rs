@@ -1,26 +1,27 @@
 //! `baton reject`: a person sends work back, with the reason.
 
-use baton_engine::lifecycle::Decision;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::command_error::{CommandError, Exit};
-use crate::deciding::{self, DeciderOptions};
+use crate::deciding::{self, DeciderOptions, Wanted};
 use crate::output::Output;
 
 /// Reject a handoff that waits for a person, and send it back
 ///
-/// The note goes to whoever claims it next.
+/// The reason goes to whoever claims it next. A request that was sent to a person fails with it. At a terminal it is
+/// asked for if it is not given.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  baton reject HO-2026-031 --note 'rank 4 has no measure'")]
+#[command(after_help = "Examples:\n  baton reject HO-2026-031\n  \
+baton reject HO-2026-031 --note 'rank 4 has no measure'")]
 pub(crate) struct Options {
     /// What must be done differently
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    note: String,
+    #[arg(long, visible_alias = "feedback", value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    note: Option<String>,
     #[command(flatten)]
     decider: DeciderOptions,
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let decision = Decision::Reject { feedback: options.note.clone() };
-    deciding::decide(&options.decider, "Reject this?", decision, output)
+    deciding::decide(&options.decider, &Wanted::Reject(options.note.clone()), None, output)
 }

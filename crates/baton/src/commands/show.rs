@@ -1,16 +1,20 @@
 //! `baton show`: shows one handoff: where it is, what the next attempt must know, and what happened.
 
+use baton_engine::handoff::{Digest, Written};
 use clap::Args;
 use serde_json::json;
 
+use crate::asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
+use crate::render::sheet::{Paint, Sheet};
 use crate::store::{Access, Session, StoreOptions, accepted_request, shown_document};
 
 /// Show a handoff and its history
 ///
-/// With --documents also the request and the last report, as they were written; --json has everything.
+/// What waits for a person is shown in readable form, with what was seen of its claims and the digest that a decision
+/// names. With --documents also the request and the last report, as they were written; --json has everything.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton show HO-2026-031\n  baton show HO-2026-031 --documents\n  \
 baton show HO-2026-031 --json")]
@@ -28,6 +32,12 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
+/// Writes a whole document under what identifies it.
+fn whole(name: &str, written: &Written) -> String {
+    let Digest(digest) = written.digest();
+    format!("\n{name} ({}, digest {digest}):\n{}\n", written.dialect, printable(written.text.trim_end()))
+}
+
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
     let (handoff, events) = session.run(async {
@@ -43,16 +53,27 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             "handoff": render::handoff::json(&handoff),
             "request": render::handoff::document(&request),
             "report": report.as_ref().map(render::handoff::document),
+            "examined": asking::examined(&events),
             "events": events.iter().map(render::timeline::json).collect::<Vec<_>>(),
         }))?;
         return Ok(Exit::Done);
     }
     let mut text = render::handoff::lines(&handoff, session.now());
+    let mut sheet = Sheet::new(Paint { colored: output.has_color() });
+    match asking::question(&handoff, &events) {
+        Some(question) => {
+            sheet.heading("");
+            render::question::body(&mut sheet, &question);
+        }
+        None => render::question::evidence(&mut sheet, &asking::examined(&events)),
+    }
+    text.push_str(&sheet.into_text());
     text.push_str(&format!("\n{}", render::timeline::lines(&events)));
     if options.documents {
-        text.push_str(&format!("\nrequest ({}):\n{}\n", request.dialect, printable(request.text.trim_end())));
-        if let Some(report) = report {
-            text.push_str(&format!("\nreport ({}):\n{}\n", report.dialect, printable(report.text.trim_end())));
+        text.push_str(&whole("request", &request));
+        // A gate decides about the request itself.
+        if let Some(report) = report.filter(|report| report.digest() != request.digest()) {
+            text.push_str(&whole("report", &report));
         }
     }
     output.data(&text)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{About, Ask, Digest, Note, Written};
+use baton_engine::handoff::{About, Ask, Note, Written};
 use baton_engine::{Handoff, State};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
@@ -38,6 +38,8 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
         "lease": lease,
         "blocked_reason": match &handoff.state { State::Blocked { reason } => Some(reason), _ => None },
         "ask": ask(handoff).map(ask_word),
+        "choices": terms.choices,
+        "phase": terms.step.as_ref().map(|step| &step.phase),
         "not_before": terms.not_before,
         "deadline": handoff.deadline,
         "timeout_seconds": terms.timeout_ms.map(seconds),
@@ -134,8 +136,10 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
         ("returns", terms.returns_to.as_ref().map(ToString::to_string)),
         ("finished", handoff.state.finished_at().map(|at| ago(at, now))),
         ("failure", handoff.last_failure.as_ref().map(ToString::to_string)),
-        ("report", handoff.last_report.as_ref().map(|Digest(digest)| digest.clone())),
     ];
+    if let Some(step) = terms.step.as_ref().filter(|step| !step.phase.is_empty()) {
+        lines.insert(1, ("phase", format!("{}, visit {}", step.phase, step.visit)));
+    }
     lines.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<9} {}\n", printable(value))).collect();
     for note in &handoff.notes {
@@ -211,7 +215,7 @@ fn seconds(milliseconds: u64) -> f64 {
     milliseconds as f64 / 1000.0
 }
 
-fn ago(time: Timestamp, now: Timestamp) -> String {
+pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
     match Duration::try_from(now.duration_since(time)) {
         Ok(passed) if passed.as_secs() > 0 => format!("{} ago", briefly(passed)),
         _ => "now".to_owned(),

@@ -1,7 +1,7 @@
 //! Applying a command to a handoff, as commands do it: saying it twice is no error, and being late is told with the state.
 
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{Accept, Command};
+use baton_engine::lifecycle::{self, Accept, Command};
 use baton_engine::store::{Error, Order, Step};
 use baton_engine::{Handoff, HandoffId, Refusal};
 use serde_json::json;
@@ -56,6 +56,12 @@ impl Session {
             }
         }
         self.store.apply(order, self.now()).await
+    }
+
+    /// Tells why a command would have no effect on a handoff as it is here; `None` if it would have one.
+    pub(crate) fn foreseen(&self, handoff: &Handoff, command: Command) -> Option<CommandError> {
+        let refusal = lifecycle::apply(handoff, command, self.now()).err()?;
+        Some(late(&handoff.id, refusal, handoff.state.name()))
     }
 
     async fn again(&self, handoff: &Handoff) -> Result<Handoff, CommandError> {

@@ -100,7 +100,7 @@ fn the_answer_must_fit_the_question() {
     let run = sandbox.baton(&["answer", "csv-07", "--text", "x", "--yes", "--shown", &digest(&sandbox)]);
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("a person is asked for approval"), "{run}");
-    assert_eq!(sandbox.baton(&["answer", "csv-07", "none.md"]).code, Some(2));
+    assert_eq!(sandbox.baton(&["answer", "csv-07", "--file", "none.md"]).code, Some(2));
     assert_eq!(sandbox.baton(&["answer", "csv-07"]).code, Some(2));
 }
 
@@ -115,7 +115,11 @@ fn at_a_terminal_the_report_is_shown_and_only_yes_approves() {
     let sandbox = with_review();
     let Some(refused) = at_terminal(&sandbox, "no") else { return };
     assert_eq!(refused.code, Some(1), "{refused}");
-    assert!(refused.stdout.contains("Approve this?") && refused.stdout.contains("context_summary"), "{refused}");
+    assert!(refused.stdout.contains("Approve this?") && refused.stdout.contains("through RowWriter"), "{refused}");
+    assert!(!refused.stdout.contains("context_summary"), "it is readable: {refused}");
+    assert_eq!(state(&sandbox), "awaiting_person");
+    let looked = at_terminal(&sandbox, "d\nno").expect("script is there");
+    assert!(looked.stdout.contains("context_summary"), "the whole document: {looked}");
     assert_eq!(state(&sandbox), "awaiting_person");
     let approved = at_terminal(&sandbox, "y").expect("script is there");
     assert_eq!(approved.code, Some(0), "{approved}");

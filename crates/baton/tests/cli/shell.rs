@@ -58,9 +58,11 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton queue pause
     ## baton queue resume
     ## baton queue limit
+    ## baton inbox
     ## baton approve
     ## baton reject
     ## baton answer
+    ## baton ask
     ## baton worker
     ## baton audit
     ## baton audit verify

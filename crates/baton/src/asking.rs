@@ -1,0 +1,124 @@
+//! What a person is asked, taken from a handoff that waits and from its journal. The terminal is elsewhere.
+
+use baton_engine::evidence::Examined;
+use baton_engine::handoff::{About, Ask, Handoff, Note, State};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
+use baton_engine::people::Question;
+use baton_engine::step::Role;
+use baton_protocol::model::Document;
+use baton_protocol::model::request::Request;
+use baton_protocol::wire::same_word;
+
+use crate::render;
+use crate::store::shown_document;
+
+/// Returns what a person is asked about a handoff; `None` if it waits for nobody.
+pub(crate) fn question(handoff: &Handoff, events: &[Event]) -> Option<Question> {
+    let (State::AwaitingPerson { ask }, Some(shown)) = (&handoff.state, &handoff.last_report) else { return None };
+    let written = shown_document(events, Some(shown));
+    let document = written.as_ref().and_then(render::document::read);
+    let request = match &document {
+        Some(Document::Request(request)) => Some(request.as_ref()),
+        _ => None,
+    };
+    let questions = document.as_ref().map(questions).unwrap_or_default();
+    Some(Question {
+        handoff: handoff.id.clone(),
+        run: handoff.run.clone(),
+        phase: handoff.terms.step.as_ref().map(|step| step.phase.clone()).unwrap_or_default(),
+        agent: agent(handoff, *ask),
+        ask: *ask,
+        title: title(document.as_ref(), &questions),
+        text: handoff.notes.iter().filter(|note| is_about_the_work(note)).map(told).collect(),
+        items: request.and_then(|request| request.gate.as_ref()).map(|gate| gate.items.clone()).unwrap_or_default(),
+        questions,
+        choices: choices(handoff, request),
+        document: written,
+        examined: examined(events),
+        shown: shown.clone(),
+    })
+}
+
+/// Returns the word for what is asked, as people sort it.
+pub(crate) fn kind(handoff: &Handoff, ask: Ask) -> &'static str {
+    match (ask, handoff.terms.step.as_ref().map(|step| step.role)) {
+        (Ask::Gate, Some(Role::Limit)) => "limit",
+        (Ask::Gate, Some(Role::Failure)) => "failure",
+        (Ask::Gate, Some(Role::Escalation)) => "escalation",
+        (ask, _) => render::handoff::ask_word(ask),
+    }
+}
+
+/// Returns what came out about each claim of the last report that was examined.
+pub(crate) fn examined(events: &[Event]) -> Vec<Examined> {
+    let verified = events.iter().rev().find_map(|event| match event.fact() {
+        Ok(Fact::Happened(Command::Verify(verify))) => Some(verify.examined),
+        _ => None,
+    });
+    verified.unwrap_or_default()
+}
+
+/// What was said about earlier attempts belongs to the decision; what others delivered does not.
+fn is_about_the_work(note: &Note) -> bool {
+    match note.about {
+        About::Refuted | About::Feedback | About::Answer | About::Question => true,
+        About::Resolution | About::Requeued => false,
+    }
+}
+
+fn told(note: &Note) -> String {
+    format!("{} before by {}: {}\n", render::handoff::about_word(note.about), note.from, note.text.trim())
+}
+
+/// Returns who asks: whoever works, or whoever sent it to a person.
+fn agent(handoff: &Handoff, ask: Ask) -> String {
+    match ask {
+        Ask::Review | Ask::Clarification => handoff.terms.to.clone(),
+        Ask::Gate => handoff.terms.from.clone(),
+    }
+}
+
+fn questions(document: &Document) -> Vec<String> {
+    match document {
+        Document::Report(report) => {
+            report.questions.iter().filter_map(|question| question.fields.question.clone()).collect()
+        }
+        Document::Acknowledgment(acknowledgment) => acknowledgment.questions.clone(),
+        Document::Request(request) => {
+            let open = request.context.iter().flat_map(|context| &context.open_questions);
+            open.filter_map(|open| open.question.clone()).collect()
+        }
+    }
+}
+
+/// Returns what it is about: the first question, or else what was done.
+fn title(document: Option<&Document>, questions: &[String]) -> String {
+    let told = match document {
+        Some(Document::Report(report)) => {
+            [questions.first(), report.summary.as_ref(), report.blocked_reason.as_ref()].map(Option::<&String>::cloned)
+        }
+        Some(Document::Acknowledgment(acknowledgment)) => {
+            [questions.first(), acknowledgment.blockers.first(), acknowledgment.task.as_ref()]
+                .map(Option::<&String>::cloned)
+        }
+        Some(Document::Request(request)) => {
+            let reason = request.to.as_ref().and_then(|party| party.reason.clone());
+            let summary = request.context.as_ref().and_then(|context| context.summary.clone());
+            [reason, summary, request.instructions.clone()]
+        }
+        None => [None, None, None],
+    };
+    render::handoff::one_line(told.into_iter().flatten().next().unwrap_or_default().trim())
+}
+
+/// Returns what can be chosen, each with its meaning where the request tells it.
+fn choices(handoff: &Handoff, request: Option<&Request>) -> Vec<(String, String)> {
+    let options = request.and_then(|request| request.gate.as_ref()).map(|gate| &gate.options);
+    let meaning = |word: &str| {
+        let mut options = options.into_iter().flatten();
+        options.find(|(name, _)| same_word(name, word)).map(|(_, value)| render::document::plain(value))
+    };
+    let choices = handoff.terms.choices.iter();
+    choices.map(|word| (word.clone(), meaning(word).unwrap_or_default())).collect()
+}

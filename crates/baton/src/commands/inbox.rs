@@ -1,0 +1,182 @@
+//! `baton inbox`: everything that waits for a person.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_engine::handoff::StateName;
+use baton_engine::lifecycle::{Command, Decide};
+use baton_engine::people::{People, Question};
+use baton_engine::store::Filter;
+use baton_engine::{Handoff, RunId};
+use clap::Args;
+use serde_json::json;
+
+use crate::asking;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::people::InTurn;
+use crate::people::answers::{self, Answers};
+use crate::people::terminal::Terminal;
+use crate::render;
+use crate::render::sheet::Paint;
+use crate::store::{Access, Session, StoreOptions};
+use crate::user;
+
+/// Show everything that waits for a person
+///
+/// The one that has waited longest comes first, each with the command that answers it. With --decide each is asked
+/// about at the terminal, one after the other; with --answers a file plays the person, and is recorded as such.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton inbox\n  baton inbox --decide\n  baton inbox --run run-7 --json")]
+pub(crate) struct Options {
+    /// Of this run only
+    #[arg(long, value_name = "RUN", value_parser = parse_run)]
+    run: Option<RunId>,
+    /// Ask about each, at this terminal
+    #[arg(long, conflicts_with = "json")]
+    decide: bool,
+    /// Decide with the answers of this file; see docs/gates.md
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    answers: Option<PathBuf>,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+fn parse_run(run: &str) -> Result<RunId, String> {
+    RunId::parse(run)
+}
+
+/// How many waiting handoffs are looked at.
+const WAITING_MAX: u32 = 100_000;
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
+    if options.decide && !output.can_ask() {
+        return Err(CommandError::usage("a person decides at a terminal, and this is none")
+            .hint("`baton inbox` shows what waits, and how to answer it"));
+    }
+    let session = Session::open(&options.store, Access::Look)?;
+    session.run(async {
+        let (waiting, more) = waiting(&session, options).await?;
+        let mut people: Vec<Arc<dyn People>> = Vec::new();
+        if let Some(answers) = &answers {
+            forget_what_was_used(&session, answers, &waiting).await?;
+            people.push(answers.clone());
+        }
+        if options.decide {
+            people.push(Arc::new(Terminal::new(Arc::new(*output), user::name())));
+        }
+        match people.is_empty() {
+            true => show(&session, options, &waiting, output)?,
+            false => decide(&session, &InTurn(people), &waiting, output).await?,
+        }
+        if let Some(answers) = &answers {
+            for line in answers.unused() {
+                output.note(&format!("{}:{line}: nothing asked for this answer", answers.name()));
+            }
+        }
+        if more > 0 {
+            output.note(&format!("{more} more wait; --limit shows them"));
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// Returns what waits, the longest first, and how many beyond the limit are left out.
+async fn waiting(session: &Session, options: &Options) -> Result<(Vec<(Handoff, Question)>, usize), CommandError> {
+    let mut handoffs: Vec<Handoff> = match &options.run {
+        Some(run) => session.store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).collect(),
+        None => {
+            let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], limit: WAITING_MAX };
+            session.store.list(&filter).await?
+        }
+    };
+    if let (Some(run), true) = (&options.run, handoffs.is_empty()) {
+        return Err(CommandError::usage(format!("there is no run `{run}`")).hint("`baton inbox` shows all that waits"));
+    }
+    handoffs.retain(|handoff| handoff.state.name() == StateName::AwaitingPerson);
+    handoffs.sort_by(|left, right| (left.changed_at, &left.id).cmp(&(right.changed_at, &right.id)));
+    let more = handoffs.len().saturating_sub(options.limit as usize);
+    handoffs.truncate(options.limit as usize);
+    let mut runs: BTreeMap<RunId, Vec<Handoff>> = BTreeMap::new();
+    for handoff in handoffs {
+        runs.entry(handoff.run.clone()).or_default().push(handoff);
+    }
+    let mut waiting = Vec::new();
+    for (run, handoffs) in runs {
+        let events = session.events_of_run(&run).await?;
+        for handoff in handoffs {
+            let own: Vec<_> = events.iter().filter(|event| event.handoff == handoff.id).cloned().collect();
+            waiting.extend(asking::question(&handoff, &own).map(|question| (handoff, question)));
+        }
+    }
+    waiting.sort_by(|(left, _), (right, _)| (left.changed_at, &left.id).cmp(&(right.changed_at, &right.id)));
+    Ok((waiting, more))
+}
+
+fn show(
+    session: &Session,
+    options: &Options,
+    waiting: &[(Handoff, Question)],
+    output: &Output,
+) -> Result<(), CommandError> {
+    let store = options.store.repeated();
+    if options.json {
+        let rows: Vec<_> =
+            waiting.iter().map(|(handoff, question)| render::inbox::json(handoff, question, &store)).collect();
+        return output.json(&json!({ "version": 1, "waiting": rows }));
+    }
+    if waiting.is_empty() {
+        output.note(&format!("nothing waits for a person in {}", session.location));
+        return Ok(());
+    }
+    let paint = Paint { colored: output.has_color() };
+    output.data(&render::inbox::lines(waiting, &store, session.now(), paint))
+}
+
+/// Asks about each, and records what was said. What was decided elsewhere meanwhile is told, and the next one comes.
+async fn decide(
+    session: &Session,
+    people: &dyn People,
+    waiting: &[(Handoff, Question)],
+    output: &Output,
+) -> Result<(), CommandError> {
+    for (handoff, question) in waiting {
+        let Some(said) = people.decide(question).await else {
+            output.note(&format!("{}: nothing was decided", handoff.id));
+            continue;
+        };
+        let shown = question.shown.clone();
+        let decide = Decide { by: said.by, door: said.door, shown, decision: said.decision, note: said.note };
+        match session.apply(handoff, Command::Decide(decide), Vec::new()).await {
+            Ok(applied) => session.tell(&applied, false, output)?,
+            Err(error) => output.error(&error),
+        }
+    }
+    if waiting.is_empty() {
+        output.note(&format!("nothing waits for a person in {}", session.location));
+    }
+    Ok(())
+}
+
+/// Each answer is used once, however often the command is given.
+async fn forget_what_was_used(
+    session: &Session,
+    answers: &Answers,
+    waiting: &[(Handoff, Question)],
+) -> Result<(), CommandError> {
+    let mut runs: Vec<&RunId> = waiting.iter().map(|(handoff, _)| &handoff.run).collect();
+    runs.sort();
+    runs.dedup();
+    for run in runs {
+        answers.forget(&answers::recorded(&session.events_of_run(run).await?));
+    }
+    Ok(())
+}

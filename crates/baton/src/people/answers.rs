@@ -1,0 +1,145 @@
+//! Plays a person with a file of answers, for demos and tests. Each answer is used once, and everybody sees that no
+//! person decided.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use baton_engine::handoff::{Ask, Handoff, State};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{self, Command, Decide, Decision};
+use baton_engine::people::{People, Question, Said};
+
+use super::entry::{self, Entry};
+use super::reply;
+use crate::command_error::CommandError;
+use crate::discover::Input;
+
+/// The door that is recorded with a decision.
+pub(crate) const DOOR: &str = "answers";
+
+/// Plays a person.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    /// The name of the file.
+    name: String,
+    /// The answers in their order, each with whether it was used.
+    entries: Mutex<Vec<(Entry, bool)>>,
+}
+
+/// A decision that the journal knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// The path of the phase, or the id of a handoff outside of a workflow.
+    pub(crate) place: String,
+    /// What was asked for.
+    pub(crate) ask: Ask,
+    /// What was decided, and how.
+    pub(crate) decide: Decide,
+}
+
+impl Answers {
+    /// Reads a file of answers.
+    pub(crate) fn open(path: &Path) -> Result<Answers, CommandError> {
+        let input = Input::File(path.to_owned());
+        let name = input.name();
+        let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
+        let entries = entry::read(&name, &bytes)?;
+        let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+        Ok(Answers::new(file, entries))
+    }
+
+    fn new(name: String, entries: Vec<Entry>) -> Answers {
+        Answers { name, entries: Mutex::new(entries.into_iter().map(|entry| (entry, false)).collect()) }
+    }
+
+    /// Marks what was used before as used, so that a run goes on where it was.
+    pub(crate) fn forget(&self, recorded: &[Recorded]) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        for recorded in recorded {
+            let decide = &recorded.decide;
+            let is_same = |entry: &Entry| {
+                let same_words = entry.decision == decide.decision && entry.note == decide.note;
+                same_words && entry.ask.is_none_or(|ask| ask == recorded.ask) && entry.phase.is_match(&recorded.place)
+            };
+            // The line tells which one it was, unless the file has changed since.
+            let exact = entries.iter().position(|(entry, used)| !used && is_same(entry) && self.by(entry) == decide.by);
+            let index = exact.or_else(|| entries.iter().position(|(entry, used)| !used && is_same(entry)));
+            if let Some((_, used)) = index.and_then(|index| entries.get_mut(index)) {
+                *used = true;
+            }
+        }
+    }
+
+    /// Returns the lines of the answers that nothing asked for.
+    pub(crate) fn unused(&self) -> Vec<usize> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.iter().filter(|(_, used)| !used).map(|(entry, _)| entry.line).collect()
+    }
+
+    /// Returns the name of the file.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn by(&self, entry: &Entry) -> String {
+        format!("answers:{}:{}", self.name, entry.line)
+    }
+}
+
+#[async_trait]
+impl People for Answers {
+    async fn decide(&self, question: &Question) -> Option<Said> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (entry, used) = entries.iter_mut().find(|(entry, used)| !used && fits(entry, question))?;
+        *used = true;
+        let (decision, note) = (entry.decision.clone(), entry.note.clone());
+        Some(Said { decision, note, by: self.by(entry), door: DOOR.to_owned() })
+    }
+}
+
+/// Says whether an entry is an answer to a question.
+fn fits(entry: &Entry, question: &Question) -> bool {
+    let place = if question.phase.is_empty() { question.handoff.as_str() } else { &question.phase };
+    entry.ask.is_none_or(|ask| ask == question.ask) && entry.phase.is_match(place) && is_possible(entry, question)
+}
+
+/// Says whether such a decision can be made about what is asked.
+fn is_possible(entry: &Entry, question: &Question) -> bool {
+    let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
+    match (&entry.decision, question.ask) {
+        (Decision::Approve, Ask::Gate) => choices.is_empty(),
+        (Decision::Answer { answers }, Ask::Gate) => choices.is_empty() || reply::choice(answers, &choices).is_ok(),
+        (Decision::Approve | Decision::Reject { .. } | Decision::Ask { .. }, Ask::Review) => true,
+        (Decision::Answer { .. }, Ask::Clarification) => true,
+        (Decision::Reject { .. } | Decision::Ask { .. }, Ask::Gate) => true,
+        (Decision::Answer { .. }, Ask::Review) => false,
+        (Decision::Approve | Decision::Reject { .. } | Decision::Ask { .. }, Ask::Clarification) => false,
+    }
+}
+
+/// Returns the decisions in a journal that a file of answers made, in their order.
+pub(crate) fn recorded(events: &[Event]) -> Vec<Recorded> {
+    let mut handoffs: std::collections::HashMap<&str, Handoff> = std::collections::HashMap::new();
+    let mut recorded = Vec::new();
+    for event in events {
+        let Ok(fact) = event.fact() else { continue };
+        let before = handoffs.remove(event.handoff.as_str());
+        if let (Some(handoff), Fact::Happened(Command::Decide(decide))) = (&before, &fact)
+            && let State::AwaitingPerson { ask } = handoff.state
+            && decide.door == DOOR
+        {
+            recorded.push(Recorded { place: place(handoff), ask, decide: decide.clone() });
+        }
+        // What cannot be replayed is for the audit to tell; its decisions count as not made.
+        if let Ok(after) = lifecycle::replay(before, fact, event.at) {
+            handoffs.insert(event.handoff.as_str(), after);
+        }
+    }
+    recorded
+}
+
+fn place(handoff: &Handoff) -> String {
+    let phase = handoff.terms.step.as_ref().map(|step| step.phase.clone()).filter(|phase| !phase.is_empty());
+    phase.unwrap_or_else(|| handoff.id.to_string())
+}

@@ -1,0 +1,141 @@
+//! A talk with the person at the terminal: what is written, and what they type. It decides nothing.
+
+use baton_engine::people::Question;
+
+use super::keyboard::Keyboard;
+use super::reply;
+use crate::output::{Output, printable};
+use crate::render::sheet::{Paint, Tint};
+
+/// The terminal, on which somebody else may be drawing progress.
+///
+/// Whoever draws stops between `hold` and `go_on`, so that nothing is written over what a person reads and types; with
+/// indicatif that is `MultiProgress::clear` and a hidden draw target, and the usual one again.
+pub(crate) trait Screen: Send + Sync {
+    /// Writes a text as it is. It must be printable.
+    fn write(&self, text: &str);
+
+    /// Stops drawing.
+    fn hold(&self) {}
+
+    /// Goes on drawing.
+    fn go_on(&self) {}
+
+    /// Says whether there is colour.
+    fn is_colored(&self) -> bool {
+        false
+    }
+}
+
+impl Screen for Output {
+    fn write(&self, text: &str) {
+        self.pass_on(text.as_bytes());
+    }
+
+    fn is_colored(&self) -> bool {
+        self.has_color_beside()
+    }
+}
+
+/// A talk with a person.
+pub(crate) struct Talk<'t> {
+    /// Where they read.
+    pub(crate) screen: &'t dyn Screen,
+    /// Where they type.
+    pub(crate) keyboard: &'t mut Keyboard,
+    /// What they have typed of a text that is not finished yet.
+    pub(crate) unfinished: Vec<String>,
+}
+
+impl<'t> Talk<'t> {
+    /// Begins a talk.
+    pub(crate) fn new(screen: &'t dyn Screen, keyboard: &'t mut Keyboard) -> Talk<'t> {
+        Talk { screen, keyboard, unfinished: Vec::new() }
+    }
+
+    /// Returns how things are coloured.
+    pub(crate) fn paint(&self) -> Paint {
+        Paint { colored: self.screen.is_colored() }
+    }
+
+    /// Tells something, on a line of its own.
+    pub(crate) fn tell(&self, text: &str) {
+        self.screen.write(&format!("{}\n", printable(text)));
+    }
+
+    /// Asks for a line; `None` if there is nobody any more.
+    pub(crate) async fn line(&mut self, prompt: &str) -> Option<String> {
+        let prompt = self.paint().tint(Tint::Cyan, &printable(prompt));
+        self.screen.write(&format!("{prompt} "));
+        let line = self.keyboard.line().await;
+        if line.is_none() {
+            self.screen.write("\n");
+        }
+        line
+    }
+
+    /// Asks a question that only a clear yes answers. The whole document can be looked at before.
+    pub(crate) async fn confirm(&mut self, prompt: &str, question: Option<&Question>) -> bool {
+        let document = question.and_then(|question| question.document.as_ref());
+        let keys = if document.is_some() { "y/N, d for the whole document" } else { "y/N" };
+        loop {
+            let Some(typed) = self.line(&format!("{prompt} [{keys}]")).await else { return false };
+            match (typed.trim().to_lowercase().as_str(), document) {
+                ("y" | "yes", _) => return true,
+                ("d" | "document", Some(document)) => self.tell(document.text.trim_end()),
+                _ => return false,
+            }
+        }
+    }
+
+    /// Asks for a text of one or more lines; `None` if nothing was written.
+    pub(crate) async fn text(&mut self, prompt: &str) -> Option<String> {
+        self.tell(&format!("{prompt} (an empty line ends it)"));
+        self.unfinished.clear();
+        loop {
+            // Who goes away in the middle of a text has not finished it.
+            let line = self.line(">").await?;
+            if line.trim().is_empty() {
+                let text = std::mem::take(&mut self.unfinished).join("\n");
+                return Some(text).filter(|text| !text.trim().is_empty());
+            }
+            self.unfinished.push(line);
+        }
+    }
+
+    /// Asks for one of the choices, by number or name, until it is one; `None` if nothing was chosen.
+    pub(crate) async fn choose(&mut self, prompt: &str, choices: &[String]) -> Option<String> {
+        loop {
+            let typed = self.line(&format!("{prompt} [1-{}]", choices.len())).await?;
+            if typed.trim().is_empty() {
+                return None;
+            }
+            match reply::choice_or_number(&typed, choices) {
+                Ok(choice) => return Some(choice),
+                Err(why) => self.tell(&why),
+            }
+        }
+    }
+
+    /// Asks every question; `None` if one was not answered.
+    pub(crate) async fn answers(&mut self, question: &Question) -> Option<String> {
+        let [_, _, ..] = &question.questions[..] else {
+            let options = reply::options(question).into_iter().next().unwrap_or_default();
+            return self.answer("Your answer:", &options).await;
+        };
+        let mut answers = Vec::new();
+        for (index, (asked, options)) in question.questions.iter().zip(reply::options(question)).enumerate() {
+            answers.push(self.answer(&format!("{}. {asked}", index + 1), &options).await?);
+        }
+        Some(reply::together(&question.questions, &answers))
+    }
+
+    /// Asks one question. A number picks one of its options; every other text is an answer, too.
+    async fn answer(&mut self, prompt: &str, options: &[String]) -> Option<String> {
+        for (index, option) in options.iter().enumerate() {
+            self.tell(&format!("  {}. {option}", index + 1));
+        }
+        let text = self.text(prompt).await?;
+        Some(reply::choice_or_number(&text, options).unwrap_or(text))
+    }
+}

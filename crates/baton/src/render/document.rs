@@ -1,0 +1,196 @@
+//! A document in readable form: what a person needs for a decision, in a fixed order, and the names of the rest.
+
+use baton_engine::handoff::Written;
+use baton_protocol::model::Document;
+use baton_protocol::model::acknowledgment::Acknowledgment;
+use baton_protocol::model::artifact::Artifact;
+use baton_protocol::model::report::{QuestionFields, Report};
+use baton_protocol::model::request::Request;
+use baton_protocol::{Dialect, Hints};
+use serde_json::Value;
+
+use super::sheet::{Sheet, numbered};
+
+/// What says which document it is; it stands elsewhere.
+const IDENTIFYING_MEMBERS: [&str; 9] =
+    ["baton", "document", "id", "from", "to", "phase", "kind", "timestamp", "extensions"];
+
+/// What is written of a report.
+const REPORT_MEMBERS: [&str; 14] = [
+    "outcome",
+    "verdict",
+    "decision",
+    "summary",
+    "next",
+    "blocked_reason",
+    "attempted",
+    "blockers",
+    "questions",
+    "artifacts",
+    "files_modified",
+    "verification",
+    "issues",
+    "error",
+];
+
+/// What is written of a request.
+const REQUEST_MEMBERS: [&str; 4] = ["instructions", "context", "expectations", "gate"];
+
+/// What is written of an acknowledgment.
+const ACKNOWLEDGMENT_MEMBERS: [&str; 9] =
+    ["received", "starting", "understanding", "task", "constraints", "questions", "blockers", "action", "extensions"];
+
+/// Reads a document that was accepted before; `None` if it cannot be read any more.
+pub(crate) fn read(written: &Written) -> Option<Document> {
+    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
+    baton_protocol::read(written.text.as_bytes(), hints).document
+}
+
+/// Writes a document, except for the texts that were told already.
+pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
+    // What cannot be read is shown as it is.
+    let Some(document) = read(written) else { return sheet.row("document", &written.text) };
+    match &document {
+        Document::Report(report) => write_report(sheet, report, told),
+        Document::Request(request) => write_request(sheet, request, told),
+        Document::Acknowledgment(acknowledgment) => write_acknowledgment(sheet, acknowledgment),
+    }
+    rest(sheet, &document, written);
+}
+
+fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
+    let decision = report.decision.map(|decision| format!("decision {}", decision.as_str()));
+    let verdict = report.verdict.as_ref().map(|verdict| format!("verdict {verdict}"));
+    let status = report.outcome.map(|outcome| outcome.as_str().to_owned());
+    let status: Vec<String> = status.into_iter().chain(decision).chain(verdict).collect();
+    sheet.row("status", &status.join(", "));
+    once(sheet, "summary", report.summary.as_deref(), told);
+    once(sheet, "for next", report.next_context(), told);
+    once(sheet, "reason", report.blocked_reason.as_deref(), told);
+    sheet.list("tried", numbered(report.attempted.iter().cloned()));
+    let blockers = report.blockers.iter().filter_map(|blocker| blocker.description.clone());
+    sheet.list("blockers", numbered(blockers));
+    sheet.list("questions", numbered(report.questions.iter().map(|question| asked(&question.fields))));
+    artifacts(sheet, &report.artifacts);
+    sheet.row("changed", &report.files_modified.join("\n"));
+    let checks: Vec<String> =
+        report.verification.iter().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+    sheet.row("says", &checks.join("\n"));
+    sheet.list("issues", numbered(report.issues.iter().cloned()));
+    if let Some(error) = &report.error {
+        let parts: Vec<&str> = [&error.code, &error.message].into_iter().flatten().map(String::as_str).collect();
+        sheet.row("error", &parts.join(": "));
+    }
+}
+
+fn write_request(sheet: &mut Sheet, request: &Request, told: &str) {
+    let reason = request.to.as_ref().and_then(|party| party.reason.as_deref());
+    once(sheet, "reason", reason, told);
+    once(sheet, "task", request.instructions.as_deref(), told);
+    if let Some(context) = &request.context {
+        once(sheet, "summary", context.summary.as_deref(), told);
+        let decisions = context.decisions.iter().filter_map(|made| made.decision.clone());
+        sheet.list("decided", numbered(decisions));
+        let questions = context.open_questions.iter().filter_map(|open| open.question.clone());
+        sheet.list("questions", numbered(questions));
+        artifacts(sheet, &context.artifacts);
+        sheet.row("files", &context.relevant_files.join("\n"));
+    }
+    if let Some(expectations) = &request.expectations {
+        once(sheet, "wanted", expectations.deliverable.as_deref(), told);
+        sheet.list("respect", numbered(expectations.constraints.iter().cloned()));
+        sheet.list("criteria", numbered(expectations.success_criteria.iter().cloned()));
+    }
+    if let Some(gate) = &request.gate {
+        let kind = gate.r#type.map(|kind| kind.as_str().to_owned());
+        let parts: Vec<String> = gate.name.clone().into_iter().chain(kind).collect();
+        sheet.row("gate", &parts.join(", "));
+    }
+}
+
+fn write_acknowledgment(sheet: &mut Sheet, acknowledgment: &Acknowledgment) {
+    sheet.optional("understood", acknowledgment.understanding.map(|degree| degree.as_str()));
+    sheet.optional("task", acknowledgment.task.as_deref());
+    sheet.list("respect", numbered(acknowledgment.constraints.iter().cloned()));
+    sheet.list("questions", numbered(acknowledgment.questions.iter().cloned()));
+    sheet.list("blockers", numbered(acknowledgment.blockers.iter().cloned()));
+    sheet.optional("asks for", acknowledgment.action.as_deref());
+}
+
+/// Returns a question with everything that helps to answer it.
+pub(crate) fn asked(question: &QuestionFields) -> String {
+    let mut text = question.question.clone().unwrap_or_default();
+    let options: Vec<String> = question.options.iter().map(plain).collect();
+    if !options.is_empty() {
+        text.push_str(&format!("\noptions: {}", options.join(" | ")));
+    }
+    for (name, more) in [("depends on it", &question.impact), ("without an answer", &question.default_assumption)] {
+        if let Some(more) = more {
+            text.push_str(&format!("\n{name}: {more}"));
+        }
+    }
+    text
+}
+
+/// Writes a value as people would.
+pub(crate) fn plain(value: &Value) -> String {
+    let member = |object: &serde_json::Map<String, Value>, name: &str| object.get(name)?.as_str().map(str::to_owned);
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(object) => {
+            let named = ["label", "option", "description", "meaning"].iter().find_map(|name| member(object, name));
+            named.unwrap_or_else(|| value.to_string())
+        }
+        other => other.to_string(),
+    }
+}
+
+fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact]) {
+    let line = |artifact: &Artifact| {
+        let fields = &artifact.fields;
+        let about: Vec<&str> =
+            [&fields.r#type, &fields.description].into_iter().flatten().map(String::as_str).collect();
+        match about.is_empty() {
+            true => artifact.path().to_owned(),
+            false => format!("{} ({})", artifact.path(), about.join(": ")),
+        }
+    };
+    let lines: Vec<String> = artifacts.iter().map(line).collect();
+    sheet.row("artifacts", &lines.join("\n"));
+}
+
+/// Writes a text, unless it was told already.
+fn once(sheet: &mut Sheet, label: &str, text: Option<&str>, told: &str) {
+    let text = text.map(str::trim).unwrap_or_default();
+    if !text.is_empty() && !told.contains(text) {
+        sheet.row(label, text);
+    }
+}
+
+/// Names what the document says beyond that, so that nobody believes to have seen everything.
+fn rest(sheet: &mut Sheet, document: &Document, written: &Written) {
+    let told: &[&str] = match document {
+        Document::Request(_) => &REQUEST_MEMBERS,
+        Document::Report(_) => &REPORT_MEMBERS,
+        Document::Acknowledgment(_) => &ACKNOWLEDGMENT_MEMBERS,
+    };
+    let Some(Value::Object(members)) = Dialect::Native.write(document) else { return };
+    let says = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    };
+    let is_left = |name: &str| !told.contains(&name) && !IDENTIFYING_MEMBERS.contains(&name);
+    let left = members.iter().filter(|(name, value)| is_left(name) && says(value));
+    let mut names: Vec<&str> = left.map(|(name, _)| name.as_str()).collect();
+    if !document.extensions().is_empty() {
+        names.push("fields of its dialect");
+    }
+    if written.text.lines().any(|line| line.trim_start().starts_with("```")) {
+        names.push("the text around it");
+    }
+    if !names.is_empty() {
+        sheet.row("also", &format!("{} (in the whole document)", names.join(", ")));
+    }
+}

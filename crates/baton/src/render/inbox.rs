@@ -1,0 +1,91 @@
+//! How the inbox is written: what waits, since when, what it is about, and how to answer it.
+
+use baton_engine::Handoff;
+use baton_engine::handoff::{Ask, Digest};
+use baton_engine::people::Question;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::handoff::{ago, one_line};
+use super::question::cut;
+use super::sheet::{Paint, Tint};
+use crate::asking::kind;
+use crate::output::printable;
+
+/// The longest line of what it is about.
+const TITLE_MAX: usize = 92;
+
+/// Returns the JSON form of something that waits. `store` is what commands need to find the store.
+pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value {
+    let choice = |(word, meaning): &(String, String)| json!({ "choice": word, "meaning": meaning });
+    let Digest(digest) = &question.shown;
+    json!({
+        "id": question.handoff.as_str(),
+        "run": question.run.as_str(),
+        "phase": Some(&question.phase).filter(|phase| !phase.is_empty()),
+        "ask": kind(handoff, question.ask),
+        "agent": question.agent,
+        "since": handoff.changed_at,
+        "title": question.title,
+        "items": question.items,
+        "questions": question.questions,
+        "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
+        "examined": question.examined,
+        "document": question.document.as_ref().map(super::handoff::document),
+        "digest": digest,
+        "commands": commands(question, store),
+    })
+}
+
+/// Returns what waits for people: a few lines each.
+pub(crate) fn lines(waiting: &[(Handoff, Question)], store: &str, now: Timestamp, paint: Paint) -> String {
+    let blocks: Vec<String> =
+        waiting.iter().map(|(handoff, question)| block(handoff, question, store, now, paint)).collect();
+    blocks.join("\n")
+}
+
+fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, paint: Paint) -> String {
+    let kind = kind(handoff, question.ask);
+    let tint = match kind {
+        "limit" | "failure" => Tint::Red,
+        "clarification" | "escalation" => Tint::Yellow,
+        _ => Tint::Green,
+    };
+    let mut place = Vec::new();
+    if question.run.as_str() != question.handoff.as_str() {
+        place.push(format!("run {}", question.run));
+    }
+    if !question.phase.is_empty() {
+        place.push(format!("phase {}", question.phase));
+    }
+    place.push(format!("from {}", question.agent));
+    place.push(ago(handoff.changed_at, now));
+    let mut text = format!(
+        "{} {} {}\n",
+        paint.tint(tint, &format!("{kind:<13}")),
+        paint.tint(Tint::Strong, question.handoff.as_str()),
+        paint.tint(Tint::Faint, &format!("· {}", printable(&one_line(&place.join(" · "))))),
+    );
+    let questions = question.questions.iter().filter(|asked| one_line(asked) != question.title);
+    let about = std::iter::once(&question.title).chain(questions);
+    for line in about.filter(|line| !line.is_empty()) {
+        text.push_str(&format!("  {}\n", cut(&one_line(line), TITLE_MAX)));
+    }
+    let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
+    if !words.is_empty() {
+        text.push_str(&format!("  choices: {}\n", one_line(&words.join(", "))));
+    }
+    let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
+    text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
+    text
+}
+
+/// Returns the commands that answer it; each asks at the terminal for what it needs.
+fn commands(question: &Question, store: &str) -> Vec<String> {
+    let with = |verb: &str| format!("baton {verb} {}{store}", question.handoff);
+    match (question.ask, question.choices.is_empty()) {
+        (Ask::Review, _) => vec![with("approve"), with("reject"), with("ask")],
+        (Ask::Gate, true) => vec![with("approve"), with("reject")],
+        (Ask::Clarification, _) | (Ask::Gate, false) => vec![with("answer")],
+    }
+}

@@ -1,0 +1,113 @@
+//! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
+
+use baton_engine::evidence::{Examined, Finding};
+use baton_engine::handoff::{Ask, Digest};
+use baton_engine::people::Question;
+use baton_protocol::model::Document;
+
+use super::document;
+use super::handoff::one_line;
+use super::sheet::{Paint, Sheet, Tint, numbered};
+
+/// The longest cell of the table of evidence.
+const CELL_MAX: usize = 48;
+
+/// Returns everything that a person needs for a decision.
+pub(crate) fn lines(question: &Question, paint: Paint) -> String {
+    let mut sheet = Sheet::new(paint);
+    sheet.heading(&heading(question));
+    body(&mut sheet, question);
+    sheet.into_text()
+}
+
+/// Writes everything below the heading.
+pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
+    sheet.row("before", &question.text);
+    if let Some(written) = &question.document {
+        document::write(sheet, written, &question.text);
+    }
+    sheet.list("look at", numbered(question.items.iter().cloned()));
+    if !questions_are_in_the_document(question) {
+        sheet.list("questions", numbered(question.questions.iter().cloned()));
+    }
+    evidence(sheet, &question.examined);
+    options(sheet, question);
+    let Digest(digest) = &question.shown;
+    sheet.row("digest", digest);
+}
+
+/// Says in one line what is asked, and by whom.
+pub(crate) fn heading(question: &Question) -> String {
+    let what = match question.ask {
+        Ask::Review => "to be reviewed",
+        Ask::Clarification => "has questions",
+        Ask::Gate => "asks for a decision",
+    };
+    let place = match question.phase.as_str() {
+        "" => question.handoff.to_string(),
+        phase => format!("{phase} ({})", question.handoff),
+    };
+    match question.ask {
+        Ask::Review => format!("{place}: work of {}, {what}", question.agent),
+        Ask::Clarification | Ask::Gate => format!("{place}: {} {what}", question.agent),
+    }
+}
+
+/// Writes what can be chosen, or what the request says that decisions mean.
+fn options(sheet: &mut Sheet, question: &Question) {
+    let width = question.choices.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
+    let choice = |(word, meaning): &(String, String)| format!("{word:<width$}  {meaning}");
+    sheet.list("choices", numbered(question.choices.iter().map(choice)));
+    if !question.choices.is_empty() {
+        return;
+    }
+    let Some(Document::Request(request)) = question.document.as_ref().and_then(document::read) else { return };
+    let options = request.gate.into_iter().flat_map(|gate| gate.options);
+    sheet.list("options", options.map(|(word, value)| (format!("{word}: "), document::plain(&value))));
+}
+
+/// Writes a table of what was seen: a sign, the claim, and what was seen of it.
+pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
+    let paint = sheet.paint;
+    let cell = |text: &str| cut(&one_line(text), CELL_MAX);
+    let width = |text: fn(&Examined) -> &str| {
+        examined.iter().map(|examined| cell(text(examined)).chars().count()).max().unwrap_or_default()
+    };
+    let (claims, rules) = (width(|examined| &examined.claim), width(|examined| &examined.rule));
+    let line = |examined: &Examined| {
+        let (sign, tint) = sign(examined.verdict);
+        let sha256 =
+            examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
+        let seen = format!("{}{}", one_line(&examined.seen), sha256.unwrap_or_default());
+        let (claim, rule) = (cell(&examined.claim), cell(&examined.rule));
+        let rule = paint.tint(Tint::Faint, &format!("{rule:<rules$}"));
+        format!("{} {claim:<claims$}  {rule}  {seen}", paint.tint(tint, sign))
+    };
+    sheet.painted("evidence", &examined.iter().map(line).collect::<Vec<_>>());
+}
+
+/// Returns the sign of a verdict.
+fn sign(verdict: Finding) -> (&'static str, Tint) {
+    match verdict {
+        Finding::Verified => ("✓", Tint::Green),
+        Finding::Refuted => ("✗", Tint::Red),
+        Finding::Unverifiable => ("?", Tint::Yellow),
+    }
+}
+
+fn questions_are_in_the_document(question: &Question) -> bool {
+    match question.document.as_ref().and_then(document::read) {
+        Some(Document::Report(report)) => !report.questions.is_empty(),
+        Some(Document::Acknowledgment(acknowledgment)) => !acknowledgment.questions.is_empty(),
+        Some(Document::Request(request)) => request.context.is_some_and(|context| !context.open_questions.is_empty()),
+        None => false,
+    }
+}
+
+/// Cuts a text that is too long for its place.
+pub(crate) fn cut(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+//! A sheet for people: labels on the left, text beside them, wrapped and indented. Knows nothing about what stands in it.
+
+use crate::output::printable;
+
+/// How wide the labels are, with the space after them.
+const LABEL: usize = 10;
+
+/// How long a line may be; what is longer is wrapped.
+const COLUMNS_MAX: usize = 100;
+
+/// How a piece of text looks, where colour is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tint {
+    /// What matters most.
+    Strong,
+    /// What helps to find one's way.
+    Faint,
+    /// Good.
+    Green,
+    /// Bad.
+    Red,
+    /// Nobody can tell.
+    Yellow,
+    /// What can be typed.
+    Cyan,
+}
+
+/// Colours text, or leaves it as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Paint {
+    /// Whether there is colour.
+    pub(crate) colored: bool,
+}
+
+impl Paint {
+    /// Returns the text in a tint. It must be printable already.
+    pub(crate) fn tint(self, tint: Tint, text: &str) -> String {
+        let code = match tint {
+            Tint::Strong => "1",
+            Tint::Faint => "2",
+            Tint::Green => "32",
+            Tint::Red => "31",
+            Tint::Yellow => "33",
+            Tint::Cyan => "36",
+        };
+        if self.colored && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// Labelled lines.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    /// How it is coloured.
+    pub(crate) paint: Paint,
+    text: String,
+}
+
+impl Sheet {
+    /// Makes an empty sheet.
+    pub(crate) fn new(paint: Paint) -> Sheet {
+        Sheet { paint, text: String::new() }
+    }
+
+    /// Returns what was written.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Writes a line over the whole width.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.text.push_str(&self.paint.tint(Tint::Strong, &printable(text)));
+        self.text.push('\n');
+    }
+
+    /// Writes a text beside its label; nothing if it is empty.
+    pub(crate) fn row(&mut self, label: &str, text: &str) {
+        let lines = wrapped(&printable(text), COLUMNS_MAX - LABEL);
+        self.painted(label, &lines);
+    }
+
+    /// Writes a text of which some exists beside its label.
+    pub(crate) fn optional(&mut self, label: &str, text: Option<&str>) {
+        self.row(label, text.unwrap_or_default());
+    }
+
+    /// Writes several texts under each other, the first one beside the label.
+    pub(crate) fn list(&mut self, label: &str, marks: impl Iterator<Item = (String, String)>) {
+        let mut lines = Vec::new();
+        for (mark, text) in marks {
+            let mark = printable(&mark);
+            let indent = mark.chars().count();
+            for (index, line) in wrapped(&printable(&text), COLUMNS_MAX - LABEL - indent).into_iter().enumerate() {
+                let before = if index == 0 { mark.clone() } else { " ".repeat(indent) };
+                lines.push(format!("{before}{line}"));
+            }
+        }
+        self.painted(label, &lines);
+    }
+
+    /// Writes lines that are printable already, as they are, beside their label.
+    pub(crate) fn painted(&mut self, label: &str, lines: &[String]) {
+        for (index, line) in lines.iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let padded = format!("{label:<width$} ", width = LABEL - 1);
+            let painted = if label.is_empty() { padded } else { self.paint.tint(Tint::Faint, &padded) };
+            let line = format!("{painted}{line}");
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+}
+
+/// Numbers texts from 1.
+pub(crate) fn numbered(texts: impl IntoIterator<Item = String>) -> impl Iterator<Item = (String, String)> {
+    texts.into_iter().enumerate().map(|(index, text)| (format!("{}. ", index + 1), text))
+}
+
+/// Breaks a text into lines at its spaces; its own line breaks stay.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.trim().lines() {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_wrapped_beside_their_label() {
+        let mut sheet = Sheet::new(Paint { colored: false });
+        sheet.row("summary", &"word ".repeat(30));
+        sheet.row("nothing", "");
+        sheet.list("items", numbered(["one\ntwo".to_owned(), "three".to_owned()]));
+        insta::assert_snapshot!(sheet.into_text(), @"
+        summary   word word word word word word word word word word word word word word word word word word
+                  word word word word word word word word word word word word
+        items     1. one
+                     two
+                  2. three
+        ");
+    }
+
+    #[test]
+    fn texts_cannot_colour_the_terminal_but_we_can() {
+        let mut sheet = Sheet::new(Paint { colored: true });
+        sheet.row("summary", "a\x1b[31mb");
+        assert_eq!(sheet.into_text(), "\x1b[2msummary   \x1b[0ma\\u{1b}[31mb\n");
+    }
+}
