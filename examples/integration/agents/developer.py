@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Implements the integration. Where the key is kept is not for the developer to decide: backend-security must say."""
 
-from handoff import OUTPUT, WORKSPACE, given, report, run_tests, told, write
+from handoff import OUTPUT, WORKSPACE, given, report, run_tests, seen, told, write
 
 SKILLS = ["developing-with-tdd", "persisting-agent-outputs"]
 vendor = given("vendor", "shodan")
@@ -68,7 +68,7 @@ if not decision.exists():
         "The class is there; before the first request is sent, somebody must say how the key travels.",
         output_type="implementation-log",
         skills_invoked=SKILLS,
-        source_files_verified=["integrations/wiz.py:1-20"],
+        source_files_verified=[seen("integrations/wiz.py")],
         status="blocked",
         blocked_reason="security_concern",
         attempted=[
@@ -90,7 +90,7 @@ report(
     f"integrations/{vendor}.py has {len(METHODS)} methods; the key travels as {decision.name} says. Tests: {last}.",
     output_type="implementation-log",
     skills_invoked=SKILLS,
-    source_files_verified=[f"integrations/{vendor}.py:1-20", "integrations/base.py:1-20"],
+    source_files_verified=[seen(f"integrations/{vendor}.py"), seen("integrations/base.py")],
     status="complete" if passed else "needs_review",
     handoff={
         "next_agent": "backend-reviewer",

@@ -47,6 +47,11 @@ def run_tests():
     return ended.returncode == 0, ended.stderr.strip().splitlines()[-1]
 
 
+def seen(name):
+    """Names a file of the workspace with all its lines, as one that was read."""
+    return f"{name}:1-{len((WORKSPACE / name).read_text().splitlines())}"
+
+
 def report(title, prose, **block):
     """Ends the attempt: prose for people, and the metadata block."""
     block = {

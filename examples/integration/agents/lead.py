@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Designs the integration. One thing is not in the requirements: how ownership is checked. A person must say."""
 
-from handoff import OUTPUT, WORKSPACE, given, report, told, write
+from handoff import OUTPUT, given, report, seen, told, write
 
 SKILLS = ["gateway-integrations", "writing-plans", "persisting-agent-outputs"]
 vendor = given("vendor", "shodan")
@@ -14,7 +14,7 @@ if not answers:
         "The requirements ask for check_affiliation, and do not say which endpoint answers it.",
         output_type="architecture",
         skills_invoked=SKILLS,
-        source_files_verified=["requirements.md:1-5"],
+        source_files_verified=[seen("requirements.md"), seen("integrations/wiz.py")],
         status="blocked",
         blocked_reason="missing_requirements",
         attempted=[
@@ -29,8 +29,6 @@ if not answers:
         },
     )
 
-wiz = WORKSPACE / "integrations" / "wiz.py"
-lines = len(wiz.read_text().splitlines())
 changes = "".join(f"\n- {remark}" for remark in remarks)
 write(
     OUTPUT / "architecture.md",
@@ -44,10 +42,10 @@ write(
 )
 report(
     f"Architecture of {vendor}",
-    f"The design is in architecture.md, sections 1 to 4. It follows integrations/wiz.py ({lines} lines).",
+    f"The design is in architecture.md, sections 1 to 4. It follows integrations/wiz.py.",
     output_type="architecture",
     skills_invoked=SKILLS,
-    source_files_verified=["requirements.md:1-5", f"integrations/wiz.py:1-{lines}", "integrations/base.py:1-20"],
+    source_files_verified=[seen("requirements.md"), seen("integrations/wiz.py"), seen("integrations/base.py")],
     status="complete",
     handoff={
         "next_agent": "integration-developer",

@@ -4,7 +4,7 @@
 import ast
 import os
 
-from handoff import OUTPUT, WORKSPACE, given, report, write
+from handoff import OUTPUT, WORKSPACE, given, report, seen, write
 
 vendor = given("vendor", "shodan")
 stage = given("stage", "quality" if "quality" in os.environ.get("BATON_PHASE", "") else "spec")
@@ -28,7 +28,7 @@ report(
     listed,
     output_type=f"{stage}-review",
     skills_invoked=["persisting-agent-outputs"],
-    source_files_verified=[f"{name}:1-{len(text.splitlines())}"],
+    source_files_verified=[seen(name)],
     status="complete",
     verdict=verdict,
     handoff={

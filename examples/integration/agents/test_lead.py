@@ -3,7 +3,7 @@
 
 import ast
 
-from handoff import OUTPUT, WORKSPACE, given, report, told, write
+from handoff import OUTPUT, WORKSPACE, given, report, seen, told, write
 
 vendor = given("vendor", "shodan")
 tree = ast.parse((WORKSPACE / "integrations" / f"{vendor}.py").read_text())
@@ -20,7 +20,7 @@ report(
     f"{len(functions)} functions, two tests each, in test-plan.md.",
     output_type="test-plan",
     skills_invoked=skills,
-    source_files_verified=[f"integrations/{vendor}.py:1-20"],
+    source_files_verified=[seen(f"integrations/{vendor}.py")],
     status="complete",
     handoff={
         "next_agent": "backend-tester",

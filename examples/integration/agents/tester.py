@@ -3,7 +3,7 @@
 
 import re
 
-from handoff import OUTPUT, WORKSPACE, given, report, run_tests, write
+from handoff import OUTPUT, WORKSPACE, given, report, run_tests, seen, write
 
 vendor = given("vendor", "shodan")
 planned = re.findall(r"^- (\w+):", (OUTPUT / "test-plan.md").read_text(), re.MULTILINE)
@@ -58,7 +58,7 @@ report(
     f"{len(planned)} planned functions are tested. Tests: {last}.",
     output_type="test-implementation",
     skills_invoked=["developing-with-tdd", "persisting-agent-outputs"],
-    source_files_verified=[f"tests/test_{vendor}.py:1-40", f"integrations/{vendor}.py:1-20"],
+    source_files_verified=[seen(f"tests/test_{vendor}.py"), seen(f"integrations/{vendor}.py")],
     status="complete" if passed else "needs_review",
     handoff={
         "next_agent": None,
