@@ -11,7 +11,11 @@ functions = {
 }
 findings = {
     "existing_implementations": [
-        {"file": name, "description": f"Defines {', '.join(names)}", "relevance": "high" if "report" in name else "medium"}
+        {
+            "file": name,
+            "description": f"Defines {', '.join(names)}",
+            "relevance": "high" if "report" in name else "medium",
+        }
         for name, names in functions.items()
         if names and name.startswith("ledger/")
     ],

@@ -16,9 +16,8 @@ if stage == "spec":
     wanted = ["/api-info", "/api/v1/hosts", "/api/v1/host/", "org_ips", "Authorization"]
     findings = [f"{word} is in the architecture and not in the code" for word in wanted if word not in text]
 else:
-    findings = [
-        f"line {node.lineno}: {node.name} does not say what it does" for node in functions if not ast.get_docstring(node)
-    ]
+    silent = [node for node in functions if not ast.get_docstring(node)]
+    findings = [f"line {node.lineno}: {node.name} does not say what it does" for node in silent]
 
 verdict = "CHANGES_REQUESTED" if findings else "APPROVED"
 listed = "\n".join(f"- {finding}" for finding in findings) or "- nothing to change"
@@ -33,7 +32,7 @@ report(
     verdict=verdict,
     handoff={
         "next_agent": "integration-developer" if findings else ("test-lead" if stage == "quality" else None),
-        "context": f"{name}, {stage}: " + ("; ".join(findings) if findings else
-                   f"{len(functions)} functions reviewed, nothing to change; review-{stage}.md has the list."),
+        "context": f"{name}, {stage}: {len(functions)} functions reviewed; review-{stage}.md has the list. "
+        + ("; ".join(findings) or "Nothing to change."),
     },
 )

@@ -85,8 +85,8 @@ report(
     handoff={
         "next_phase": "architecture",
         "next_agent": "tool-lead",
-        "context": f"The tools are {', '.join(tools)}; {relative(OUTPUT / 'tools.json')} has required inputs, fields and"
-        " tokens of each. history and description make up most of every answer; id, title, state and assignee matter.",
+        "context": f"The tools are {', '.join(tools)}; {relative(OUTPUT / 'tools.json')} has inputs, fields and tokens"
+        " of each. history and description make up most of every answer; id, title, state and assignee matter.",
         "blockers": [],
     },
 )

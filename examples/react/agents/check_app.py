@@ -18,6 +18,7 @@ for name, place in imported:
         problems.append(f"{name} has no test")
 for path in sorted(source.rglob("*.jsx")):
     text = path.read_text()
-    problems += [f"{path.name}: {pair} do not match" for pair in ("()", "{}") if text.count(pair[0]) != text.count(pair[1])]
+    open_ones = [pair for pair in ("()", "{}") if text.count(pair[0]) != text.count(pair[1])]
+    problems += [f"{path.name}: {pair} do not match" for pair in open_ones]
 print("\n".join(problems) or f"{len(imported)} components, nothing wrong")
 sys.exit(1 if problems else 0)

@@ -3,8 +3,8 @@
 
     handoffs/pending  handoffs/in-progress  handoffs/completed  handoffs/failed
 
-Start it with the folder that they are in: specialist.py FOLDER [--background]. It ends when handoffs/stop appears, or when
-nothing has come for 30 seconds. So that there is something to see, each component has its own trouble, once.
+Start it with the folder that they are in: specialist.py FOLDER [--background]. It ends when handoffs/stop appears, or
+when nothing has come for 30 seconds. So that there is something to see, each component has its own trouble, once.
 """
 
 import fcntl

@@ -7,7 +7,7 @@ from handoff import PROJECT, acknowledge, hand_over, state, told, write
 
 acknowledge(
     "specification",
-    understood={"task": "Pages for every user story, checked for risks", "constraints": "No unaddressed critical risks"},
+    understood={"task": "Pages for every user story, checked for risks", "constraints": "No critical risk is left"},
     questions=[],
     starting=True,
 )
@@ -62,7 +62,7 @@ hand_over(
         f" orders are deleted after {days} days, and the form is sent by POST.",
         "decisions": [
             {"id": "D-002", "decision": f"Orders are kept for {days} days", "rationale": "The risk report asks for it"},
-            {"id": "D-003", "decision": "Static pages without scripts", "rationale": "Nothing on them changes by itself"},
+            {"id": "D-003", "decision": "Static pages without scripts", "rationale": "Nothing on them moves"},
         ],
         "artifacts": artifacts,
     },

@@ -22,15 +22,19 @@ sizes = re.findall(r"(\d+) ?KB", answers[-1])
 budget = int(sizes[0]) if sizes else 20
 acknowledge(
     "architecture",
-    understood={"task": "Build the pages of pages.json in site", "constraints": f"No page over {budget} KB, no scripts"},
+    understood={"task": "Build the pages of pages.json in site", "constraints": f"No page over {budget} KB"},
     questions=[],
     starting=True,
 )
 pages = json.loads((PROJECT / "03-architecture" / "pages.json").read_text())
 links = "".join(f'<a href="{page["file"]}">{html.escape(page["title"])}</a> ' for page in pages)
 artifacts = [
-    write(PROJECT / "04-build" / "budget.json", json.dumps({"page_bytes_max": budget * 1024}) + "\n", "config",
-          "How large a page may be"),
+    write(
+        PROJECT / "04-build" / "budget.json",
+        json.dumps({"page_bytes_max": budget * 1024}) + "\n",
+        "config",
+        "How large a page may be",
+    )
 ]
 for page in pages:
     fields = "".join(f'<label>{name} <input name="{name}" required></label>' for name in page["fields"])
@@ -48,8 +52,8 @@ hand_over(
     "quality",
     "All pages are built, ready to be compared with the stories",
     {
-        "summary": f"{len(pages)} pages built in site, the largest has {largest} bytes of {budget * 1024}; no scripts, the"
-        " order form is sent by POST.",
+        "summary": f"{len(pages)} pages built in site, the largest has {largest} bytes of {budget * 1024}; no scripts,"
+        " the order form is sent by POST.",
         "decisions": [
             {"id": "D-004", "decision": f"No page over {budget} KB", "rationale": "A person said what quickly means"}
         ],

@@ -22,6 +22,7 @@ for page in pages:
         problems.append(f"{page['file']} has {len(text.encode())} bytes, {budget} are allowed")
     if "<script" in text:
         problems.append(f"{page['file']} has a script")
-    problems += [f"{page['file']} links to {to}" for to in re.findall(r'href="([^"]+)"', text) if not (site / to).exists()]
+    lost = [to for to in re.findall(r'href="([^"]+)"', text) if not (site / to).exists()]
+    problems += [f"{page['file']} links to {to}, which is not there" for to in lost]
 print("\n".join(problems) or f"{len(pages)} pages, nothing wrong")
 sys.exit(1 if problems else 0)

@@ -7,7 +7,7 @@ from handoff import PROJECT, WORKSPACE, acknowledge, hand_over, state, write
 
 acknowledge(
     "orchestrator",
-    understood={"task": "One user story with an acceptance criterion for each bullet of brief.md", "constraints": "none"},
+    understood={"task": "One user story with a criterion for each bullet of brief.md", "constraints": "none"},
     questions=[],
     starting=True,
 )
@@ -26,7 +26,7 @@ hand_over(
         "summary": f"{len(wishes)} user stories written from brief.md, one for each wish, each with an acceptance"
         " criterion.",
         "decisions": [
-            {"id": "D-001", "decision": "One story for each bullet", "rationale": "The client can strike them one by one"}
+            {"id": "D-001", "decision": "One story for each bullet", "rationale": "The client can strike each of them"}
         ],
         "artifacts": artifacts,
         "open_questions": [
