@@ -1,0 +1,3 @@
+"""A small ledger: bookings and their balance."""
+
+from ledger.book import Booking, balance
