@@ -10,7 +10,7 @@ mod record;
 mod taking;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub trait Team: Send + Sync {
     fn reach(&self, definition: &Definition, agent: &str) -> Reached;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
-    fn folder(&self, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
 
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;

@@ -5,7 +5,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, inbox, list, prune, queue, reject, report, requeue, schema, send, show, wait, worker, workflow,
+    heartbeat, inbox, list, prune, queue, reject, report, requeue, resume, run, schema, send, show, wait, worker,
+    workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -45,6 +46,8 @@ pub(crate) enum Color {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(run::Options),
+    Resume(resume::Options),
     Check(check::Options),
     Explain(explain::Options),
     Convert(convert::Options),

@@ -25,6 +25,8 @@ pub(crate) mod queue;
 pub(crate) mod reject;
 pub(crate) mod report;
 pub(crate) mod requeue;
+pub(crate) mod resume;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod show;
@@ -39,6 +41,8 @@ use crate::output::Output;
 /// Runs a command.
 pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandError> {
     match command {
+        Command::Run(options) => run::run(&options, output),
+        Command::Resume(options) => resume::run(&options, output),
         Command::Check(options) => check::run(&options, output),
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),

@@ -279,7 +279,7 @@ impl<'d> Lead<'d> {
         let Some(tracked) = self.run.find(id) else { return };
         let Some(brief) = Brief::of(&self.run, tracked) else { return };
         let fence = tracked.handoff.fence;
-        let folder = match self.driver.team.folder(&self.run.id, id, fence) {
+        let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
             Ok(folder) => folder,
             Err(why) => return self.results.push((id.clone(), fence, failed(why))),
         };

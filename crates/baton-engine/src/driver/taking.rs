@@ -81,7 +81,7 @@ impl Driver {
 
     /// Returns the folders of the attempts before.
     pub(super) fn earlier_folders(&self, run: &Run, tracked: &Tracked) -> Vec<PathBuf> {
-        let folder = |fence| self.team.folder(&run.id, &tracked.handoff.id, fence).ok();
+        let folder = |fence| self.team.folder(&run.definition.workspace, &run.id, &tracked.handoff.id, fence).ok();
         (1..tracked.handoff.fence).filter_map(folder).collect()
     }
 

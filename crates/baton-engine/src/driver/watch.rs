@@ -106,7 +106,11 @@ impl Lead<'_> {
     }
 
     fn scene_of(&self, tracked: &Tracked) -> Option<Scene> {
-        let folder = self.driver.team.folder(&self.run.id, &tracked.handoff.id, tracked.handoff.fence).ok()?;
+        let folder = self
+            .driver
+            .team
+            .folder(&self.run.definition.workspace, &self.run.id, &tracked.handoff.id, tracked.handoff.fence)
+            .ok()?;
         Some(Brief::of(&self.run, tracked)?.scene(folder, self.driver.earlier_folders(&self.run, tracked)))
     }
 

@@ -1,0 +1,64 @@
+//! `baton run`: takes a team of agents from the first phase to the last.
+
+use std::path::PathBuf;
+
+use baton_engine::RunId;
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::running::{self, Started};
+use crate::showing::{self, ShowOptions};
+use crate::store::{Access, Session, StoreOptions};
+use crate::user;
+
+/// Run a workflow: agents, checks, gates, from the first phase to the last
+///
+/// Everything that happens is recorded before it counts: the run can be killed at any moment, and `baton resume`
+/// continues it. On a terminal you are asked where a person must decide; otherwise it ends with 3 and says what waits.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton run workflow.yaml --input feature=login\n  \
+baton run examples/feature --workspace /tmp/demo --answers examples/feature/answers.yaml\n  \
+baton run workflow.yaml --no-input --json")]
+pub(crate) struct Options {
+    /// The workflow file, or a folder with a workflow.yaml
+    workflow: PathBuf,
+    /// An input of the workflow; the value is text, or JSON if it reads as a list, an object, a number or true/false
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = parse_input)]
+    inputs: Vec<(String, Value)>,
+    /// Where the agents work; it is made if it is not there
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+    /// The identifier of the run [default: the name of the workflow and a few letters]
+    #[arg(long, value_name = "ID", value_parser = parse_run)]
+    id: Option<RunId>,
+    #[command(flatten)]
+    show: ShowOptions,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let inputs: Map<String, Value> = options.inputs.iter().cloned().collect();
+    let settings = options.store.settings()?;
+    let started = Started { path: &options.workflow, inputs, workspace: &options.workspace };
+    let definition = running::definition(started, &settings)?;
+    let session = Session::open(&options.store, Access::Change)?;
+    let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
+    showing::drive(&session, &options.show, output, &id, Some((&definition, &user::name())))
+}
+
+fn parse_input(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let is_json = value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
+    let value = match is_json {
+        true => serde_json::from_str(value).map_err(|error| format!("the value is no JSON: {error}"))?,
+        false => Value::String(value.to_owned()),
+    };
+    Ok((name.trim().to_owned(), value))
+}
+
+fn parse_run(text: &str) -> Result<RunId, String> {
+    RunId::parse(text)
+}

@@ -1,0 +1,71 @@
+//! Running workflows: from a file to a run, and the driver with everything that it needs.
+
+mod crew;
+mod starting;
+
+pub(crate) use starting::{Started, definition, run_id};
+
+use std::sync::Arc;
+
+use baton_agents::evidence::Eyes;
+use baton_agents::process::Environment;
+use baton_engine::driver::{Audience, Dice, Driver, End};
+use baton_engine::people::People;
+use baton_engine::{Clock, RunId};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::command_error::CommandError;
+use crate::store::{Session, dice};
+use crew::Crew;
+
+/// Makes a driver for the runs of a store.
+pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<dyn Audience>) -> Driver {
+    let clock: Arc<dyn Clock> = session.clock.clone();
+    let seen = Environment::reduced([]);
+    let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Driver {
+        store: session.store.clone(),
+        team: Arc::new(Crew::new(clock.clone())),
+        clock,
+        evidence: Arc::new(Eyes::new(variables)),
+        people,
+        audience,
+        dice: Arc::new(Thrown),
+        claimant: crew::claimant(),
+        settings: session.settings.clone(),
+    }
+}
+
+/// Drives a run until it ends, or until SIGINT or SIGTERM.
+pub(crate) async fn drive(driver: &Driver, run: &RunId) -> Result<End, CommandError> {
+    let (stop, stopped) = watch::channel(false);
+    let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let driving = driver.drive(run, stopped);
+    tokio::pin!(driving);
+    loop {
+        tokio::select! {
+            end = &mut driving => return Ok(end?),
+            _ = interrupt.recv() => { stop.send_replace(true); }
+            _ = terminate.recv() => { stop.send_replace(true); }
+        }
+    }
+}
+
+/// Dice that nobody can foresee.
+struct Thrown;
+
+impl Dice for Thrown {
+    fn number(&self) -> f64 {
+        dice()
+    }
+
+    fn word(&self) -> String {
+        let random = Uuid::now_v7().simple().to_string();
+        // The first half of such an id is mostly the time.
+        random[14..].to_owned()
+    }
+}

@@ -1,0 +1,108 @@
+//! The agents of a workflow as this machine reaches them, and the folders of their attempts.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use baton_agents::process;
+use baton_engine::agent::Agent;
+use baton_engine::definition::Definition;
+use baton_engine::driver::{Reached, Team};
+use baton_engine::{Clock, HandoffId, RunId};
+
+use crate::user;
+
+/// The agents of a workflow.
+pub(crate) struct Crew {
+    clock: Arc<dyn Clock>,
+    /// Those that were reached before, by the folder of their workflow and their name.
+    known: Mutex<HashMap<(PathBuf, String), Arc<dyn Agent>>>,
+}
+
+impl Crew {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Crew {
+        Crew { clock, known: Mutex::default() }
+    }
+}
+
+impl Team for Crew {
+    fn reach(&self, definition: &Definition, agent: &str) -> Reached {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (definition.folder.clone(), agent.to_owned());
+        if let Some(reached) = known.get(&key) {
+            return Reached::Here(reached.clone());
+        }
+        let Some(declared) = definition.workflow.agent(agent) else {
+            return Reached::Not(format!("there is no agent {agent} in the workflow"));
+        };
+        match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone()) {
+            Ok(Some(reached)) => {
+                let reached: Arc<dyn Agent> = Arc::from(reached);
+                known.insert(key, reached.clone());
+                Reached::Here(reached)
+            }
+            Ok(None) => Reached::Elsewhere,
+            Err(why) => Reached::Not(why),
+        }
+    }
+
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String> {
+        let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
+        let folder = workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string());
+        fs::create_dir_all(&folder).map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
+        Ok(folder)
+    }
+
+    fn is_dead(&self, claimant: &str) -> bool {
+        is_dead(claimant)
+    }
+
+    fn sweep(&self, run: &RunId) {
+        process::sweep_run(run);
+    }
+}
+
+/// Returns the name under which this process claims: `user@host:pid:start`, so that others can see when it is dead.
+pub(crate) fn claimant() -> String {
+    let pid = std::process::id();
+    format!("{}:{}", user::claimant(), started_at(pid).unwrap_or_default())
+}
+
+/// Says whether a claimant is certainly dead: a process of this machine that is gone, or another one by now.
+fn is_dead(claimant: &str) -> bool {
+    let mut parts = claimant.rsplitn(3, ':');
+    let (Some(start), Some(pid), Some(place)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let ours = user::claimant();
+    let here = ours.rsplit_once(':').map(|(place, _)| host(place));
+    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return false };
+    here == Some(host(place)) && start > 0 && started_at(pid) != Some(start)
+}
+
+fn host(place: &str) -> &str {
+    place.rsplit_once('@').map_or(place, |(_, host)| host)
+}
+
+/// Returns when a process was started, in the kernel's ticks; `None` if there is no such process.
+fn started_at(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program stands in brackets and may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_process_of_this_machine_that_is_gone_is_dead() {
+        assert!(!is_dead(&claimant()), "we live");
+        let ours = claimant();
+        let (rest, start) = ours.rsplit_once(':').expect("a start");
+        let start: u64 = start.parse().expect("a number");
+        assert!(is_dead(&format!("{rest}:{}", start + 1)), "the number belongs to another process");
+        assert!(!is_dead("ana@elsewhere:1:5"), "nobody here knows");
+        assert!(!is_dead("worker-7"));
+    }
+}

@@ -1,0 +1,114 @@
+//! From a workflow file to what a run is started with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_engine::RunId;
+use baton_engine::definition::Definition;
+use baton_protocol::workflow::{self, Phase, Workflow};
+use baton_protocol::{Settings, Severity};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::command_error::CommandError;
+use crate::workflow_file::{self, Around};
+
+/// How deep workflows can stand inside each other.
+const DEPTH_MAX: usize = 8;
+
+/// What a run is started with.
+pub(crate) struct Started<'a> {
+    /// The workflow file, or the folder that it is in.
+    pub path: &'a Path,
+    /// What was given, by name.
+    pub inputs: Map<String, Value>,
+    /// Where the agents work.
+    pub workspace: &'a Path,
+}
+
+/// Reads and judges a workflow with everything that belongs to it. Only what is valid is run.
+pub(crate) fn definition(started: Started<'_>, settings: &Settings) -> Result<Definition, CommandError> {
+    fs::create_dir_all(started.workspace)
+        .map_err(|error| CommandError::usage(format!("cannot make {}: {error}", started.workspace.display())))?;
+    let workspace = fs::canonicalize(started.workspace)
+        .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", started.workspace.display())))?;
+    let mut definition = read(started.path, &workspace, settings, 0)?;
+    definition.inputs = Definition::inputs(&definition.workflow, started.inputs).map_err(|why| {
+        let names: Vec<&str> = definition.workflow.inputs.names().collect();
+        let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
+        CommandError::usage(why).hint(format!("give inputs with --input NAME=VALUE; {known}"))
+    })?;
+    Ok(definition)
+}
+
+fn read(path: &Path, workspace: &Path, settings: &Settings, depth: usize) -> Result<Definition, CommandError> {
+    let shown = path.display();
+    if depth > DEPTH_MAX {
+        return Err(CommandError::usage(format!("{shown}: workflows stand inside each other without end")));
+    }
+    let file = workflow_file::locate(path).map_err(|why| CommandError::usage(format!("{shown}: {why}")))?;
+    let bytes =
+        fs::read(&file).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
+    let reading = workflow::read(&bytes);
+    let judgement = workflow::judge(&bytes, &reading, Some(&Around::new(&file)), settings);
+    let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let first = errors.clone().next();
+    let (Some(workflow), None) = (reading.workflow, first) else {
+        let (line, message) = first.map_or((1, "it cannot be read"), |found| (found.line, found.message.as_str()));
+        let more = errors.count().saturating_sub(1);
+        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        return Err(CommandError::usage(format!("{}:{line}: {message}{more}", file.display()))
+            .hint(format!("baton workflow check {} shows all of it", file.display())));
+    };
+    let folder = fs::canonicalize(workflow_file::folder_of(&file))
+        .map_err(|error| CommandError::usage(format!("cannot find the folder of {}: {error}", file.display())))?;
+    let nested = nested(&workflow, &folder, workspace, settings, depth)?;
+    let templates = templates(&workflow, &folder)?;
+    Ok(Definition { workflow, folder, nested, templates, inputs: Map::new(), workspace: workspace.to_owned() })
+}
+
+fn nested(
+    workflow: &Workflow,
+    folder: &Path,
+    workspace: &Path,
+    settings: &Settings,
+    depth: usize,
+) -> Result<BTreeMap<String, Definition>, CommandError> {
+    let mut found = BTreeMap::new();
+    let mut phases: Vec<&Phase> = workflow.phases.iter().collect();
+    while let Some(phase) = phases.pop() {
+        phases.extend(phase.parallel.iter().chain(&phase.phases));
+        if let Some(name) = phase.workflow.as_ref().filter(|name| !found.contains_key(*name)) {
+            found.insert(name.clone(), read(&folder.join(name), workspace, settings, depth + 1)?);
+        }
+    }
+    Ok(found)
+}
+
+fn templates(workflow: &Workflow, folder: &Path) -> Result<BTreeMap<String, String>, CommandError> {
+    let paths = workflow.agents.iter().filter_map(|(_, agent)| agent.template.clone());
+    let read = |path: String| {
+        let file: PathBuf = folder.join(&path);
+        let text = fs::read_to_string(&file)
+            .map_err(|error| CommandError::usage(format!("cannot read the template {}: {error}", file.display())))?;
+        Ok((path, text))
+    };
+    paths.map(read).collect()
+}
+
+/// Makes the identifier of a run: the name of its workflow, and what makes it unique.
+pub(crate) fn run_id(definition: &Definition) -> RunId {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut random = Uuid::now_v7().as_u128();
+    let mut unique = String::new();
+    for _ in 0..6 {
+        unique.push(char::from(LETTERS[(random & 31) as usize]));
+        random >>= 5;
+    }
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let name: String = definition.name().chars().take(32).map(safe).collect();
+    let name = name.trim_matches('-');
+    let name = if name.is_empty() { "run" } else { name };
+    RunId::parse(format!("{name}-{unique}")).unwrap_or_else(|_| RunId::from_unique(Uuid::now_v7()))
+}
