@@ -107,7 +107,9 @@ pub(super) fn kill_marked(mark: &Mark, root: Option<u32>, scope: Scope) -> usize
     let mut killed = HashSet::new();
     for _ in 0..ROUNDS_MAX {
         let processes = processes(scope);
-        let mut found: HashSet<u32> = processes.iter().copied().filter(|process| mark.is_on(*process)).collect();
+        // One that dies shows nothing, like one that changes; there is no need to wait for that.
+        let alive = processes.iter().copied().filter(|process| !killed.contains(process));
+        let mut found: HashSet<u32> = alive.filter(|process| mark.is_on(*process)).collect();
         if let Some(root) = root {
             found.insert(root);
             found.extend(below(&processes, &found));
