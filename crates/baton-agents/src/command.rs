@@ -142,6 +142,7 @@ impl CommandAgent {
         environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
         environment.set("BATON_PROMPT_FILE", &files.prompt);
         environment.set("BATON_REQUEST_FILE", &files.request);
+        environment.set("BATON_NOTES_FILE", &files.notes);
         environment.set("BATON_REPORT_FILE", &files.report);
         environment.set("BATON_ACKNOWLEDGMENT_FILE", &files.acknowledgment);
         environment

@@ -13,6 +13,7 @@ pub(super) struct Files {
     pub(super) folder: PathBuf,
     pub(super) prompt: PathBuf,
     pub(super) request: PathBuf,
+    pub(super) notes: PathBuf,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
     pub(super) report: PathBuf,
@@ -27,6 +28,7 @@ impl Files {
         let files = Files {
             prompt: folder.join("prompt.md"),
             request: folder.join(if is_json { "request.json" } else { "request.yaml" }),
+            notes: folder.join("notes.json"),
             stdout: folder.join("stdout.log"),
             stderr: folder.join("stderr.log"),
             report: folder.join("report.md"),
@@ -38,6 +40,8 @@ impl Files {
         }
         write(&files.prompt, &job.prompt)?;
         write(&files.request, &job.request.text)?;
+        let notes = serde_json::to_string_pretty(&job.notes).expect("notes are text");
+        write(&files.notes, &notes)?;
         Ok(files)
     }
 }

@@ -44,6 +44,7 @@ impl Bench {
             ended: 1,
             prompt: "Please review.".to_owned(),
             request: Written::new(Dialect::Task, r#"{"task_id": "t", "phase": "write"}"#),
+            notes: Vec::new(),
             workspace: self.scratch.path("workspace"),
             output_directory: self.scratch.path("workspace/out"),
             folder: self.scratch.path("attempt"),
