@@ -83,19 +83,19 @@ mod tests {
 
     #[test]
     fn paths_are_seen_from_the_workspace() {
-        let root = Path::new("/work");
+        let root = Path::new("/project");
         let seen = |path: &str| inside(root, Path::new(path));
         assert_eq!(seen("./src/../a.rs").as_deref(), Some("a.rs"));
-        assert_eq!(seen("/work/a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(seen("/project/a.rs").as_deref(), Some("a.rs"));
         assert_eq!(seen("src/").as_deref(), Some("src"));
-        for outside in ["..", "a/../../b", "/etc/passwd", ".", "/work"] {
+        for outside in ["..", "a/../../b", "/etc/passwd", ".", "/project"] {
             assert_eq!(seen(outside), None, "{outside}");
         }
     }
 
     #[test]
     fn folder_holds_what_is_in_it() {
-        let places = Places::new(Path::new("/work"), ["src/", "a.rs"]);
+        let places = Places::new(Path::new("/project"), ["src/", "a.rs"]);
         assert!(places.hold("src/b/c.rs") && places.hold("a.rs") && places.hold("src"));
         assert!(!places.hold("srcs/b.rs") && !places.hold("b/a.rs"));
     }
