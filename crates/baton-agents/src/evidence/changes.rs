@@ -153,7 +153,7 @@ fn trace_by_time(root: &Path, before: &Snapshot, path: &str) -> Trace {
     }
     let changed = snapshot::changed(&metadata);
     match before.taken {
-        Some(taken) if changed >= taken => Trace::Changed(Change::Modified, None),
+        Some(taken) if changed > taken => Trace::Changed(Change::Modified, None),
         Some(taken) if changed + CLOCK_STEP_NANOSECONDS < taken && !metadata.is_dir() => Trace::Same,
         _ => Trace::Unknown("it is ignored, and its time cannot be compared"),
     }

@@ -1,6 +1,7 @@
 //! The paths that a report names, as paths inside the workspace.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use baton_protocol::model::{Findings, Report};
@@ -37,10 +38,12 @@ fn tidy(paths: Vec<&str>) -> Vec<&str> {
     paths.filter(|path| seen.insert(*path)).collect()
 }
 
-/// Returns a path as seen from the workspace, by its words alone; `None` if it leads outside or is the workspace.
+/// Returns a path as seen from the workspace; `None` if it leads outside or is the workspace.
 pub(super) fn inside(root: &Path, path: &Path) -> Option<String> {
+    let foreign = path.is_absolute() && !path.starts_with(root);
+    let path = if foreign { real(path) } else { path.to_owned() };
     let mut inner = PathBuf::new();
-    for component in path.strip_prefix(root).unwrap_or(path).components() {
+    for component in path.strip_prefix(root).unwrap_or(&path).components() {
         match component {
             Component::Normal(name) => inner.push(name),
             Component::ParentDir if inner.pop() => {}
@@ -49,6 +52,12 @@ pub(super) fn inside(root: &Path, path: &Path) -> Option<String> {
         }
     }
     Some(inner.to_string_lossy().into_owned()).filter(|inner| !inner.is_empty())
+}
+
+/// Follows the links in a path as far as it exists: the workspace itself may have been reached through one.
+fn real(path: &Path) -> PathBuf {
+    let resolve = |above: &Path| Some(fs::canonicalize(above).ok()?.join(path.strip_prefix(above).ok()?));
+    path.ancestors().find_map(resolve).unwrap_or_else(|| path.to_owned())
 }
 
 /// Files and folders of the workspace; a folder stands for all that is in it.
@@ -74,19 +83,19 @@ mod tests {
 
     #[test]
     fn paths_are_seen_from_the_workspace() {
-        let root = Path::new("/work");
+        let root = Path::new("/project");
         let seen = |path: &str| inside(root, Path::new(path));
         assert_eq!(seen("./src/../a.rs").as_deref(), Some("a.rs"));
-        assert_eq!(seen("/work/a.rs").as_deref(), Some("a.rs"));
+        assert_eq!(seen("/project/a.rs").as_deref(), Some("a.rs"));
         assert_eq!(seen("src/").as_deref(), Some("src"));
-        for outside in ["..", "a/../../b", "/etc/passwd", ".", "/work"] {
+        for outside in ["..", "a/../../b", "/etc/passwd", ".", "/project"] {
             assert_eq!(seen(outside), None, "{outside}");
         }
     }
 
     #[test]
     fn folder_holds_what_is_in_it() {
-        let places = Places::new(Path::new("/work"), ["src/", "a.rs"]);
+        let places = Places::new(Path::new("/project"), ["src/", "a.rs"]);
         assert!(places.hold("src/b/c.rs") && places.hold("a.rs") && places.hold("src"));
         assert!(!places.hold("srcs/b.rs") && !places.hold("b/a.rs"));
     }

@@ -12,6 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use baton_engine::handoff::hexadecimal;
+use ignore::gitignore::Gitignore;
 use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -127,9 +128,9 @@ impl Snapshot {
 
 /// Walks through everything that git would look at, links not followed.
 fn walk(root: &Path) -> ignore::Walk {
-    let in_repository = root.ancestors().any(|folder| folder.join(".git").exists());
+    let in_repository = is_in_repository(root);
     let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).ignore(false).follow_links(false);
+    walk.hidden(false).ignore(false).follow_links(false).parents(in_repository);
     walk.filter_entry(move |entry| entry.depth() == 0 || !left_out(entry.file_name().as_bytes(), in_repository));
     walk.build()
 }
@@ -142,17 +143,24 @@ fn left_out(name: &[u8], in_repository: bool) -> bool {
 
 /// Says whether a path that does not exist would be left out of a snapshot.
 pub(super) fn is_left_out(root: &Path, path: &str) -> bool {
-    let in_repository = root.ancestors().any(|folder| folder.join(".git").exists());
-    if path.split('/').any(|name| left_out(name.as_bytes(), in_repository)) {
-        return true;
-    }
-    let full = root.join(path);
-    let folders = full.ancestors().skip(1);
-    in_repository
-        && folders.into_iter().any(|folder| {
-            let ignore = ignore::gitignore::Gitignore::new(folder.join(".gitignore")).0;
-            full.strip_prefix(folder).is_ok_and(|inner| ignore.matched_path_or_any_parents(inner, false).is_ignore())
-        })
+    let in_repository = is_in_repository(root);
+    let left_out = path.split('/').any(|name| left_out(name.as_bytes(), in_repository));
+    left_out || (in_repository && is_ignored(&root.join(path), false))
+}
+
+/// Says whether a workspace is part of a repository; one that the repository ignores is not.
+fn is_in_repository(root: &Path) -> bool {
+    let is_top = |folder: &Path| folder.join(".git").exists();
+    is_top(root) || (root.ancestors().any(is_top) && !is_ignored(root, true))
+}
+
+/// Says whether the `.gitignore` of a folder above names a path.
+fn is_ignored(path: &Path, is_folder: bool) -> bool {
+    let names = |above: &Path| {
+        let ignore = Gitignore::new(above.join(".gitignore")).0;
+        path.strip_prefix(above).is_ok_and(|inner| ignore.matched_path_or_any_parents(inner, is_folder).is_ignore())
+    };
+    path.ancestors().skip(1).any(names)
 }
 
 /// Returns the path of a file in the workspace, and how it is; nothing for folders, pipes and the like.

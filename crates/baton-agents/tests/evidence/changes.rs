@@ -96,7 +96,10 @@ async fn ignored_files_are_judged_by_their_time() {
     for old in ["build/old.bin", "run.log"] {
         until_later_than(&stage, old);
     }
-    let work = |stage: &Stage| _ = stage.write("build/new.bin", "new").write("run.log", "new");
+    let work = |stage: &Stage| {
+        until_later_than(stage, ".baton/attempt-1/clock");
+        stage.write("build/new.bin", "new").write("run.log", "new");
+    };
     let report = modified(&["build/new.bin", "run.log", "build/old.bin", "build/none.bin"]);
     let examined = stage.attempt(work, &report).await;
     insta::assert_snapshot!(shown(&examined), @"
@@ -197,6 +200,35 @@ async fn lines_that_the_agent_has_removed_may_have_been_read() {
     let examined = stage.attempt(work, &report).await;
     assert_eq!(refuted(&examined), ["source-lines-missing"], "{}", shown(&examined));
     assert_eq!(rules_with(&examined, Finding::Unverifiable), ["source-lines-missing"; 2], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn workspace_may_lie_in_an_ignored_folder_of_a_repository() {
+    for ignored in ["work/", "/work", "*"] {
+        let stage = Stage::plain();
+        stage.scratch.write(".gitignore", format!("{ignored}\n")).folder(".git");
+        let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("src/limits.rs", "2");
+        let examined = stage.attempt(work, &modified(&["src/quota.rs", "docs/plan.md"])).await;
+        assert_eq!(
+            refuted(&examined),
+            ["file-not-modified", "modified-not-declared"],
+            "{ignored}:\n{}",
+            shown(&examined)
+        );
+    }
+}
+
+#[tokio::test]
+async fn workspace_may_be_reached_through_a_link() {
+    let mut stage = Stage::repository();
+    symlink(&stage.scene.workspace, stage.scratch.path("link")).unwrap();
+    stage.scene.workspace = stage.scratch.path("link");
+    stage.scene.folder = stage.path("attempt");
+    stage.scratch.folder(&stage.scene.folder);
+    let path = stage.path("src/quota.rs");
+    let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1");
+    let examined = stage.attempt(work, &modified(&[path.to_str().unwrap()])).await;
+    assert!(examined.iter().all(|one| one.verdict == Finding::Verified), "{}", shown(&examined));
 }
 
 #[tokio::test]
