@@ -27,3 +27,34 @@ impl People for InTurn {
         None
     }
 }
+
+#[cfg(test)]
+mod sample {
+    //! Questions for tests.
+
+    use baton_engine::handoff::{Ask, Digest, Written};
+    use baton_engine::people::Question;
+    use baton_engine::{HandoffId, RunId};
+    use baton_protocol::Dialect;
+
+    /// A question about a report that says next to nothing.
+    pub(super) fn question(phase: &str, ask: Ask) -> Question {
+        let text = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
+        let document = Written::new(Dialect::Native, text);
+        Question {
+            handoff: HandoffId::parse(format!("run-1.{}", phase.replace('/', "."))).expect("safe"),
+            run: RunId::parse("run-1").expect("safe"),
+            phase: phase.to_owned(),
+            agent: "writer".to_owned(),
+            ask,
+            title: "All rows are written.".to_owned(),
+            text: String::new(),
+            items: Vec::new(),
+            questions: Vec::new(),
+            choices: Vec::new(),
+            shown: document.digest(),
+            document: Some(document),
+            examined: Vec::new(),
+        }
+    }
+}

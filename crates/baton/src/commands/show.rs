@@ -64,6 +64,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         Some(question) => {
             sheet.heading("");
             render::question::body(&mut sheet, &question);
+            sheet.row("digest", &question.shown.0);
         }
         None => render::question::evidence(&mut sheet, &asking::examined(&events)),
     }

@@ -1,7 +1,7 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
 use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::{Ask, Digest};
+use baton_engine::handoff::Ask;
 use baton_engine::people::Question;
 use baton_protocol::model::Document;
 
@@ -32,8 +32,6 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     }
     evidence(sheet, &question.examined);
     options(sheet, question);
-    let Digest(digest) = &question.shown;
-    sheet.row("digest", digest);
 }
 
 /// Says in one line what is asked, and by whom.
