@@ -50,13 +50,17 @@ pub(crate) fn kind(handoff: &Handoff, ask: Ask) -> &'static str {
     }
 }
 
-/// Returns what came out about each claim of the last report that was examined.
+/// Returns what came out about each claim of the last report; nothing if nobody has examined that one.
 pub(crate) fn examined(events: &[Event]) -> Vec<Examined> {
-    let verified = events.iter().rev().find_map(|event| match event.fact() {
-        Ok(Fact::Happened(Command::Verify(verify))) => Some(verify.examined),
-        _ => None,
-    });
-    verified.unwrap_or_default()
+    for event in events.iter().rev() {
+        match event.fact() {
+            Ok(Fact::Happened(Command::Verify(verify))) => return verify.examined,
+            // What was seen before belongs to another report.
+            Ok(Fact::Happened(Command::Report(_))) => return Vec::new(),
+            _ => {}
+        }
+    }
+    Vec::new()
 }
 
 /// What was said about earlier attempts belongs to the decision; what others delivered does not.
