@@ -13,8 +13,27 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_engine::people::{People, Question, Said};
 
+use self::answers::Answers;
+use self::talk::Screen;
+use self::terminal::Terminal;
+use crate::user;
+
 /// Asks several in turn; the first who decides counts. Without any, nobody can be asked.
-pub(crate) struct InTurn(pub(crate) Vec<Arc<dyn People>>);
+pub(crate) struct InTurn(Vec<Arc<dyn People>>);
+
+impl InTurn {
+    /// Asks the file of answers first, then whoever sits before the screen. Without both, nobody can be asked.
+    pub(crate) fn new(answers: Option<Arc<Answers>>, screen: Option<Arc<dyn Screen>>) -> InTurn {
+        let answers = answers.map(|answers| answers as Arc<dyn People>);
+        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, user::name())) as Arc<dyn People>);
+        InTurn(answers.into_iter().chain(terminal).collect())
+    }
+
+    /// Says whether nobody can be asked.
+    pub(crate) fn is_nobody(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 #[async_trait]
 impl People for InTurn {
@@ -32,7 +51,7 @@ impl People for InTurn {
 mod sample {
     //! Questions for tests.
 
-    use baton_engine::handoff::{Ask, Digest, Written};
+    use baton_engine::handoff::{Ask, Written};
     use baton_engine::people::Question;
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;

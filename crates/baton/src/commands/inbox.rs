@@ -17,11 +17,10 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
-use crate::people::terminal::Terminal;
+use crate::people::talk::Screen;
 use crate::render;
 use crate::render::sheet::Paint;
 use crate::store::{Access, Session, StoreOptions};
-use crate::user;
 
 /// Show everything that waits for a person
 ///
@@ -66,17 +65,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let (waiting, more) = waiting(&session, options).await?;
-        let mut people: Vec<Arc<dyn People>> = Vec::new();
         if let Some(answers) = &answers {
             forget_what_was_used(&session, answers, &waiting).await?;
-            people.push(answers.clone());
         }
-        if options.decide {
-            people.push(Arc::new(Terminal::new(Arc::new(*output), user::name())));
-        }
-        let exit = match people.is_empty() {
+        let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
+        let people = InTurn::new(answers.clone(), screen);
+        let exit = match people.is_nobody() {
             true => show(&session, options, &waiting, output).map(|()| Exit::Done)?,
-            false => decide(&session, &InTurn(people), &waiting, output).await?,
+            false => decide(&session, &people, &waiting, output).await?,
         };
         if let Some(answers) = &answers {
             for line in answers.unused() {

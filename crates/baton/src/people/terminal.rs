@@ -163,7 +163,8 @@ mod tests {
     use std::sync::Mutex as StdMutex;
     use std::time::Duration;
 
-    use baton_engine::handoff::Ask;
+    use baton_engine::handoff::{Ask, Written};
+    use baton_protocol::Dialect;
 
     use super::*;
     use crate::people::sample;
@@ -271,6 +272,21 @@ mod tests {
         let answers = Decision::Answer { answers: "Which?\n→ SQLite\nWhen?\n→ Now\nor later".to_owned() };
         assert_eq!(said(&asked, "a\nSQLite\n\nNow\nor later\n\n").await, Some((answers, None)));
         assert_eq!(said(&asked, "a\nSQLite\n\n\n").await, None, "the second has no answer");
+    }
+
+    #[tokio::test]
+    async fn options_are_picked_or_answered_in_own_words() {
+        let report = r#"{"baton": 1, "document": "report", "outcome": "needs_clarification",
+            "questions": [{"question": "Which?", "options": ["SQLite", "PostgreSQL"]}, "When?"]}"#;
+        let mut asked = sample::question("plan", Ask::Clarification);
+        asked.document = Some(Written::new(Dialect::Native, report));
+        asked.questions = vec!["Which?".to_owned(), "When?".to_owned()];
+        let answers =
+            |which: &str| Some((Decision::Answer { answers: format!("Which?\n→ {which}\nWhen?\n→ Now") }, None));
+        assert_eq!(said(&asked, "a\n2\nNow\n\n").await, answers("PostgreSQL"));
+        assert_eq!(said(&asked, "a\nsqlite\nNow\n\n").await, answers("SQLite"));
+        assert_eq!(said(&asked, "a\n3\n\nNow\n\n").await, answers("3"), "not offered, but their own words");
+        assert_eq!(said(&asked, "a\nNeither:\n2\n\nNow\n\n").await, answers("Neither:\n2"));
     }
 
     #[tokio::test]
