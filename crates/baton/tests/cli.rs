@@ -88,5 +88,7 @@ mod stocked;
 mod worker_reports;
 #[path = "cli/worker_stops.rs"]
 mod worker_stops;
+#[path = "cli/workflow_files.rs"]
+mod workflow_files;
 #[path = "cli/workspace.rs"]
 mod workspace;
