@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Color;
 use crate::command_error::CommandError;
@@ -98,6 +98,32 @@ impl Output {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.set_message(what);
         bar
+    }
+
+    /// Returns the lines under each other that show what is going on; on a terminal only.
+    pub(crate) fn several(&self) -> MultiProgress {
+        MultiProgress::with_draw_target(Output::drawn_beside())
+    }
+
+    /// Returns where progress is drawn.
+    pub(crate) fn drawn_beside() -> ProgressDrawTarget {
+        ProgressDrawTarget::stderr_with_hz(12)
+    }
+
+    /// Says whether what stands beside the result is read on a terminal.
+    pub(crate) fn is_watched(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Returns how many characters fit on a line of stdout; `None` if it is no terminal.
+    pub(crate) fn width(&self) -> Option<usize> {
+        #[cfg(unix)]
+        return rustix::termios::tcgetwinsize(io::stdout())
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+            .filter(|width| *width > 0);
+        #[cfg(not(unix))]
+        None
     }
 
     /// Shows the progress of long work, on a terminal only.

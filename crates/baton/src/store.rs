@@ -3,9 +3,12 @@
 mod applying;
 mod history;
 mod place;
+mod runs;
 mod trouble;
 
+pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, shown_document};
+pub(crate) use runs::is_run;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,6 +134,12 @@ impl Session {
                     let found = self.store.find(id).await?;
                     return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
                 }
+                [first, others @ ..] if are_inside(first, others) => {
+                    // The handoffs of a run are called after it: the run is meant, if there is no other one.
+                    let all = self.store.ids_beginning_with(beginning, 10_000).await?;
+                    let found = self.store.find(first).await?.filter(|_| are_inside(first, &all[1..]));
+                    return found.ok_or_else(|| ambiguous(given, &ids));
+                }
                 several => return Err(ambiguous(given, several)),
             }
         }
@@ -147,6 +156,12 @@ impl Session {
             None => error.hint("`baton list` shows what is there"),
         }
     }
+}
+
+/// Says whether all of these belong to a run.
+fn are_inside(run: &HandoffId, ids: &[HandoffId]) -> bool {
+    let inside = |id: &HandoffId| id.as_str().strip_prefix(run.as_str()).is_some_and(|rest| rest.starts_with('.'));
+    ids.iter().all(inside)
 }
 
 /// Writes a word so that a shell takes it as one.
