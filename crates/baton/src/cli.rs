@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, run, runs, schema, send, show, wait,
-    worker, workflow,
+    heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema, send, show,
+    wait, worker, workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Schema(schema::Options),
     Workflow(workflow::Options),
     Graph(graph::Options),
+    Route(route::Options),
     Send(send::Options),
     Claim(claim::Options),
     Ack(ack::Options),

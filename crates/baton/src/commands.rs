@@ -27,6 +27,7 @@ pub(crate) mod reject;
 pub(crate) mod report;
 pub(crate) mod requeue;
 pub(crate) mod resume;
+pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Resume(options) => resume::run(&options, output),
         Command::Runs(options) => runs::run(&options, output),
         Command::Log(options) => log::run(&options, output),
+        Command::Route(options) => route::run(&options, output),
         Command::Check(options) => check::run(&options, output),
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),

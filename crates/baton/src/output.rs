@@ -8,6 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Color;
 use crate::command_error::CommandError;
+use crate::render::sheet::Paint;
 
 /// Where results and messages go.
 #[derive(Debug, Clone, Copy)]
@@ -117,13 +118,17 @@ impl Output {
 
     /// Returns how many characters fit on a line of stdout; `None` if it is no terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        #[cfg(unix)]
-        return rustix::termios::tcgetwinsize(io::stdout())
-            .ok()
-            .map(|size| usize::from(size.ws_col))
-            .filter(|width| *width > 0);
-        #[cfg(not(unix))]
-        None
+        width_of(&io::stdout())
+    }
+
+    /// Returns how results are written on stdout.
+    pub(crate) fn paint(&self) -> Paint {
+        Paint::new(self.stdout_color, self.width())
+    }
+
+    /// Returns how things are written beside the result.
+    pub(crate) fn paint_beside(&self) -> Paint {
+        Paint::new(self.stderr_color, width_of(&io::stderr()))
     }
 
     /// Shows the progress of long work, on a terminal only.
@@ -138,6 +143,17 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     }
+}
+
+#[cfg(unix)]
+fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
+#[cfg(not(unix))]
+fn width_of<T>(_: &T) -> Option<usize> {
+    None
 }
 
 /// Replaces control characters, so that a document cannot write to the terminal through us.

@@ -52,6 +52,9 @@ impl StoreOptions {
     }
 }
 
+/// How many ids that begin alike are looked at.
+const IDS_MAX: u32 = 1_000;
+
 /// What a command will do with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -127,23 +130,47 @@ impl Session {
             beginnings.push(format!("hoff-{given}"));
         }
         for beginning in beginnings.iter().filter(|_| !given.is_empty()) {
-            let ids = self.store.ids_beginning_with(beginning, 4).await?;
+            let ids = self.store.ids_beginning_with(beginning, 2).await?;
             match &ids[..] {
                 [] => {}
                 [id] => {
                     let found = self.store.find(id).await?;
                     return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
                 }
-                [first, others @ ..] if are_inside(first, others) => {
-                    // The handoffs of a run are called after it: the run is meant, if there is no other one.
-                    let all = self.store.ids_beginning_with(beginning, 10_000).await?;
-                    let found = self.store.find(first).await?.filter(|_| are_inside(first, &all[1..]));
-                    return found.ok_or_else(|| ambiguous(given, &ids));
+                _ => {
+                    let ids = self.store.ids_beginning_with(beginning, IDS_MAX).await?;
+                    return self.only_run(given, ids).await;
                 }
-                several => return Err(ambiguous(given, several)),
             }
         }
         Err(self.unknown(given).await)
+    }
+
+    /// Takes a run for what is in it, which is called after it; there must be one thing only.
+    async fn only_run(&self, given: &str, ids: Vec<HandoffId>) -> Result<Handoff, CommandError> {
+        let mut runs: Vec<Handoff> = Vec::new();
+        let mut others: Vec<HandoffId> = Vec::new();
+        for id in ids {
+            let is_inside =
+                |run: &Handoff| id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            if runs.iter().any(is_inside) {
+                continue;
+            }
+            match self.store.find(&id).await?.filter(is_run) {
+                Some(run) => runs.push(run),
+                None => others.push(id),
+            }
+            if runs.len() + others.len() > 3 {
+                break;
+            }
+        }
+        match (runs.pop(), runs.is_empty() && others.is_empty()) {
+            (Some(run), true) => Ok(run),
+            (last, _) => {
+                let ids = runs.into_iter().chain(last).map(|run| run.id).chain(others);
+                Err(ambiguous(given, &ids.collect::<Vec<_>>()))
+            }
+        }
     }
 
     async fn unknown(&self, given: &str) -> CommandError {
@@ -156,12 +183,6 @@ impl Session {
             None => error.hint("`baton list` shows what is there"),
         }
     }
-}
-
-/// Says whether all of these belong to a run.
-fn are_inside(run: &HandoffId, ids: &[HandoffId]) -> bool {
-    let inside = |id: &HandoffId| id.as_str().strip_prefix(run.as_str()).is_some_and(|rest| rest.starts_with('.'));
-    ids.iter().all(inside)
 }
 
 /// Writes a word so that a shell takes it as one.

@@ -19,7 +19,6 @@ use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::render;
-use crate::render::sheet::Paint;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Show everything that waits for a person
@@ -134,7 +133,7 @@ fn show(
         output.note(&format!("nothing waits for a person in {}", session.location));
         return Ok(());
     }
-    let paint = Paint { colored: output.has_color() };
+    let paint = output.paint();
     output.data(&render::inbox::lines(waiting, &store, session.now(), paint))
 }
 

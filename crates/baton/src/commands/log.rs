@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::Tint;
 use crate::running;
 use crate::showing::events::of_event;
 use crate::store::{Access, Session, StoreOptions, is_run};
@@ -95,6 +95,10 @@ impl Telling<'_> {
         if !is_run(&self.subject) && event.handoff != self.subject.id {
             return Ok(());
         }
+        // That somebody still works is no news.
+        if event.kind == "extended" && !self.json {
+            return Ok(());
+        }
         match self.json {
             true => self.output.data(&format!("{}\n", self.object(event))),
             false => self.output.data(&format!("{}\n", self.line(event))),
@@ -109,7 +113,7 @@ impl Telling<'_> {
     }
 
     fn line(&self, event: &Event) -> String {
-        let paint = Paint { colored: self.output.has_color() };
+        let paint = self.output.paint();
         let tracked = self.run.as_ref().and_then(|run| run.find(&event.handoff));
         let place = tracked.map_or_else(|| event.handoff.to_string(), render::run::name);
         let visit = tracked.map(|tracked| tracked.step.visit).filter(|visit| *visit > 1);

@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     show.begin(&definition, &user::name())
 }
 
-fn parse_input(text: &str) -> Result<(String, Value), String> {
+pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let is_json = value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
     let value = match is_json {

@@ -11,7 +11,7 @@ use crate::asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
-use crate::render::sheet::{Paint, Sheet};
+use crate::render::sheet::Sheet;
 use crate::store::{Access, Session, StoreOptions, accepted_request, is_run, shown_document};
 
 /// Show a handoff and its history, or a run and its phases
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     let mut text = render::handoff::lines(&handoff, session.now());
-    let mut sheet = Sheet::new(Paint { colored: output.has_color() });
+    let mut sheet = Sheet::new(output.paint());
     match asking::question(&handoff, &events) {
         // What was said before stands above.
         Some(question) => {

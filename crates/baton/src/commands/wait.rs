@@ -132,7 +132,10 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
             .collect();
         return output.json(&json!({ "version": 1, "results": results }));
     }
-    let line = |handoff: &Handoff| format!("{} {}", handoff.id, render::handoff::state(handoff, session.now()));
+    let line = |handoff: &Handoff| match is_run(handoff) && handoff.state.name() == StateName::Pending {
+        true => format!("{} waits for a person; `baton inbox --run {}` shows what is asked", handoff.id, handoff.run),
+        false => format!("{} {}", handoff.id, render::handoff::state(handoff, session.now())),
+    };
     if let [(handoff, report)] = &pairs().collect::<Vec<_>>()[..] {
         if let Some(report) = report {
             output.document(&report.text)?;

@@ -232,6 +232,9 @@ pub(crate) fn outcome(tracked: &Tracked) -> String {
         (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
         (State::Completed { .. }, None) if !tracked.passed() => "did not pass".to_owned(),
         (State::Completed { .. }, None) => tracked.answer().map_or("done", |answer| choice(tracked, answer)).to_owned(),
+        (State::Pending { .. } | State::Claimed { .. }, _) if tracked.step.role == Role::Run => {
+            "not finished".to_owned()
+        }
         (State::AwaitingPerson { .. }, _) => "waits for a person".to_owned(),
         (State::Claimed { .. }, _) => "going on".to_owned(),
         (State::Verifying, _) => "examined".to_owned(),

@@ -15,7 +15,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::printable;
 use crate::render;
 use crate::render::run::Summary;
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::Tint;
 
 impl Show<'_> {
     /// Writes the record, and tells how it ended.
@@ -59,7 +59,7 @@ impl Show<'_> {
     }
 
     fn tell_end(&self, run: &Run, end: &End) {
-        let paint = Paint { colored: self.output.has_color_beside() };
+        let paint = self.output.paint_beside();
         let (id, size) = (&run.id, render::run::size(run));
         let (tint, text) = match end {
             End::Completed => (Tint::Green, format!("{id} is completed: {size}")),
@@ -93,7 +93,7 @@ impl Show<'_> {
 
     /// Says where the record is, and what can be done next.
     fn next(&self, end: &End, record: Option<&str>) -> String {
-        let paint = Paint { colored: self.output.has_color_beside() };
+        let paint = self.output.paint_beside();
         let (id, store) = (self.id, self.store.repeated());
         let mut lines: Vec<(&str, String)> = Vec::new();
         lines.extend(record.map(|record| ("record", record.to_owned())));

@@ -17,7 +17,7 @@ use super::telling::{self, Line, Sign};
 use crate::output::{Output, printable};
 use crate::people::talk::Screen;
 use crate::render;
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::{Paint, Tint, wrapped};
 
 /// So many things that are going on are shown; more would fill the terminal.
 const ROWS_MAX: usize = 10;
@@ -27,6 +27,9 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// How wide names of phases are at least and at most.
 const PLACE: (usize, usize) = (12, 28);
+
+/// On a terminal that is narrower than this, texts go on at its left border.
+const NARROW: usize = 60;
 
 /// Shows a run on a terminal.
 pub(super) struct Live {
@@ -86,7 +89,7 @@ impl Live {
     }
 
     fn line(&self, run: &Run, told: &Line) -> String {
-        let paint = Paint { colored: self.output.has_color_beside() };
+        let paint = self.output.paint_beside();
         let tint = match told.sign {
             Sign::Done => Tint::Green,
             Sign::Failed => Tint::Red,
@@ -95,13 +98,12 @@ impl Live {
             Sign::Begins | Sign::Skipped => Tint::Faint,
         };
         let took = told.took.map(|took| format!(" · {}", render::run::took(took))).unwrap_or_default();
-        format!(
-            "{} {} {}{}",
-            paint.tint(tint, told.sign.mark()),
-            paint.tint(Tint::Strong, &format!("{:<width$}", told.place, width = width(run))),
-            told.text,
-            paint.tint(Tint::Faint, &took)
-        )
+        let place = format!("{:<width$}", told.place, width = width(run));
+        // What does not fit goes on below itself, not below the names.
+        let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
+        let room = paint.columns.saturating_sub(place.chars().count().max(indent) + 3);
+        let text = wrapped(&format!("{}{took}", told.text), room).join(&format!("\n{}", " ".repeat(indent)));
+        format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
     }
 
     /// Draws what is going on now, and nothing else.
@@ -227,7 +229,7 @@ impl Screen for Live {
         self.bars.set_draw_target(Output::drawn_beside());
     }
 
-    fn is_colored(&self) -> bool {
-        self.output.has_color_beside()
+    fn paint(&self) -> Paint {
+        self.output.paint_beside()
     }
 }

@@ -121,7 +121,9 @@ fn line(sign: Sign, tracked: &Tracked, text: String) -> Line {
     let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().filter(|_| sign == Sign::Done);
     let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
-    Line { sign, place: name(tracked), text: one_line(&text), took }
+    let visit = if tracked.step.visit > 1 && tracked.step.role.is_phase() { tracked.step.visit } else { 1 };
+    let place = if visit > 1 { format!("{} #{visit}", name(tracked)) } else { name(tracked) };
+    Line { sign, place, text: one_line(&text), took }
 }
 
 /// Makes a text of several lines a short one.

@@ -11,7 +11,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
 use crate::render::run::{Summary, name, took};
-use crate::render::sheet::{Paint, Tint};
+use crate::render::sheet::Tint;
 use crate::render::standing::Standing;
 use crate::showing::telling::going_on;
 use crate::store::{Session, StoreOptions};
@@ -34,7 +34,7 @@ pub(super) fn show(
         output.json(&in_json(&run, &summary, &standing, &waiting, &store))?;
         return Ok(Exit::Done);
     }
-    let paint = Paint { colored: output.has_color() };
+    let paint = output.paint();
     let mut text = heading(&run, &standing, session, &store);
     text.push_str(&format!("\n{}", summary.table(output.width())));
     let open: Vec<String> =
