@@ -108,7 +108,8 @@ impl Show<'_> {
             End::Completed | End::Failed(_) | End::Cancelled => {}
         }
         if !matches!(end, End::Lost(_)) {
-            lines.push(("look", format!("{}, {}", command("show"), command("log"))));
+            lines.push(("look", command("show")));
+            lines.push(("", command("log")));
             lines.push(("prove", command("audit verify")));
         }
         let lines = lines

@@ -101,8 +101,7 @@ impl Live {
         let place = format!("{:<width$}", told.place, width = width(run));
         // What does not fit goes on below itself, not below the names.
         let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
-        let room = paint.columns.saturating_sub(place.chars().count().max(indent) + 3);
-        let text = wrapped(&format!("{}{took}", told.text), room).join(&format!("\n{}", " ".repeat(indent)));
+        let text = hanging(&format!("{}{took}", told.text), paint.columns, place.chars().count() + 3, indent);
         format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
     }
 
@@ -154,6 +153,15 @@ impl Live {
         bar.set_prefix(printable(&format!("{name:<width$}", width = width(run))));
         bar
     }
+}
+
+/// Breaks a text so that it begins behind a name, and goes on below.
+fn hanging(text: &str, columns: usize, before: usize, indent: usize) -> String {
+    let mut lines = wrapped(text, columns.saturating_sub(before + 1)).into_iter();
+    let first = lines.next().unwrap_or_default();
+    let rest = lines.collect::<Vec<_>>().join(" ");
+    let rest = wrapped(&rest, columns.saturating_sub(indent + 1));
+    std::iter::once(first).chain(rest).collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(indent)))
 }
 
 /// Says whether it is worth a line of its own: what holds others shows in them.

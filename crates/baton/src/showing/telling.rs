@@ -93,7 +93,7 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
             told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
         }
         Fact::Happened(command) => match command {
-            Command::Claim(claim) => told(Sign::Begins, begun(tracked, claim.prompt_tokens)),
+            Command::Claim(_) => told(Sign::Begins, begun(tracked)),
             Command::Report(report) => reported(tracked, &report),
             Command::Fail(fail) => told(Sign::Failed, failed(tracked, &fail.failure.to_string())),
             Command::Expire(_) => {
@@ -128,23 +128,28 @@ fn line(sign: Sign, tracked: &Tracked, text: String) -> Line {
 
 /// Makes a text of several lines a short one.
 fn brief(text: &str) -> String {
-    let mut lines = text.trim().lines().filter(|line| !line.trim().is_empty());
-    let first = cut(&one_line(lines.next().unwrap_or_default().trim()), REASON_MAX);
+    let mut lines = text.trim().lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut first = lines.next().unwrap_or_default().to_owned();
+    if first.ends_with(':')
+        && let Some(second) = lines.next()
+    {
+        // A line that only announces others says less than the first of them; what stands before it is its kind.
+        let kind = first.split_once(": ").map(|(kind, _)| format!("{kind}: ")).unwrap_or_default();
+        first = format!("{kind}{second}");
+    }
+    let first = cut(&one_line(&first), REASON_MAX);
     match lines.count() {
         0 => first,
         more => format!("{first} (and {more} more)"),
     }
 }
 
-fn begun(tracked: &Tracked, prompt_tokens: Option<u64>) -> String {
-    let mut text = tracked.handoff.terms.to.clone();
-    if tracked.attempts > 1 {
-        text.push_str(&format!(", attempt {}", tracked.attempts));
+fn begun(tracked: &Tracked) -> String {
+    let agent = &tracked.handoff.terms.to;
+    match tracked.attempts {
+        0 | 1 => agent.clone(),
+        attempt => format!("{agent}, attempt {attempt}"),
     }
-    if let Some(tokens) = prompt_tokens {
-        text.push_str(&format!(", prompt of {tokens} tokens"));
-    }
-    text
 }
 
 fn reported(tracked: &Tracked, report: &Report) -> Vec<Line> {
@@ -167,7 +172,7 @@ fn reported(tracked: &Tracked, report: &Report) -> Vec<Line> {
 
 fn not_good(tracked: &Tracked) -> String {
     let report = tracked.report();
-    let summary = report.and_then(|report| report.summary.as_deref()).map(brief);
+    let summary = report.and_then(|report| report.summary.as_deref().or(report.next_context())).map(brief);
     let verdict = report.and_then(|report| report.verdict.clone()).filter(|_| tracked.step.role == Role::Work);
     match (verdict, summary) {
         (Some(verdict), Some(summary)) => format!("{verdict}: {summary}"),
@@ -180,7 +185,8 @@ fn not_good(tracked: &Tracked) -> String {
 fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
     let mut parts = Vec::new();
     match tracked.step.role {
-        Role::Work | Role::Delegation => parts.push(tracked.handoff.terms.to.clone()),
+        Role::Work => parts.push(tracked.handoff.terms.to.clone()),
+        Role::Delegation => parts.push("has answered".to_owned()),
         Role::Group => parts.extend(tracked.report().and_then(|report| report.summary.as_deref()).map(brief)),
         Role::Check => parts.push("passed".to_owned()),
         Role::Run | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => {}
