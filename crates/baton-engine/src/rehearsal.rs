@@ -172,7 +172,7 @@ fn groups(draft: &mut Draft, located: &Located<'_>, root: &HandoffId) -> Result<
 
 fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
     let run = draft.run.id.clone();
-    let request = flow::written("native", Request { id: Some(id.to_string()), ..Request::default() });
+    let request = flow::write("native", Request { id: Some(id.to_string()), ..Request::default() });
     draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
 }
 

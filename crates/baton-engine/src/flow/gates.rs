@@ -159,8 +159,10 @@ fn title(tracked: &Tracked, ask: Ask, request: Option<&Request>, gate: Option<&G
             format!("{name}: approve?")
         }
         (Ask::Gate, _) => {
-            let told = request.and_then(|request| request.instructions.clone());
-            told.unwrap_or_else(|| format!("{phase}: a person must decide"))
+            let told = request.and_then(|request| request.instructions.as_deref());
+            let item = request.and_then(|request| request.gate.as_ref()?.items.first().map(String::as_str));
+            let line = item.or(told).and_then(|text| text.lines().next());
+            line.map_or_else(|| format!("{phase}: a person must decide"), str::to_owned)
         }
         (Ask::Review, _) => format!("{phase}: approve what {agent} has done?"),
         (Ask::Clarification, _) => format!("{phase}: {agent} asks"),

@@ -64,7 +64,7 @@ pub fn result(tracked: &Tracked) -> Value {
     if let Some(report) = tracked.report() {
         let document = Document::Report(Box::new(report.clone()));
         if let Some(Value::Object(native)) = Dialect::Native.write(&document) {
-            told = native.into_iter().next().and_then(|(_, report)| report.as_object().cloned()).unwrap_or_default();
+            told = native;
         }
         let paths =
             |artifacts: &[Artifact]| -> Vec<String> { artifacts.iter().map(|one| one.path().to_owned()).collect() };
