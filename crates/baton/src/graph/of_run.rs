@@ -59,7 +59,8 @@ fn progress(tracked: &Tracked) -> Progress {
 }
 
 fn span(tracked: &Tracked, now: Timestamp) -> Duration {
-    let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
+    let is_group = tracked.step.role == baton_engine::step::Role::Group;
+    let begun = tracked.begun_at.filter(|_| !is_group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().unwrap_or(now);
     Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
 }

@@ -85,14 +85,9 @@ impl Summary {
         let mut rows: Vec<Row> = Vec::new();
         for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
             let row = row(tracked, tallies.get(&tracked.handoff.id).copied().unwrap_or_default(), now);
-            let phase = row.place.split(" → ").next().unwrap_or_default().to_owned();
             match rows.iter_mut().find(|known| known.place == row.place) {
                 Some(known) => known.add(row),
-                None => {
-                    let of_phase = |known: &Row| known.place.split(" → ").next() == Some(&phase);
-                    let after = rows.iter().rposition(of_phase).map_or(rows.len(), |index| index + 1);
-                    rows.insert(after, row);
-                }
+                None => rows.insert(place_for(&row, &rows), row),
             }
         }
         let root = row(run.root(), Tally::default(), now);
@@ -112,8 +107,8 @@ impl Summary {
     pub(crate) fn table(&self, width: Option<usize>) -> String {
         let titles = ["PHASE", "AGENT", "VISITS", "TRIES", "TIME", "TOKENS", "EVIDENCE", "OUTCOME"];
         let mut lines = vec![titles.map(str::to_owned)];
-        lines.extend(self.rows.iter().map(cells));
-        lines.push(cells(&self.total));
+        lines.extend(self.rows.iter().map(|row| cells(row, self.label(row))));
+        lines.push(cells(&self.total, self.total.place.clone()));
         let mut shown: Vec<usize> = (0..titles.len()).collect();
         // The least important first: tokens, tries, visits, the agent, the evidence.
         for dropped in [5, 3, 2, 1, 6] {
@@ -123,6 +118,22 @@ impl Summary {
             shown.retain(|column| *column != dropped);
         }
         aligned(&lines, &shown)
+    }
+
+    /// Returns how a row is called below the phase and the groups that it belongs to.
+    fn label(&self, row: &Row) -> String {
+        let phase = row.phase();
+        let inside = |other: &&Row| {
+            let rest = phase.strip_prefix(other.place.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let groups: Vec<&str> = self.rows.iter().filter(inside).map(|group| group.place.as_str()).collect();
+        let longest = groups.iter().map(|group| group.len() + 1).max().unwrap_or_default();
+        let indent = "  ".repeat(groups.len());
+        match row.place.split_once(" → ") {
+            Some((_, help)) => format!("{indent}  → {help}"),
+            None => format!("{indent}{}", &phase[longest..]),
+        }
     }
 
     /// Returns the JSON form of the rows.
@@ -137,6 +148,11 @@ impl Summary {
 }
 
 impl Row {
+    /// Returns the path of the phase, without what is beside it.
+    fn phase(&self) -> &str {
+        self.place.split_once(" → ").map_or(&self.place, |(phase, _)| phase)
+    }
+
     fn add(&mut self, later: Row) {
         self.visits += later.visits;
         self.attempts += later.attempts;
@@ -188,13 +204,11 @@ fn aligned(lines: &[[String; 8]], shown: &[usize]) -> String {
     text
 }
 
-fn cells(row: &Row) -> [String; 8] {
+fn cells(row: &Row, label: String) -> [String; 8] {
     let number = |number: u64| if number == 0 { String::new() } else { number.to_string() };
     let took = if row.visits == 0 { String::new() } else { took(row.took) };
-    // Help stands below the phase that it was for.
-    let place = row.place.split_once(" → ").map_or_else(|| row.place.clone(), |(_, help)| format!("  → {help}"));
     [
-        one_line(&place),
+        one_line(&label),
         one_line(&row.agent),
         number(row.visits),
         number(row.attempts),
@@ -206,7 +220,8 @@ fn cells(row: &Row) -> [String; 8] {
 }
 
 fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
-    let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
+    // A group is claimed by nobody before it is done.
+    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let by = tracked.decided.as_ref().map(|decide| decide.by.clone());
     let agent = match tracked.step.role {
         Role::Work => tracked.handoff.terms.to.clone(),
@@ -217,7 +232,7 @@ fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
         place: name(tracked),
         agent,
         visits: 1,
-        attempts: if tracked.step.role == Role::Run { 0 } else { u64::from(tracked.attempts) },
+        attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
         took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
         tokens: tracked.prompt_tokens + tracked.tokens_used,
         evidence,
@@ -231,7 +246,10 @@ pub(crate) fn outcome(tracked: &Tracked) -> String {
     match (&tracked.handoff.state, verdict) {
         (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
         (State::Completed { .. }, None) if !tracked.passed() => "did not pass".to_owned(),
-        (State::Completed { .. }, None) => tracked.answer().map_or("done", |answer| choice(tracked, answer)).to_owned(),
+        (State::Completed { .. }, None) => match tracked.answer().filter(|_| tracked.step.role != Role::Work) {
+            Some(answer) => choice(tracked, answer).to_owned(),
+            None => "done".to_owned(),
+        },
         (State::Pending { .. } | State::Claimed { .. }, _) if tracked.step.role == Role::Run => {
             "not finished".to_owned()
         }
@@ -271,6 +289,24 @@ fn left_out(run: &Run, rows: &[Row]) -> Vec<Row> {
         }
     }
     left_out
+}
+
+/// Returns where a row belongs: behind what is in the same phase, or in the same group.
+fn place_for(row: &Row, rows: &[Row]) -> usize {
+    let mut above = row.phase();
+    loop {
+        let is_in = |known: &Row| {
+            let rest = known.phase().strip_prefix(above);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if let Some(last) = rows.iter().rposition(is_in) {
+            return last + 1;
+        }
+        match above.rsplit_once('/') {
+            Some((group, _)) => above = group,
+            None => return rows.len(),
+        }
+    }
 }
 
 /// Counts the verdicts of all attempts, by handoff.

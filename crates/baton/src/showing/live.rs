@@ -115,12 +115,15 @@ impl Live {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
+        let name = |tracked: &Tracked| render::question::cut(&render::run::name(tracked), PLACE.1);
+        let names = shown.iter().take(ROWS_MAX).map(|tracked| name(tracked).chars().count());
+        let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
             let id = &tracked.handoff.id;
             let bar = match drawn.rows.get(id) {
                 Some(bar) => bar.clone(),
                 None => {
-                    let bar = self.row(run, tracked);
+                    let bar = self.row(tracked);
                     drawn.rows.insert(id.clone(), bar.clone());
                     bar
                 }
@@ -131,6 +134,7 @@ impl Live {
             };
             let tokens = tracked.prompt_tokens + tracked.tokens_used;
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
+            bar.set_prefix(printable(&format!("{:<wide$}", name(tracked))));
             bar.set_message(printable(&format!("{doing}{tokens}")));
         }
         let more = shown.len().saturating_sub(ROWS_MAX);
@@ -145,13 +149,10 @@ impl Live {
         }
     }
 
-    fn row(&self, run: &Run, tracked: &Tracked) -> ProgressBar {
+    fn row(&self, tracked: &Tracked) -> ProgressBar {
         let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
         let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
-        let bar = self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed));
-        let name = render::question::cut(&render::run::name(tracked), PLACE.1);
-        bar.set_prefix(printable(&format!("{name:<width$}", width = width(run))));
-        bar
+        self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed))
     }
 }
 

@@ -102,7 +102,10 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
             }
             Command::Verify(verify) => verified(tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
-            Command::Resume(resume) => told(Sign::Delegated, format!("goes on with what {} answered", resume.by)),
+            Command::Resume(resume) => {
+                let by = if resume.by == HUMAN { "a person" } else { &resume.by };
+                told(Sign::Delegated, format!("goes on with what {by} answered"))
+            }
             Command::Route(route) => routed(run, tracked, &route),
             Command::Cancel(cancel) => {
                 let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -118,7 +121,7 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
 }
 
 fn line(sign: Sign, tracked: &Tracked, text: String) -> Line {
-    let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
+    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().filter(|_| sign == Sign::Done);
     let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
     let visit = if tracked.step.visit > 1 && tracked.step.role.is_phase() { tracked.step.visit } else { 1 };
@@ -162,10 +165,11 @@ fn reported(tracked: &Tracked, report: &Report) -> Vec<Line> {
             told(Sign::Waits, format!("{agent} is blocked ({reason}){needs}"))
         }
         (Ending::NeedsClarification, _) => told(Sign::Waits, format!("{agent} has questions")),
+        // What must be verified is told when it is.
+        (Ending::Complete | Ending::NeedsReview, State::Verifying) => Vec::new(),
         (Ending::NeedsReview, _) => told(Sign::Waits, format!("{agent} asks for a review")),
         (Ending::Complete, State::Completed { .. }) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
         (Ending::Complete, State::Completed { .. }) => told(Sign::Done, outcome(tracked, &[])),
-        // What must be verified is told when it is.
         (Ending::Complete, _) => Vec::new(),
     }
 }
@@ -265,7 +269,7 @@ fn routed(run: &Run, tracked: &Tracked, route: &Route) -> Vec<Line> {
         }
         _ if is_back(run, tracked, &route.to) => tell(Sign::Back, format!("to {}: {why}", route.to)),
         _ if route.to == HUMAN => tell(Sign::Waits, format!("a person must decide: {why}")),
-        _ if route.to == "stop" => tell(Sign::Failed, format!("stopped: {why}")),
+        _ if route.to == "stop" && in_run(run, tracked) => tell(Sign::Failed, format!("stopped: {why}")),
         _ => {}
     }
     if let Some(advice) = &route.instead_of {
@@ -278,6 +282,11 @@ fn routed(run: &Run, tracked: &Tracked, route: &Route) -> Vec<Line> {
         told.push(Line { sign: Sign::Skipped, place: format!("{prefix}{phase}"), text, took: None });
     }
     told
+}
+
+/// Says whether it belongs to the run itself; what is in a group is judged with the others.
+fn in_run(run: &Run, tracked: &Tracked) -> bool {
+    tracked.step.within.as_ref().is_none_or(|within| *within == run.root().handoff.id)
 }
 
 /// Says whether a phase is the same one or stands before it.
