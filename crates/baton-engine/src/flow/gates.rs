@@ -133,7 +133,11 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         handoff: tracked.handoff.id.clone(),
         run: run.id.clone(),
         phase: tracked.step.phase.clone(),
-        agent: tracked.handoff.terms.to.clone(),
+        // A gate is asked by whoever sent it to a person.
+        agent: match ask {
+            Ask::Gate => tracked.handoff.terms.from.clone(),
+            Ask::Review | Ask::Clarification => tracked.handoff.terms.to.clone(),
+        },
         ask,
         title: title(tracked, ask, request, gate),
         text: said.unwrap_or_default(),
