@@ -1,0 +1,14 @@
+//! What follows from what in a run: workflows are played with everybody's lines written down before, without agents,
+//! files or a store.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+#[path = "flow/ledger.rs"]
+mod ledger;
+#[path = "flow/play.rs"]
+mod play;
+#[path = "flow/telling.rs"]
+mod telling;
+
+#[path = "flow/onward.rs"]
+mod onward;
