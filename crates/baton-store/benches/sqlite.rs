@@ -1,10 +1,12 @@
 //! SQLite beside its physical limits, measured in the same run: the bare driver with the same number of durable commits.
 //!
-//! `cargo bench -p baton-store --bench sqlite` prints everything; a word after `--` (cycles, curve, pickup) one part.
+//! `cargo bench -p baton-store --bench sqlite` prints everything; a word after `--` (cycles, chain, curve, pickup) one part.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "sqlite/bare.rs"]
 mod bare;
+#[path = "sqlite/chain.rs"]
+mod chain;
 #[path = "sqlite/curve.rs"]
 mod curve;
 #[path = "sqlite/cycle.rs"]
@@ -27,6 +29,9 @@ fn main() {
     if wanted("cycles") {
         cycles();
     }
+    if wanted("chain") {
+        chain();
+    }
     if wanted("curve") {
         curve::measure();
     }
@@ -36,6 +41,23 @@ fn main() {
         println!("{}", Figure::heading());
         pickup::measure(&location).iter().for_each(|figure| println!("{figure}"));
     }
+}
+
+/// Runs of ten steps, one after the other, beside the bare driver with as many commits.
+fn chain() {
+    println!("{}", Figure::heading());
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let folder = Scratch::new();
+        let bare = bare::commits_per_second(&folder.path("bare.db"), 1, 2_000) / 2.0;
+        rounds.push((chain::steps_per_second(&folder.path("baton.db"), 100), bare));
+    }
+    let ours = median(&rounds.iter().map(|(ours, _)| *ours).collect::<Vec<_>>());
+    let bare = median(&rounds.iter().map(|(_, bare)| *bare).collect::<Vec<_>>());
+    let ratio = median(&rounds.iter().map(|(ours, bare)| ours / bare).collect::<Vec<_>>());
+    println!("chain: {ours:.0} steps/s, bare driver {bare:.0} steps/s, ratio {ratio:.2}");
+    let name = "steps of a run, of the bare driver's".to_owned();
+    println!("{}", Figure { name, ours: ratio, limit: Limit::AtLeast(0.5), unit: "×" });
 }
 
 fn cycles() {

@@ -64,6 +64,8 @@ mod requests;
 mod rescuing;
 #[path = "conformance/returning.rs"]
 mod returning;
+#[path = "conformance/running.rs"]
+mod running;
 #[path = "conformance/signals.rs"]
 mod signals;
 #[path = "conformance/together.rs"]

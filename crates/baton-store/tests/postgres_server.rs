@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Command, Ending, Heartbeat, Report};
+use baton_engine::lifecycle::{Accept, Claim, Command, Ending, Heartbeat, Report};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Error, Order, Wish};
+use baton_engine::store::{Error, Order, Step, Wish};
 use baton_engine::{HandoffId, Refusal, RunId, Store, Terms};
 use baton_store::postgres::Postgres;
 use baton_testbed::query;
@@ -99,6 +99,45 @@ async fn connection_that_the_server_ends_is_replaced() {
         store.apply(Order::new(id("a"), heartbeat), time(second)).await.unwrap();
     }
     assert_eq!(store.history(&RunId::alone(&id("a")), 0, 10).await.unwrap().len(), 6);
+}
+
+/// A heartbeat would be heard twice without being refused, so the journal tells whether steps were.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn steps_are_carried_out_once_although_connections_end() {
+    let url = new_database();
+    let store = connect(&url).await;
+    let (begun, beginnings) = std::sync::mpsc::channel::<i64>();
+    let others = url.clone();
+    // All connections end once per round, at whatever moment of it or of a later one.
+    let killer = std::thread::spawn(move || {
+        for _ in beginnings {
+            let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            query(&others, end);
+        }
+    });
+    let run = RunId::parse("chain").unwrap();
+    for number in 0..60 {
+        begun.send(number).unwrap();
+        let name = format!("a{number}");
+        let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
+        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None });
+        let steps = vec![
+            Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
+            Step::Apply(id(&name), claim),
+            Step::Apply(id(&name), heartbeat.clone()),
+        ];
+        let left = store.carry_out(steps, time(number)).await.unwrap();
+        assert_eq!(left.iter().map(|handoff| handoff.version).collect::<Vec<_>>(), [1, 2, 3]);
+        let again = vec![Step::Apply(id(&name), heartbeat.clone()), Step::Apply(id(&name), heartbeat)];
+        let left = store.carry_out(again, time(number)).await.unwrap();
+        assert_eq!((left[1].version, store.find(&id(&name)).await.unwrap().unwrap().version), (5, 5));
+    }
+    drop(begun);
+    killer.join().unwrap();
+    let events = store.history(&run, 0, 1_000).await.unwrap();
+    assert_eq!(events.len(), 60 * 5);
+    assert!(events.windows(2).all(|pair| pair[1].hash_after(&pair[0].hash) == pair[1].hash));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

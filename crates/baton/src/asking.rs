@@ -50,13 +50,17 @@ pub(crate) fn kind(handoff: &Handoff, ask: Ask) -> &'static str {
     }
 }
 
-/// Returns what came out about each claim of the last report that was examined.
+/// Returns what came out about each claim of the last report; nothing if nobody has examined that one.
 pub(crate) fn examined(events: &[Event]) -> Vec<Examined> {
-    let verified = events.iter().rev().find_map(|event| match event.fact() {
-        Ok(Fact::Happened(Command::Verify(verify))) => Some(verify.examined),
-        _ => None,
-    });
-    verified.unwrap_or_default()
+    for event in events.iter().rev() {
+        match event.fact() {
+            Ok(Fact::Happened(Command::Verify(verify))) => return verify.examined,
+            // What was seen before belongs to another report.
+            Ok(Fact::Happened(Command::Report(_))) => return Vec::new(),
+            _ => {}
+        }
+    }
+    Vec::new()
 }
 
 /// What was said about earlier attempts belongs to the decision; what others delivered does not.
@@ -68,7 +72,7 @@ fn is_about_the_work(note: &Note) -> bool {
 }
 
 fn told(note: &Note) -> String {
-    format!("{} before by {}: {}\n", render::handoff::about_word(note.about), note.from, note.text.trim())
+    format!("{} by {}: {}\n", render::handoff::about_word(note.about), note.from, note.text.trim())
 }
 
 /// Returns who asks: whoever works, or whoever sent it to a person.
@@ -94,20 +98,20 @@ fn questions(document: &Document) -> Vec<String> {
 
 /// Returns what it is about: the first question, or else what was done.
 fn title(document: Option<&Document>, questions: &[String]) -> String {
+    let first = questions.first().cloned();
     let told = match document {
         Some(Document::Report(report)) => {
-            [questions.first(), report.summary.as_ref(), report.blocked_reason.as_ref()].map(Option::<&String>::cloned)
+            [first, report.summary.clone(), report.next_context().map(str::to_owned), report.blocked_reason.clone()]
         }
         Some(Document::Acknowledgment(acknowledgment)) => {
-            [questions.first(), acknowledgment.blockers.first(), acknowledgment.task.as_ref()]
-                .map(Option::<&String>::cloned)
+            [first, acknowledgment.blockers.first().cloned(), acknowledgment.task.clone(), None]
         }
         Some(Document::Request(request)) => {
             let reason = request.to.as_ref().and_then(|party| party.reason.clone());
             let summary = request.context.as_ref().and_then(|context| context.summary.clone());
-            [reason, summary, request.instructions.clone()]
+            [reason, summary, request.instructions.clone(), None]
         }
-        None => [None, None, None],
+        None => [None, None, None, None],
     };
     render::handoff::one_line(told.into_iter().flatten().next().unwrap_or_default().trim())
 }

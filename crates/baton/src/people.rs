@@ -13,8 +13,27 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_engine::people::{People, Question, Said};
 
+use self::answers::Answers;
+use self::talk::Screen;
+use self::terminal::Terminal;
+use crate::user;
+
 /// Asks several in turn; the first who decides counts. Without any, nobody can be asked.
-pub(crate) struct InTurn(pub(crate) Vec<Arc<dyn People>>);
+pub(crate) struct InTurn(Vec<Arc<dyn People>>);
+
+impl InTurn {
+    /// Asks the file of answers first, then whoever sits before the screen. Without both, nobody can be asked.
+    pub(crate) fn new(answers: Option<Arc<Answers>>, screen: Option<Arc<dyn Screen>>) -> InTurn {
+        let answers = answers.map(|answers| answers as Arc<dyn People>);
+        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, user::name())) as Arc<dyn People>);
+        InTurn(answers.into_iter().chain(terminal).collect())
+    }
+
+    /// Says whether nobody can be asked.
+    pub(crate) fn is_nobody(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 #[async_trait]
 impl People for InTurn {
@@ -25,5 +44,36 @@ impl People for InTurn {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod sample {
+    //! Questions for tests.
+
+    use baton_engine::handoff::{Ask, Written};
+    use baton_engine::people::Question;
+    use baton_engine::{HandoffId, RunId};
+    use baton_protocol::Dialect;
+
+    /// A question about a report that says next to nothing.
+    pub(super) fn question(phase: &str, ask: Ask) -> Question {
+        let text = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
+        let document = Written::new(Dialect::Native, text);
+        Question {
+            handoff: HandoffId::parse(format!("run-1.{}", phase.replace('/', "."))).expect("safe"),
+            run: RunId::parse("run-1").expect("safe"),
+            phase: phase.to_owned(),
+            agent: "writer".to_owned(),
+            ask,
+            title: "All rows are written.".to_owned(),
+            text: String::new(),
+            items: Vec::new(),
+            questions: Vec::new(),
+            choices: Vec::new(),
+            shown: document.digest(),
+            document: Some(document),
+            examined: Vec::new(),
+        }
     }
 }

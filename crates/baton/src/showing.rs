@@ -6,7 +6,6 @@ use std::sync::Arc;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, End, News};
-use baton_engine::people::People;
 use baton_engine::run::Run;
 use clap::Args;
 
@@ -39,12 +38,9 @@ pub(crate) fn drive(
     id: &RunId,
     begin: Option<(&Definition, &str)>,
 ) -> Result<Exit, CommandError> {
-    let mut people: Vec<Arc<dyn People>> = Vec::new();
-    if let Some(path) = &options.answers {
-        people.push(Arc::new(Answers::open(path)?));
-    }
+    let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
     let audience = Arc::new(Lines { output: *output });
-    let driver = running::driver(session, Arc::new(InTurn(people)), audience);
+    let driver = running::driver(session, Arc::new(InTurn::new(answers, None)), audience);
     session.run(async {
         if let Some((definition, from)) = begin {
             driver.begin(id, definition, from).await?;

@@ -38,6 +38,16 @@ mod documents;
 mod examples;
 #[path = "cli/explain.rs"]
 mod explain;
+#[path = "cli/gate_answers.rs"]
+mod gate_answers;
+#[path = "cli/gate_decisions.rs"]
+mod gate_decisions;
+#[path = "cli/gate_inbox.rs"]
+mod gate_inbox;
+#[path = "cli/gate_terminal.rs"]
+mod gate_terminal;
+#[path = "cli/gates.rs"]
+mod gates;
 #[path = "cli/hostile_store.rs"]
 mod hostile_store;
 #[path = "cli/limits.rs"]
@@ -78,5 +88,7 @@ mod stocked;
 mod worker_reports;
 #[path = "cli/worker_stops.rs"]
 mod worker_stops;
+#[path = "cli/workflow_files.rs"]
+mod workflow_files;
 #[path = "cli/workspace.rs"]
 mod workspace;

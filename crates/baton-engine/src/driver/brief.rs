@@ -79,6 +79,7 @@ impl<'r> Brief<'r> {
         let request = self.tracked.asked().unwrap_or_default();
         let (skills, writes, checks) = (self.mandatory_skills(), self.writes(), self.checks());
         let output = self.output_directory();
+        let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
         let limits = self.run.definition.workflow.limits.as_ref();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
         let briefing = Briefing {

@@ -110,15 +110,15 @@ pub(super) fn is_open(run: &Run, blocked: &Tracked) -> bool {
 fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
     let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
-    let needs = report.and_then(context).unwrap_or("It did not say what it needs.");
     Request {
         id: Some(blocked.handoff.id.to_string()),
         timestamp: Some(at.to_owned()),
         kind: Some(HandoffKind::Delegation),
         from: party(agent),
         to: party(to),
+        // What the agent says is data: it stands in the context, where it is fenced.
         instructions: Some(format!(
-            "{agent} is blocked in the phase {} ({reason}). Resolve this: {needs}",
+            "{agent} is blocked in the phase {} ({reason}). Resolve what it asks for.",
             blocked.step.phase
         )),
         context: Some(told(report)),

@@ -40,7 +40,7 @@ pub(super) fn of(briefing: &Briefing<'_>) -> Example {
     let (form, echoes) = match briefing.dialect {
         Dialect::MetadataBlock => ("json", "`agent` and `feature_directory`"),
         Dialect::PhaseBlock => ("json", "`agent`, `phase` and `feature_directory`"),
-        Dialect::Package => ("yaml", "`id`, `kind`, `from` and `to`"),
+        Dialect::Package => ("yaml", "`id` and `from`"),
         Dialect::Task => ("json", "`task_id` and `phase`"),
         Dialect::Mailbox => ("json", "`handoff_id`, `source` and `target`"),
         Dialect::Native => ("json", "`baton`, `document`, `id`, `from` and `phase`"),
@@ -60,6 +60,10 @@ fn written(dialect: Dialect, document: &Document) -> String {
         && !block.contains_key("skills_invoked")
     {
         block.shift_insert(block.len().min(4), "skills_invoked".to_owned(), Value::Array(Vec::new()));
+    }
+    // One spelling of a time is enough to show.
+    if let (Dialect::Mailbox, Value::Object(answer)) = (dialect, &mut value) {
+        answer.shift_remove("completed_at");
     }
     convert::render(&value, form).trim_end().to_owned()
 }

@@ -61,7 +61,7 @@ fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     let by = |title: &str| format!("{title}, from {writer}");
     let texts = [
         ("summary", by("summary"), context.summary.clone()),
-        ("files", by("files to look at"), files(context)),
+        ("files", by("subject and files"), files(context)),
         ("artifacts", by("artifacts"), listed(&context.artifacts, artifact)),
         ("decisions", by("decisions"), listed(&context.decisions, decision)),
         ("questions", by("open questions"), listed(&context.open_questions, question)),

@@ -42,7 +42,7 @@ pub(super) const BLOCKS: &[(&str, &str)] = &[
 ];
 
 /// The reasons that the built-in routes know.
-const REASONS: &[&str] =
+pub(super) const REASONS: &[&str] =
     &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -142,7 +142,8 @@ impl<'a> Page<'a> {
         self.fence.around(&piece.label, shorter.as_deref().unwrap_or(&piece.text))
     }
 
-    fn view(&self, cuts: &Cuts) -> View<'_> {
+    /// Returns the variables of the template.
+    pub(super) fn view(&self, cuts: &Cuts) -> View<'_> {
         let briefing = self.briefing;
         let request = briefing.request;
         let expected = request.expectations.as_ref().unwrap_or(&NOTHING_EXPECTED);
@@ -164,7 +165,7 @@ impl<'a> Page<'a> {
             constraints: &expected.constraints,
             success_criteria: &expected.success_criteria,
             schema: expected.schema.as_deref(),
-            steps: Steps::of(request.workflow.as_ref()),
+            steps: Steps::of(request.workflow.as_ref(), briefing.phase),
             mandatory_skills: briefing.mandatory_skills,
             output_directory: briefing.output_directory,
             writes: briefing.writes,
@@ -174,7 +175,8 @@ impl<'a> Page<'a> {
             example: &self.example.report,
             echoes: self.example.echoes,
             form: self.example.form,
-            whole: !matches!(briefing.dialect, Dialect::MetadataBlock | Dialect::PhaseBlock),
+            whole: !is_block(briefing.dialect),
+            tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
             reasons: reasons(briefing.reasons),
             report_to: match briefing.report_to {
                 ReportTo::File => "file",
@@ -210,6 +212,10 @@ impl<'a> Page<'a> {
 
 static NOTHING_EXPECTED: LazyLock<Expectations> = LazyLock::new(Expectations::default);
 
+fn is_block(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
+}
+
 fn reasons(own: &[String]) -> String {
     let words = REASONS.iter().copied().chain(own.iter().map(String::as_str));
     words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
@@ -217,7 +223,7 @@ fn reasons(own: &[String]) -> String {
 
 /// The variables of a template. What others wrote is in here only with its fence.
 #[derive(Serialize)]
-struct View<'a> {
+pub(super) struct View<'a> {
     workflow: &'a str,
     phase: &'a str,
     agent: &'a str,
@@ -243,6 +249,7 @@ struct View<'a> {
     echoes: &'static str,
     form: &'static str,
     whole: bool,
+    tells_skills: bool,
     reasons: String,
     report_to: &'static str,
     delimiter: &'a str,
@@ -267,10 +274,13 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(state: Option<&WorkflowState>) -> Self {
+    fn of(state: Option<&WorkflowState>, phase: &str) -> Self {
         let words = |labels: &[Label]| labels.iter().map(Label::to_string).collect();
+        let named = state.and_then(|state| state.current_step.as_ref()?.name());
+        // A number says nothing beside names.
+        let current = named.or_else(|| phase.rsplit('/').next()).unwrap_or_default();
         Steps {
-            current_step: state.and_then(|state| state.current_step.as_ref()).map(Label::to_string).unwrap_or_default(),
+            current_step: current.to_owned(),
             completed_steps: state.map(|state| words(&state.completed_steps)).unwrap_or_default(),
             remaining_steps: state.map(|state| words(&state.remaining_steps)).unwrap_or_default(),
         }

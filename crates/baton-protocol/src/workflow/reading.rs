@@ -130,6 +130,9 @@ mod tests {
     fn comments_allow_what_is_no_error() {
         let reading = read(b"name: a # baton: allow carriage-return: an old editor\r\nphases: []\r\n");
         assert_eq!(reading.permissions.len(), 1);
-        assert_eq!(codes("name: a # baton: allow no-such-rule: x\nphases: []\n"), [("bad-allow", 1, 9)]);
+        assert_eq!(
+            codes("name: a # baton: allow no-such-rule: x\nphases: [{id: b, check: ls}]\n"),
+            [("bad-allow", 1, 9)]
+        );
     }
 }

@@ -16,7 +16,6 @@ use crate::plan::Plan;
 
 /// Accepts requests, all of them or none.
 pub(super) async fn accept(store: &Postgres, requests: &[Accept], at: Timestamp) -> Result<Vec<Accepted>, Error> {
-    requests.iter().try_for_each(Accept::check).map_err(Error::Invalid)?;
     let mut patience = Patience::new();
     // What may have been written by us before the connection was lost is ours, and not there before.
     let mut memory = Memory::default();
@@ -44,6 +43,7 @@ pub(super) async fn accept(store: &Postgres, requests: &[Accept], at: Timestamp)
 
 /// Accepts a request that begins a run of its own, in one statement, in the hope that nobody knows it yet.
 async fn alone(store: &Postgres, request: &Accept, at: Timestamp) -> Result<Vec<Accepted>, Fault> {
+    request.check().map_err(Error::Invalid)?;
     let session = store.session().await?;
     let change = Change::of(request.clone().apply(at), &mut Ends::default());
     let changes = [change];

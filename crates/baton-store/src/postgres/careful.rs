@@ -267,10 +267,10 @@ impl Seen {
         let mut unknown = Vec::new();
         for run in runs {
             let id = RunId::parse(*run).map_err(Error::Damaged)?;
-            if !self.ends.contains_key(&id) {
-                self.ends.insert(id, End { head: Head::START, at: None });
+            self.ends.entry(id).or_insert_with(|| {
                 unknown.push(*run);
-            }
+                End { head: Head::START, at: None }
+            });
         }
         if unknown.is_empty() {
             return Ok(());

@@ -77,9 +77,7 @@ impl Model {
         }
         self.all_or_nothing(|model| {
             let transition = model.happen(&order.id, order.command, at)?;
-            for action in &transition.actions {
-                model.follow(&transition.handoff, action, at);
-            }
+            transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
             Ok(model.handoffs[&order.id].handoff.clone())
         })
     }
@@ -99,9 +97,8 @@ impl Model {
                     Step::Apply(id, _) if !model.handoffs.contains_key(&id) => return Err(Error::NotFound(id)),
                     Step::Apply(id, command) => {
                         let transition = model.happen(&id, command, latest)?;
-                        let (done, after) = (&transition.handoff, transition.handoff.changed_at);
-                        transition.actions.iter().for_each(|action| model.follow(done, action, after));
-                        latest = latest.max(after);
+                        transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
+                        latest = latest.max(transition.handoff.changed_at);
                         transition.handoff
                     }
                 };
@@ -123,7 +120,7 @@ impl Model {
             for (_, id) in &due {
                 // What came back to it a moment ago may have changed it.
                 let Ok(transition) = model.happen(id, Command::Expire(Expire { dice }), at) else { continue };
-                transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action, at));
+                transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
                 rescued.push(transition.handoff);
             }
             Ok(rescued)
@@ -195,14 +192,13 @@ impl Model {
         Ok(transition)
     }
 
-    /// Resumes the caller if it still waits; otherwise there is nobody to give the result to.
-    /// Lets whoever waits go on. If it is finished itself, nobody waits any more.
-    fn follow(&mut self, done: &Handoff, action: &Action, at: Timestamp) {
+    /// Lets whoever waits go on, not before what it goes on with. If it is finished itself, nobody waits any more.
+    fn follow(&mut self, done: &Handoff, action: &Action) {
         if let Action::Return { to } = action
             && self.handoffs.contains_key(to)
         {
             let report = self.reported(done);
-            let _ = self.happen(to, Command::Resume(Resume::after(done, report.as_ref())), at);
+            let _ = self.happen(to, Command::Resume(Resume::after(done, report.as_ref())), done.changed_at);
         }
     }
 

@@ -17,16 +17,16 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
-use crate::people::terminal::Terminal;
+use crate::people::talk::Screen;
 use crate::render;
 use crate::render::sheet::Paint;
 use crate::store::{Access, Session, StoreOptions};
-use crate::user;
 
 /// Show everything that waits for a person
 ///
 /// The one that has waited longest comes first, each with the command that answers it. With --decide each is asked
-/// about at the terminal, one after the other; with --answers a file plays the person, and is recorded as such.
+/// about at the terminal, one after the other; with --answers a file plays the person, and is recorded as such. Both end
+/// with 3 if something still waits.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton inbox\n  baton inbox --decide\n  baton inbox --run run-7 --json")]
 pub(crate) struct Options {
@@ -65,18 +65,15 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let (waiting, more) = waiting(&session, options).await?;
-        let mut people: Vec<Arc<dyn People>> = Vec::new();
         if let Some(answers) = &answers {
             forget_what_was_used(&session, answers, &waiting).await?;
-            people.push(answers.clone());
         }
-        if options.decide {
-            people.push(Arc::new(Terminal::new(Arc::new(*output), user::name())));
-        }
-        match people.is_empty() {
-            true => show(&session, options, &waiting, output)?,
-            false => decide(&session, &InTurn(people), &waiting, output).await?,
-        }
+        let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
+        let people = InTurn::new(answers.clone(), screen);
+        let exit = match people.is_nobody() {
+            true => show(&session, options, &waiting, output).map(|()| Exit::Done)?,
+            false => decide(&session, &people, &waiting, output).await?,
+        };
         if let Some(answers) = &answers {
             for line in answers.unused() {
                 output.note(&format!("{}:{line}: nothing asked for this answer", answers.name()));
@@ -85,7 +82,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         if more > 0 {
             output.note(&format!("{more} more wait; --limit shows them"));
         }
-        Ok(Exit::Done)
+        Ok(exit)
     })
 }
 
@@ -147,23 +144,28 @@ async fn decide(
     people: &dyn People,
     waiting: &[(Handoff, Question)],
     output: &Output,
-) -> Result<(), CommandError> {
+) -> Result<Exit, CommandError> {
+    let mut exit = Exit::Done;
     for (handoff, question) in waiting {
         let Some(said) = people.decide(question).await else {
             output.note(&format!("{}: nothing was decided", handoff.id));
+            exit = Exit::Waiting;
             continue;
         };
         let shown = question.shown.clone();
         let decide = Decide { by: said.by, door: said.door, shown, decision: said.decision, note: said.note };
         match session.apply(handoff, Command::Decide(decide), Vec::new()).await {
             Ok(applied) => session.tell(&applied, false, output)?,
-            Err(error) => output.error(&error),
+            Err(error) => {
+                output.error(&error);
+                exit = Exit::Waiting;
+            }
         }
     }
     if waiting.is_empty() {
         output.note(&format!("nothing waits for a person in {}", session.location));
     }
-    Ok(())
+    Ok(exit)
 }
 
 /// Each answer is used once, however often the command is given.

@@ -1,6 +1,7 @@
 //! `baton show`: shows one handoff: where it is, what the next attempt must know, and what happened.
 
 use baton_engine::handoff::{Digest, Written};
+use baton_engine::people::Question;
 use clap::Args;
 use serde_json::json;
 
@@ -61,9 +62,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let mut text = render::handoff::lines(&handoff, session.now());
     let mut sheet = Sheet::new(Paint { colored: output.has_color() });
     match asking::question(&handoff, &events) {
+        // What was said before stands above.
         Some(question) => {
             sheet.heading("");
+            let question = Question { text: String::new(), ..question };
             render::question::body(&mut sheet, &question);
+            sheet.row("digest", &question.shown.0);
         }
         None => render::question::evidence(&mut sheet, &asking::examined(&events)),
     }

@@ -143,3 +143,104 @@ fn place(handoff: &Handoff) -> String {
     let phase = handoff.terms.step.as_ref().map(|step| step.phase.clone()).filter(|phase| !phase.is_empty());
     phase.unwrap_or_else(|| handoff.id.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::people::sample;
+
+    fn answers(text: &str) -> Answers {
+        Answers::new("a.yaml".to_owned(), entry::read("a.yaml", text.as_bytes()).expect("sound"))
+    }
+
+    fn decide(answers: &Answers, question: &Question) -> Option<Said> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(answers.decide(question))
+    }
+
+    fn word(answers: &Answers, phase: &str, ask: Ask) -> String {
+        match decide(answers, &sample::question(phase, ask)).map(|said| said.decision) {
+            Some(Decision::Approve) => "approve".to_owned(),
+            Some(Decision::Reject { feedback }) => feedback,
+            Some(Decision::Answer { answers: text } | Decision::Ask { question: text }) => text,
+            None => "-".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_first_that_fits_is_used_once() {
+        let file = answers(
+            "- {phase: plan, reject: shorter}\n- {phase: plan, approve: true}\n- {ask: clarification, answer: SQLite}\n\
+             - {phase: 'tools/*/review', approve: true, note: fine}\n- {phase: '**', answer: any words}\n",
+        );
+        assert_eq!(word(&file, "plan", Ask::Review), "shorter");
+        assert_eq!(word(&file, "plan", Ask::Review), "approve");
+        assert_eq!(word(&file, "plan", Ask::Review), "-");
+        assert_eq!(word(&file, "tools/a/b/review", Ask::Review), "-", "a star is one name");
+        assert_eq!(word(&file, "tools/a/review", Ask::Clarification), "SQLite");
+        assert_eq!(word(&file, "tools/a/review", Ask::Clarification), "any words");
+        assert_eq!(file.unused(), [4]);
+        let said = decide(&file, &sample::question("tools/a/review", Ask::Review)).expect("one is left");
+        assert_eq!((said.by.as_str(), said.door.as_str()), ("answers:a.yaml:4", "answers"));
+        assert_eq!(said.note.as_deref(), Some("fine"));
+    }
+
+    #[test]
+    fn where_choices_are_offered_only_they_fit() {
+        let file = answers("- {approve: true}\n- {answer: whatever}\n- {answer: Revise}\n");
+        let mut gate = sample::question("limit", Ask::Gate);
+        gate.choices = vec![("continue".to_owned(), String::new()), ("revise".to_owned(), String::new())];
+        let decision = decide(&file, &gate).map(|said| said.decision);
+        assert_eq!(decision, Some(Decision::Answer { answers: "Revise".to_owned() }));
+        assert_eq!(decide(&file, &gate), None);
+        assert_eq!(word(&file, "limit", Ask::Gate), "approve");
+    }
+
+    const PHASES: [&str; 3] = ["plan", "tools/a/review", "tools/b/review"];
+    const ASKS: [Ask; 3] = [Ask::Review, Ask::Clarification, Ask::Gate];
+
+    fn a_file() -> impl Strategy<Value = String> {
+        let phases = prop::sample::select(vec!["plan", "**", "tools/*/review", "tools/b/review"]);
+        let asks = prop::sample::select(vec!["any", "review", "clarification", "gate"]);
+        let decisions = prop::sample::select(vec!["approve: true", "reject: no", "answer: x", "question: y"]);
+        let entry = (phases, asks, decisions)
+            .prop_map(|(phase, ask, decision)| format!("- {{phase: '{phase}', ask: {ask}, {decision}}}\n"));
+        prop::collection::vec(entry, 1..12).prop_map(|entries| entries.concat())
+    }
+
+    proptest! {
+        /// A run that was killed and goes on with the same file gets the same answers as one that was not, in whatever
+        /// order its decisions were recorded.
+        #[test]
+        fn a_resumed_run_goes_on_in_the_file(
+            file in a_file(),
+            asked in prop::collection::vec((0..PHASES.len(), 0..ASKS.len()), 0..12),
+            crash in 0..12_usize,
+            backwards in any::<bool>(),
+        ) {
+            let questions: Vec<Question> =
+                asked.iter().map(|(phase, ask)| sample::question(PHASES[*phase], ASKS[*ask])).collect();
+            let undisturbed = answers(&file);
+            let expected: Vec<Option<Said>> =
+                questions.iter().map(|question| decide(&undisturbed, question)).collect();
+            let crash = crash.min(questions.len());
+            let record = |(question, said): (&Question, &Option<Said>)| {
+                let Said { decision, note, by, door } = said.clone()?;
+                let decide = Decide { by, door, shown: question.shown.clone(), decision, note };
+                Some(Recorded { place: question.phase.clone(), ask: question.ask, decide })
+            };
+            let mut recorded: Vec<Recorded> =
+                questions.iter().zip(&expected).take(crash).filter_map(record).collect();
+            if backwards {
+                recorded.reverse();
+            }
+            let resumed = answers(&file);
+            resumed.forget(&recorded);
+            let after: Vec<Option<Said>> =
+                questions[crash..].iter().map(|question| decide(&resumed, question)).collect();
+            prop_assert_eq!(after, expected[crash..].to_vec());
+        }
+    }
+}

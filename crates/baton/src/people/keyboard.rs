@@ -43,6 +43,12 @@ impl Keyboard {
         line
     }
 
+    /// Says whether no line is there.
+    #[cfg(test)]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.lines.is_empty()
+    }
+
     /// Returns what was typed while nobody waited for it: it was meant for something else.
     pub(crate) fn typed_before(&mut self) -> Option<String> {
         let line = self.lines.try_recv().ok()?;

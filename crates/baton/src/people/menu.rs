@@ -83,3 +83,48 @@ fn misunderstood(typed: &str, words: &[&str], choices: &[String]) -> String {
         None => format!("please type one of: {}", known.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::sample;
+
+    #[test]
+    fn the_line_says_what_can_be_typed() {
+        let mut gate = sample::question("limit", Ask::Gate);
+        assert_eq!(line(&gate), "[a]pprove  [r]eject  [t]ell  [d]ocument  [l]ater");
+        gate.choices = vec![("revise".to_owned(), String::new())];
+        gate.document = None;
+        assert_eq!(line(&gate), "[1-1] or the name of a choice  [r]eject  [l]ater");
+        assert_eq!(line(&sample::question("a", Ask::Clarification)), "[a]nswer  [d]ocument  [l]ater");
+    }
+
+    #[test]
+    fn no_two_words_begin_alike() {
+        for ask in [Ask::Review, Ask::Clarification, Ask::Gate] {
+            let mut letters: Vec<_> =
+                words(&sample::question("a", ask)).iter().map(|word| word.as_bytes()[0]).collect();
+            letters.sort_unstable();
+            letters.dedup();
+            assert_eq!(letters.len(), words(&sample::question("a", ask)).len(), "{ask:?}");
+        }
+    }
+
+    #[test]
+    fn choices_come_before_words() {
+        let mut gate = sample::question("limit", Ask::Gate);
+        gate.choices = ["reject", "later"].map(|word| (word.to_owned(), String::new())).into();
+        assert_eq!(read(&gate, "reject"), Ok(Wish::Choose("reject".to_owned())));
+        assert_eq!(read(&gate, "r too dear"), Ok(Wish::Reject(Some("too dear".to_owned()))));
+    }
+
+    #[test]
+    fn typos_are_answered() {
+        let review = sample::question("a", Ask::Review);
+        assert_eq!(read(&review, "aprove"), Err("did you mean `approve`?".to_owned()));
+        assert_eq!(
+            read(&review, "xyz"),
+            Err("please type one of: approve, reject, question, document, later".to_owned())
+        );
+    }
+}

@@ -91,6 +91,11 @@ impl<'t> Talk<'t> {
     /// Asks for a text of one or more lines; `None` if nothing was written.
     pub(crate) async fn text(&mut self, prompt: &str) -> Option<String> {
         self.tell(&format!("{prompt} (an empty line ends it)"));
+        self.lines_until(|_| None).await
+    }
+
+    /// Reads lines up to an empty one, or up to a first line that says everything.
+    async fn lines_until(&mut self, says_all: impl Fn(&str) -> Option<String>) -> Option<String> {
         self.unfinished.clear();
         loop {
             // Who goes away in the middle of a text has not finished it.
@@ -98,6 +103,9 @@ impl<'t> Talk<'t> {
             if line.trim().is_empty() {
                 let text = std::mem::take(&mut self.unfinished).join("\n");
                 return Some(text).filter(|text| !text.trim().is_empty());
+            }
+            if let Some(all) = says_all(&line).filter(|_| self.unfinished.is_empty()) {
+                return Some(all);
             }
             self.unfinished.push(line);
         }
@@ -130,12 +138,15 @@ impl<'t> Talk<'t> {
         Some(reply::together(&question.questions, &answers))
     }
 
-    /// Asks one question. A number picks one of its options; every other text is an answer, too.
+    /// Asks one question. One of its options is picked by number or name; every other text is an answer, too.
     async fn answer(&mut self, prompt: &str, options: &[String]) -> Option<String> {
+        if options.is_empty() {
+            return self.text(prompt).await;
+        }
+        self.tell(&format!("{prompt} (one of these, or your own words and an empty line)"));
         for (index, option) in options.iter().enumerate() {
             self.tell(&format!("  {}. {option}", index + 1));
         }
-        let text = self.text(prompt).await?;
-        Some(reply::choice_or_number(&text, options).unwrap_or(text))
+        self.lines_until(|line| reply::choice_or_number(line, options).ok()).await
     }
 }

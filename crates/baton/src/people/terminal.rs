@@ -80,6 +80,7 @@ impl<'a> Asking<'a> {
 
     async fn decide(&mut self, question: &Question) -> Option<(Decision, Option<String>)> {
         loop {
+            self.talk.screen.write("\n");
             self.talk.tell(&menu::line(question));
             let typed = self.talk.line("Your decision:").await?;
             if typed.trim().is_empty() {
@@ -154,4 +155,198 @@ fn forget_what_was_typed() {
     #[cfg(unix)]
     // Standard input that is no terminal has nothing to forget.
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, PipeWriter, Write};
+    use std::sync::Mutex as StdMutex;
+    use std::time::Duration;
+
+    use baton_engine::handoff::{Ask, Written};
+    use baton_protocol::Dialect;
+
+    use super::*;
+    use crate::people::sample;
+
+    /// Remembers what was written, and when drawing was held.
+    #[derive(Default)]
+    struct Paper(StdMutex<String>);
+
+    impl Paper {
+        fn text(&self) -> String {
+            self.0.lock().expect("no panic").clone()
+        }
+    }
+
+    impl Screen for Paper {
+        fn write(&self, text: &str) {
+            self.0.lock().expect("no panic").push_str(text);
+        }
+
+        fn hold(&self) {
+            self.write("<hold>");
+        }
+
+        fn go_on(&self) {
+            self.write("<go on>");
+        }
+    }
+
+    /// A terminal at which this was typed, what it shows, and where more can be typed.
+    fn terminal(typed: &str) -> (Terminal, Arc<Paper>, PipeWriter) {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(typed.as_bytes()).expect("typed");
+        let paper = Arc::new(Paper::default());
+        let keyboard = Keyboard::reading(|| BufReader::new(reader));
+        (Terminal::with_keyboard(paper.clone(), "ana".to_owned(), keyboard), paper, writer)
+    }
+
+    async fn said(question: &Question, typed: &str) -> Option<(Decision, Option<String>)> {
+        let (terminal, _, writer) = terminal(typed);
+        drop(writer);
+        let said = terminal.decide(question).await?;
+        assert_eq!((said.by.as_str(), said.door.as_str()), ("ana", "terminal"));
+        Some((said.decision, said.note))
+    }
+
+    /// Waits until something is shown.
+    async fn shows(paper: &Paper, shown: &str) {
+        let seen = async {
+            while !paper.text().contains(shown) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), seen).await.expect("it is shown");
+    }
+
+    /// Asks, and types when something is shown.
+    async fn said_when(
+        terminal: &Terminal,
+        question: &Question,
+        paper: &Paper,
+        typed: (&str, &mut PipeWriter, &str),
+    ) -> Option<Said> {
+        let (shown, writer, text) = typed;
+        let typing = async {
+            shows(paper, shown).await;
+            writer.write_all(text.as_bytes()).expect("typed");
+        };
+        tokio::join!(terminal.decide(question), typing).0
+    }
+
+    #[tokio::test]
+    async fn a_review_is_approved_rejected_or_asked_about() {
+        let review = sample::question("plan", Ask::Review);
+        let reject = |feedback: &str| Decision::Reject { feedback: feedback.to_owned() };
+        assert_eq!(said(&review, "a\n").await, Some((Decision::Approve, None)));
+        assert_eq!(said(&review, "approve go ahead\n").await, Some((Decision::Approve, Some("go ahead".to_owned()))));
+        assert_eq!(said(&review, "r no tests\n").await, Some((reject("no tests"), None)));
+        assert_eq!(said(&review, "r\none\ntwo\n\n").await, Some((reject("one\ntwo"), None)));
+        let asked = Decision::Ask { question: "why?".to_owned() };
+        assert_eq!(said(&review, "nonsense\n\nd\nq\nwhy?\n\n").await, Some((asked, None)));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_decided_by_silence() {
+        let review = sample::question("plan", Ask::Review);
+        for typed in ["", "\n\n", "l\n", "y\n", "r\nbecause", "r\n\n", "answer yes\n", "approved\n"] {
+            assert_eq!(said(&review, typed).await, None, "{typed:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn choices_are_picked_by_number_or_name() {
+        let mut gate = sample::question("limit", Ask::Gate);
+        gate.choices = [("continue", "goes on"), ("stop", "")].map(|(word, text)| (word.into(), text.into())).into();
+        let chosen = |word: &str| Some((Decision::Answer { answers: word.to_owned() }, None));
+        assert_eq!(said(&gate, "2\n").await, chosen("stop"));
+        assert_eq!(said(&gate, "3\nContinue\n").await, chosen("continue"));
+        assert_eq!(said(&gate, "a\n").await, None, "approval is no choice");
+    }
+
+    #[tokio::test]
+    async fn every_question_is_answered() {
+        let mut asked = sample::question("plan", Ask::Clarification);
+        asked.questions = vec!["Which?".to_owned(), "When?".to_owned()];
+        let answers = Decision::Answer { answers: "Which?\n→ SQLite\nWhen?\n→ Now\nor later".to_owned() };
+        assert_eq!(said(&asked, "a\nSQLite\n\nNow\nor later\n\n").await, Some((answers, None)));
+        assert_eq!(said(&asked, "a\nSQLite\n\n\n").await, None, "the second has no answer");
+    }
+
+    #[tokio::test]
+    async fn options_are_picked_or_answered_in_own_words() {
+        let report = r#"{"baton": 1, "document": "report", "outcome": "needs_clarification",
+            "questions": [{"question": "Which?", "options": ["SQLite", "PostgreSQL"]}, "When?"]}"#;
+        let mut asked = sample::question("plan", Ask::Clarification);
+        asked.document = Some(Written::new(Dialect::Native, report));
+        asked.questions = vec!["Which?".to_owned(), "When?".to_owned()];
+        let answers =
+            |which: &str| Some((Decision::Answer { answers: format!("Which?\n→ {which}\nWhen?\n→ Now") }, None));
+        assert_eq!(said(&asked, "a\n2\nNow\n\n").await, answers("PostgreSQL"));
+        assert_eq!(said(&asked, "a\nsqlite\nNow\n\n").await, answers("SQLite"));
+        assert_eq!(said(&asked, "a\n3\n\nNow\n\n").await, answers("3"), "not offered, but their own words");
+        assert_eq!(said(&asked, "a\nNeither:\n2\n\nNow\n\n").await, answers("Neither:\n2"));
+    }
+
+    #[tokio::test]
+    async fn questions_wait_for_each_other() {
+        let (terminal, paper, _writer) = terminal("a\nl\n");
+        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        let (one, two) = tokio::join!(terminal.decide(&first), terminal.decide(&second));
+        assert_eq!((one.map(|said| said.decision), two), (Some(Decision::Approve), None));
+        insta::assert_snapshot!(paper.text(), @"
+        <hold>
+        first (run-1.first): work of writer, to be reviewed
+        status    complete
+        summary   All rows are written.
+
+        [a]pprove  [r]eject  [q]uestion  [d]ocument  [l]ater
+        Your decision: <go on><hold>
+        second (run-1.second): work of writer, to be reviewed
+        status    complete
+        summary   All rows are written.
+
+        [a]pprove  [r]eject  [q]uestion  [d]ocument  [l]ater
+        Your decision: <go on>
+        ");
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_taken_back_approves_nothing_else() {
+        let (terminal, paper, mut writer) = terminal("r\nmuch to say\n");
+        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        tokio::select! {
+            said = terminal.decide(&first) => panic!("nobody decided, but {said:?}"),
+            () = shows(&paper, "> >") => {}
+        }
+        let text = paper.text();
+        assert!(text.ends_with("this was decided elsewhere\nnot used: much to say\n<go on>"), "{text}");
+        // The first word may have been typed for the question before: it must be said again.
+        let typed = ("second (run-1.second)", &mut writer, "a\nno\na\ny\n");
+        let said = said_when(&terminal, &second, &paper, typed).await.expect("decided");
+        assert_eq!(said.decision, Decision::Approve);
+        assert_eq!(paper.text().matches("Is this meant for second?").count(), 2);
+        let third = sample::question("third", Ask::Review);
+        assert!(said_when(&terminal, &third, &paper, ("third (run-1.third)", &mut writer, "a\n")).await.is_some());
+        assert_eq!(paper.text().matches("Is this meant for").count(), 2, "only the next one is in doubt");
+    }
+
+    #[tokio::test]
+    async fn what_was_typed_before_a_question_does_not_answer_it() {
+        let (terminal, paper, mut writer) = terminal("");
+        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        tokio::select! {
+            said = terminal.decide(&first) => panic!("nobody decided, but {said:?}"),
+            () = shows(&paper, "Your decision:") => {}
+        }
+        writer.write_all(b"approve\n").expect("typed");
+        // The line has arrived when nobody asked for it.
+        while terminal.desk.lock().await.keyboard.is_silent() {
+            tokio::task::yield_now().await;
+        }
+        let typed = ("second (run-1.second)", &mut writer, "l\n");
+        assert_eq!(said_when(&terminal, &second, &paper, typed).await, None);
+        assert!(paper.text().contains("not used, for nothing was asked: approve"), "{}", paper.text());
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "examined": question.examined,
         "document": question.document.as_ref().map(super::handoff::document),
         "digest": digest,
-        "commands": commands(question, store),
+        "commands": commands(handoff, question, store),
     })
 }
 
@@ -75,16 +75,19 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     if !words.is_empty() {
         text.push_str(&format!("  choices: {}\n", one_line(&words.join(", "))));
     }
-    let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
+    let commands =
+        commands(handoff, question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
     text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
     text
 }
 
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
-fn commands(question: &Question, store: &str) -> Vec<String> {
+fn commands(handoff: &Handoff, question: &Question, store: &str) -> Vec<String> {
     let with = |verb: &str| format!("baton {verb} {}{store}", question.handoff);
     match (question.ask, question.choices.is_empty()) {
         (Ask::Review, _) => vec![with("approve"), with("reject"), with("ask")],
+        // The agent that waits for the person can be asked, too.
+        (Ask::Gate, true) if handoff.terms.returns_to.is_some() => vec![with("answer"), with("reject"), with("ask")],
         (Ask::Gate, true) => vec![with("approve"), with("reject")],
         (Ask::Clarification, _) | (Ask::Gate, false) => vec![with("answer")],
     }

@@ -1,7 +1,7 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
 use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::{Ask, Digest};
+use baton_engine::handoff::Ask;
 use baton_engine::people::Question;
 use baton_protocol::model::Document;
 
@@ -22,7 +22,7 @@ pub(crate) fn lines(question: &Question, paint: Paint) -> String {
 
 /// Writes everything below the heading.
 pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
-    sheet.row("before", &question.text);
+    sheet.row("so far", &question.text);
     if let Some(written) = &question.document {
         document::write(sheet, written, &question.text);
     }
@@ -32,8 +32,6 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     }
     evidence(sheet, &question.examined);
     options(sheet, question);
-    let Digest(digest) = &question.shown;
-    sheet.row("digest", digest);
 }
 
 /// Says in one line what is asked, and by whom.
@@ -78,7 +76,7 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
-        let seen = format!("{}{}", one_line(&examined.seen), sha256.unwrap_or_default());
+        let seen = one_line(&format!("{}{}", examined.seen, sha256.unwrap_or_default()));
         let (claim, rule) = (cell(&examined.claim), cell(&examined.rule));
         let rule = paint.tint(Tint::Faint, &format!("{rule:<rules$}"));
         format!("{} {claim:<claims$}  {rule}  {seen}", paint.tint(tint, sign))
@@ -109,5 +107,97 @@ pub(crate) fn cut(text: &str, characters_max: usize) -> String {
     match text.char_indices().nth(characters_max) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::handoff::Written;
+    use baton_engine::{HandoffId, RunId};
+    use baton_protocol::Dialect;
+
+    use super::*;
+
+    fn question(ask: Ask, text: &str, change: impl FnOnce(&mut Question)) -> String {
+        let document = Written::new(Dialect::Native, text);
+        let mut question = Question {
+            handoff: HandoffId::parse("run-1.plan").expect("safe"),
+            run: RunId::parse("run-1").expect("safe"),
+            phase: "plan".to_owned(),
+            agent: "architect".to_owned(),
+            ask,
+            title: String::new(),
+            text: String::new(),
+            items: Vec::new(),
+            questions: Vec::new(),
+            choices: Vec::new(),
+            shown: document.digest(),
+            document: Some(document),
+            examined: Vec::new(),
+        };
+        change(&mut question);
+        lines(&question, Paint { colored: false })
+    }
+
+    #[test]
+    fn reports_are_shown_with_their_questions_and_what_is_left_out_is_named() {
+        let report = r#"{"baton": 1, "document": "report", "outcome": "needs_clarification", "summary": "Two ways are open.",
+            "questions": ["When?", {"question": "Which?", "options": ["SQLite", {"label": "PostgreSQL"}],
+            "impact": "the schema", "default_assumption": "SQLite"}], "artifacts": ["a.md", {"path": "b.md", "type": "spec"}],
+            "files_modified": ["src/a.rs"], "verification": {"tests": "pass"}, "metrics": {"rows": 4}, "warnings": []}"#;
+        insta::assert_snapshot!(question(Ask::Clarification, report, |_| {}), @"
+        plan (run-1.plan): architect has questions
+        status    needs_clarification
+        summary   Two ways are open.
+        questions 1. When?
+                  2. Which?
+                     options: SQLite | PostgreSQL
+                     depends on it: the schema
+                     without an answer: SQLite
+        artifacts a.md
+                  b.md (spec)
+        changed   src/a.rs
+        says      tests: pass
+        also      metrics, fields of its dialect (in the whole document)
+        ");
+    }
+
+    #[test]
+    fn what_the_engine_tells_is_not_told_twice() {
+        let report = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
+        let told = question(Ask::Gate, report, |question| {
+            question.text = "The limit of 3 visits is reached.\nLast it said: All rows are written.".to_owned();
+            question.questions = vec!["What now?".to_owned()];
+            question.choices = vec![("continue".to_owned(), "one more".to_owned()), ("stop".to_owned(), String::new())];
+        });
+        insta::assert_snapshot!(told, @"
+        plan (run-1.plan): architect asks for a decision
+        so far    The limit of 3 visits is reached.
+                  Last it said: All rows are written.
+        status    complete
+        questions 1. What now?
+        choices   1. continue  one more
+                  2. stop
+        ");
+    }
+
+    #[test]
+    fn documents_cannot_write_to_the_terminal() {
+        let text =
+            "{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"a\\u001b[2Jb\\rc\"}";
+        let told = question(Ask::Review, text, |question| {
+            question.phase = "p\u{1b}[1m".to_owned();
+            question.choices = vec![("x\u{7}".to_owned(), "y\u{1b}".to_owned())];
+            question.examined = vec![Examined {
+                rule: "r\u{1b}".to_owned(),
+                claim: "c\u{1b}\n".to_owned(),
+                verdict: Finding::Refuted,
+                seen: "s\u{9b}".to_owned(),
+                sha256: Some("\u{1b}".to_owned()),
+            }];
+        });
+        assert!(!told.contains(|letter: char| letter.is_control() && letter != '\n'), "{told:?}");
+        let unreadable = question(Ask::Review, "\u{1b}[2Jno document", |_| {});
+        assert!(unreadable.contains("no document") && !unreadable.contains('\u{1b}'), "{unreadable:?}");
     }
 }

@@ -74,7 +74,7 @@ fn the_list_names_every_rule() {
         assert_eq!(run.stdout.lines().filter(|text| text.starts_with(&line)).count(), 1, "{line}");
     }
     let groups: Vec<&str> = run.stdout.lines().filter(|line| !line.is_empty() && !line.starts_with(' ')).collect();
-    assert_eq!(groups, ["shape", "blocked", "context", "package", "task", "mailbox", "evidence"]);
+    assert_eq!(groups, ["shape", "blocked", "context", "package", "task", "mailbox", "evidence", "workflow"]);
 }
 
 #[test]

@@ -76,6 +76,12 @@ fn every_command_of_the_tour_prints_what_the_guide_of_the_folders_says() {
 }
 
 #[cfg(unix)]
+#[test]
+fn every_command_of_the_tour_prints_what_the_guide_of_gates_says() {
+    take_the_tour("docs/gates.md");
+}
+
+#[cfg(unix)]
 fn take_the_tour(document: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let readme = fs::read_to_string(root.join(document)).expect("the document");

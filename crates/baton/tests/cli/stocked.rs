@@ -44,16 +44,22 @@ impl Stocked {
 
     /// Accepts the usual request for the agent `b`, with other terms.
     pub(crate) fn accept_with(&self, id: &str, run: &str, change: impl FnOnce(&mut Terms)) -> HandoffId {
+        self.accept_document(id, run, Written::new(Dialect::Task, REQUEST), change)
+    }
+
+    /// Accepts any request for the agent `b`, with other terms.
+    pub(crate) fn accept_document(
+        &self,
+        id: &str,
+        run: &str,
+        request: Written,
+        change: impl FnOnce(&mut Terms),
+    ) -> HandoffId {
         let mut terms = Terms::between("a", "b");
         change(&mut terms);
         let id = HandoffId::parse(id).expect("safe");
-        let accept = Accept {
-            id: id.clone(),
-            run: RunId::parse(run).expect("safe"),
-            terms,
-            request: Written::new(Dialect::Task, REQUEST),
-            notes: Vec::new(),
-        };
+        let accept =
+            Accept { id: id.clone(), run: RunId::parse(run).expect("safe"), terms, request, notes: Vec::new() };
         self.runtime.block_on(self.store.accept(vec![accept], now())).expect("accepted");
         id
     }

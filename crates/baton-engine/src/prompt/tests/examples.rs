@@ -5,6 +5,7 @@ use baton_protocol::model::terms::{ExpectedOutput, TaskPhase};
 use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Hints, Kind, Settings, Surroundings};
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::*;
 
@@ -98,7 +99,99 @@ fn a_bare_request_is_enough() {
     }
 }
 
+/// Changes an example as the contract says, and judges it again.
+fn assert_other_end(dialect: Dialect, change: impl Fn(&mut Value)) {
+    let mut case = Case::usual();
+    case.request.phase = (dialect == Dialect::Task).then(|| Label::Name("write".to_owned()));
+    let prompt = case.prompt(dialect).text;
+    let (document, _) =
+        judged(blocks(&prompt).last().expect("an example"), dialect, &case.request, &Settings::default());
+    let mut value = dialect.write(&document.expect("a document")).expect("it can be written");
+    change(&mut value);
+    let (_, said) = judged(&value.to_string(), dialect, &case.request, &Settings::default());
+    assert_eq!(said, Vec::<String>::new(), "{value:#}");
+}
+
+#[test]
+fn the_other_ends_of_blocks_are_valid() {
+    let words = json!(["Asked the server for its tools: no answer within 30 s"]);
+    for (dialect, status) in
+        [(Dialect::MetadataBlock, "status"), (Dialect::PhaseBlock, "status"), (Dialect::Native, "outcome")]
+    {
+        for reason in crate::prompt::page::REASONS {
+            assert_other_end(dialect, |value| {
+                value[status] = "blocked".into();
+                value["blocked_reason"] = (*reason).into();
+                value["attempted"] = words.clone();
+                if dialect == Dialect::PhaseBlock {
+                    let blocker =
+                        json!({ "type": reason, "description": "The server is down", "resolution": "Start it" });
+                    value["handoff"]["blockers"] = json!([blocker]);
+                }
+            });
+        }
+        assert_other_end(dialect, |value| value[status] = "needs_review".into());
+        assert_other_end(dialect, |value| {
+            value[status] = "needs_clarification".into();
+            value["questions"] = json!(["Is the history wanted?"]);
+        });
+    }
+    assert_other_end(Dialect::MetadataBlock, |value| value["verdict"] = "CHANGES_REQUESTED".into());
+    assert_other_end(Dialect::Native, |value| {
+        value["outcome"] = "failed".into();
+        value["error"] = json!({ "code": "TIMEOUT", "message": "The index did not load within 60 s" });
+    });
+}
+
+#[test]
+fn the_other_ends_of_packages_tasks_and_mailboxes_are_valid() {
+    assert_other_end(Dialect::Package, |value| {
+        let handoff = &mut value["handoff"];
+        handoff["kind"] = "delegation".into();
+        handoff["to"] = json!({ "agent": "security-check", "reason": "The tokens need a place" });
+        handoff["expectations"] = json!({ "deliverable": "Where the tokens are kept, and why there" });
+    });
+    assert_other_end(Dialect::Package, |value| {
+        let handoff = &mut value["handoff"];
+        handoff["kind"] = "escalation".into();
+        handoff["to"]["agent"] = "human".into();
+        handoff["context"]["open_questions"] = json!([{ "question": "Is the history wanted?", "priority": "high" }]);
+    });
+    assert_other_end(Dialect::Package, |value| {
+        let handoff = &mut value["handoff"];
+        handoff["kind"] = "gate".into();
+        handoff["to"]["agent"] = "human".into();
+        handoff["gate"] = json!({ "type": "blocking", "name": "mapping" });
+        handoff["validation_request"] = json!({ "items": ["The 12 fields of section 2"] });
+    });
+    for (status, decision) in [
+        ("blocked", "STOP"),
+        ("partial", "STOP"),
+        ("partial", "CLARIFY"),
+        ("complete", "CLARIFY"),
+        ("complete", "STOP"),
+    ] {
+        assert_other_end(Dialect::Task, |value| {
+            value["status"] = status.into();
+            value["decision"] = decision.into();
+            value["issues"] = json!(["Is the history wanted?"]);
+        });
+    }
+    assert_other_end(Dialect::Mailbox, |value| {
+        let answer = value.as_object_mut().expect("an object");
+        answer.retain(|name, _| {
+            !["timestamp_completed", "completed_at", "output", "validation"].contains(&name.as_str())
+        });
+        answer["status"] = "failed".into();
+        answer.insert("timestamp_failed".to_owned(), "2026-05-04T08:22:41Z".into());
+        let error = json!({ "code": "DEPENDENCY_MISSING", "message": "The schema is not there", "severity": "error" });
+        answer.insert("error".to_owned(), error);
+        answer.insert("recovery_actions".to_owned(), json!(["Put the schema beside the others"]));
+    });
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn names_do_not_spoil_an_example(
         phase in "[a-z][a-z0-9_-]{0,12}(/[a-z][a-z0-9_-]{0,12}){0,2}",

@@ -61,6 +61,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn nothing_gets_out_of_its_fence(text in hostile(), dialect in proptest::sample::select(&Dialect::ALL[..])) {
         let harmless = apart(&everywhere("a harmless text").prompt(dialect).text);

@@ -5,6 +5,7 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::prompt::Fault;
+use crate::prompt::page::{BLOCKS, Cuts, Page};
 
 fn own(case: &Case, template: &str) -> Result<String, Fault> {
     let briefing = Briefing { template: Some(template), ..case.briefing(Dialect::Task) };
@@ -26,7 +27,7 @@ fn variables_and_blocks_are_there() {
 
     ## MANDATORY SKILLS
 
-    Invoke ALL of these before you report, and name in the report those that you really invoked:
+    Invoke ALL of these before you report:
 
     - developing-with-tdd
     - verifying-before-completion
@@ -36,7 +37,7 @@ fn variables_and_blocks_are_there() {
 #[test]
 fn every_block_can_be_included_alone() {
     let case = Case::usual().say(About::Feedback, "maria", "Tabs, please.");
-    for (name, _) in crate::prompt::page::BLOCKS {
+    for (name, _) in BLOCKS {
         assert!(own(&case, &format!("{{% include '{name}' %}}")).is_ok(), "{name}");
     }
 }
@@ -58,4 +59,18 @@ fn a_fault_names_the_line() {
     assert_snapshot!(fault("{% include '../../secret' %}"), @"the template cannot be rendered: line 1: template not found: tried to include non-existing template '../../secret'");
     assert_snapshot!(fault("a\n\n{{ task"), @"the template cannot be rendered: line 3: syntax error: unexpected end of input, expected end of variable block");
     assert_snapshot!(fault("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"), @"the template cannot be rendered: line 1: it does not come to an end");
+}
+
+#[test]
+fn every_variable_and_block_is_documented() {
+    let docs =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/prompts.md")).expect("the page");
+    let case = Case::usual();
+    let briefing = case.briefing(Dialect::Task);
+    let view = Page::of(&briefing).map(|page| serde_json::to_value(page.view(&Cuts::default())));
+    let variables = view.expect("a page").expect("variables");
+    let named = variables.as_object().into_iter().flat_map(|members| members.keys().map(String::as_str));
+    let blocks = BLOCKS.iter().map(|(name, _)| *name).filter(|name| !name.starts_with("contract-"));
+    let missing: Vec<&str> = named.chain(blocks).filter(|name| !docs.contains(&format!("`{name}`"))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }

@@ -1,0 +1,60 @@
+//! A run that hands on from one step to the next: two durable commits per step, one for what follows and one for the report.
+
+use std::path::Path;
+use std::time::Instant;
+
+use baton_engine::handoff::Written;
+use baton_engine::lifecycle::{Accept, Claim, Command, Ending, Report, Route, Verdict, Verify};
+use baton_engine::store::{Order, Step};
+use baton_engine::{HandoffId, RunId, Store, Terms};
+use baton_store::sqlite::Sqlite;
+use baton_testbed::gauge::rate;
+
+use crate::cycle::now;
+
+/// How many steps a run has.
+const STEPS: usize = 10;
+
+/// Returns how many steps per second runs take, one after the other.
+pub(crate) fn steps_per_second(path: &Path, runs: usize) -> f64 {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store = Sqlite::open(path).expect("a store");
+        let start = Instant::now();
+        for run in 0..runs {
+            live(&store, run).await;
+        }
+        rate((runs * STEPS) as u64, start.elapsed())
+    })
+}
+
+async fn live(store: &dyn Store, number: usize) {
+    let name = |step: usize| HandoffId::parse(format!("run-{number:08}.{step}")).expect("a safe id");
+    let run = RunId::parse(format!("run-{number:08}")).expect("a safe id");
+    for step in 0..STEPS {
+        let mut steps = if step == 0 { Vec::new() } else { end(&name(step - 1)) };
+        let terms = Terms { verify: true, ..Terms::between("a", "b") };
+        let request = document("request", &name(step));
+        steps.push(Step::Accept(Box::new(Accept { id: name(step), run: run.clone(), terms, request })));
+        let claim = Claim { claimant: "driver".to_owned(), lease_ms: 60_000, prompt_tokens: None };
+        steps.push(Step::Apply(name(step), Command::Claim(claim)));
+        store.carry_out(steps, now()).await.expect("carried out");
+        let document = document("report", &name(step));
+        let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None };
+        store.apply(Order::new(name(step), Command::Report(report)), now()).await.expect("reported");
+    }
+}
+
+/// Verifies a step and says that another follows.
+fn end(id: &HandoffId) -> Vec<Step> {
+    let verify = Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
+    let (to, why) = ("next".to_owned(), "it comes next".to_owned());
+    let route = Route { to, why, instead_of: None, skipped: Vec::new() };
+    vec![Step::Apply(id.clone(), Command::Verify(verify)), Step::Apply(id.clone(), Command::Route(route))]
+}
+
+/// A document of about one kilobyte.
+fn document(kind: &str, id: &HandoffId) -> Written {
+    let text = format!(r#"{{"{kind}":"{id}","text":"{}"}}"#, "component requirements, ".repeat(40));
+    Written { dialect: "native".to_owned(), text }
+}

@@ -1,0 +1,128 @@
+//! Decisions from the command line: notes, questions, choices, and what is refused.
+
+use insta::assert_snapshot;
+
+use crate::gates::{digest, reported, with_gate, with_review};
+use crate::queue_life::done;
+use crate::stocked::Stocked;
+
+#[test]
+fn a_note_goes_with_the_approval() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-1", "design", &[]);
+    let shown = digest(&stocked, &id);
+    let approve = ["approve", "HO-1", "--note", "mind the costs", "--yes", "--shown", &shown, "--as", "Ann"];
+    done(&stocked.sandbox, &approve);
+    let shown = done(&stocked.sandbox, &["show", "HO-1"]).stdout;
+    assert!(shown.contains("answer    Ann: mind the costs\n"), "{shown}");
+    assert!(shown.contains("decided   approved by Ann (cli): mind the costs\n"), "{shown}");
+}
+
+#[test]
+fn a_question_goes_to_the_agent_and_comes_back() {
+    let stocked = Stocked::new();
+    let id = with_review(&stocked, "HO-2", "research");
+    let shown = digest(&stocked, &id);
+    assert_eq!(stocked.sandbox.baton(&["ask", "HO-2", "Why?"]).code, Some(2), "this is no terminal");
+    assert_eq!(stocked.sandbox.baton(&["ask", "HO-2", "--yes", "--shown", &shown]).code, Some(2), "no question");
+    done(&stocked.sandbox, &["ask", "HO-2", "Why RowWriter?", "--yes", "--shown", &shown]);
+    let claim = done(&stocked.sandbox, &["claim", "--agent", "b", "--lease", "1ms"]);
+    assert!(claim.stderr.contains("question  tester: Why RowWriter?"), "{claim}");
+    stocked.sandbox.baton(&["wait", "HO-2", "--timeout", "10ms"]);
+    reported(&stocked, &id);
+    let fence = stocked.find(&id).expect("there").fence;
+    let verdict = baton_engine::lifecycle::Verdict::Verified;
+    let verify = baton_engine::lifecycle::Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 };
+    stocked.apply(&id, baton_engine::lifecycle::Command::Verify(verify));
+    let inbox = done(&stocked.sandbox, &["inbox"]).stdout;
+    assert!(inbox.starts_with("review        HO-2 "), "it needs no review of its own, but one is owed: {inbox}");
+}
+
+#[test]
+fn a_gate_with_choices_takes_only_them() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-3", "tools", &["continue", "revise", "stop"]);
+    let shown = digest(&stocked, &id);
+    let yes = ["--yes", "--shown", &shown];
+    let sandbox = &stocked.sandbox;
+    let given = |arguments: &[&str]| sandbox.baton(&[arguments, &yes].concat());
+    assert_snapshot!(given(&["answer", "HO-3", "--choice", "contineu"]), @"
+    --- stderr
+    error: HO-3: `contineu` is none of the choices
+    hint: did you mean `continue`? known: continue, revise, stop
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["answer", "HO-3", "as you like"]), @"
+    --- stderr
+    error: HO-3: `as you like` is none of the choices
+    hint: use one of: continue, revise, stop
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["answer", "HO-3", "--choice", "2"]), @"
+    --- stderr
+    error: HO-3: `2` is none of the choices
+    hint: use one of: continue, revise, stop
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["approve", "HO-3"]), @"
+    --- stderr
+    error: HO-3: approval is none of the choices
+    hint: choose with `baton answer HO-3 --choice WORD`: continue, revise, stop
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["answer", "HO-3"]), @"
+    --- stderr
+    error: the answer is missing
+    hint: write it after the id, or give --choice or --file
+    --- exit 2
+    ");
+    assert_snapshot!(sandbox.baton(&["answer", "HO-3", "--choice", "revise"]), @"
+    --- stderr
+    error: a person decides at a terminal, and this is none
+    hint: `baton show HO-3` shows it; then decide with --yes --shown DIGEST
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["answer", "HO-3", "--choice", "Revise", "--note", "with care"]), @"
+    HO-3 completed
+    --- exit 0
+    ");
+    let told = done(sandbox, &["show", "HO-3"]).stdout;
+    assert!(told.contains("answered by tester (cli): revise\n"), "{told}");
+}
+
+#[test]
+fn where_nothing_is_offered_nothing_is_chosen() {
+    let stocked = Stocked::new();
+    let id = with_gate(&stocked, "HO-1", "design", &[]);
+    let shown = digest(&stocked, &id);
+    let given = |arguments: &[&str]| stocked.sandbox.baton(&[arguments, &["--yes", "--shown", &shown]].concat());
+    assert_snapshot!(given(&["answer", "HO-1", "--choice", "go"]), @"
+    --- stderr
+    error: HO-1: there is nothing to choose from
+    hint: answer in words: baton answer ID TEXT
+    --- exit 2
+    ");
+    assert_snapshot!(given(&["ask", "HO-1", "Who pays?"]), @"
+    --- stderr
+    error: HO-1: a person is asked for a decision: nobody is there who could be asked; it is awaiting_person
+    --- exit 1
+    ");
+    assert_snapshot!(given(&["answer", "HO-1", "Go, but slowly"]), @"
+    HO-1 completed
+    --- exit 0
+    ");
+    assert_snapshot!(given(&["answer", "HO-1", "--choice", "go"]), @"
+    --- stderr
+    error: HO-1: a handoff that is completed cannot be decided about
+    --- exit 1
+    ");
+}
+
+#[test]
+fn the_feedback_can_be_called_so() {
+    let stocked = Stocked::new();
+    let id = with_review(&stocked, "HO-2", "research");
+    let shown = digest(&stocked, &id);
+    done(&stocked.sandbox, &["reject", "HO-2", "--feedback", "name the trait", "--yes", "--shown", &shown]);
+    assert_eq!(stocked.find(&id).expect("there").notes.last().map(|note| note.text.as_str()), Some("name the trait"));
+}
