@@ -12,3 +12,13 @@ mod telling;
 
 #[path = "flow/onward.rs"]
 mod onward;
+#[path = "flow/back.rs"]
+mod back;
+#[path = "flow/help.rs"]
+mod help;
+#[path = "flow/deciding.rs"]
+mod deciding;
+#[path = "flow/groups.rs"]
+mod groups;
+#[path = "flow/limits.rs"]
+mod limits;

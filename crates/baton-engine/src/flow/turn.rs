@@ -205,6 +205,7 @@ fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Dec
     });
     match chosen {
         Some((word, "stop")) => Ok(decided(Turn::Stop, "stop", &format!("the person chose {word}"))),
+        Some((word, "end")) => Ok(decided(Turn::End, "end", &format!("the person chose {word}"))),
         Some((_, "next")) | None => onward(run, located, None),
         Some((word, name)) => {
             let said = tracked.handoff.notes.last().cloned();
