@@ -10,15 +10,17 @@ mod play;
 #[path = "flow/telling.rs"]
 mod telling;
 
-#[path = "flow/onward.rs"]
-mod onward;
 #[path = "flow/back.rs"]
 mod back;
-#[path = "flow/help.rs"]
-mod help;
 #[path = "flow/deciding.rs"]
 mod deciding;
 #[path = "flow/groups.rs"]
 mod groups;
+#[path = "flow/help.rs"]
+mod help;
 #[path = "flow/limits.rs"]
 mod limits;
+#[path = "flow/onward.rs"]
+mod onward;
+#[path = "flow/random.rs"]
+mod random;

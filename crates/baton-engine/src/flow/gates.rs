@@ -116,7 +116,8 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let asked_gate = request.as_ref().and_then(|request| request.gate.as_ref());
     let mut items: Vec<String> = Vec::new();
     // The request of a gate repeats what the workflow says about it.
-    let listed = gate.into_iter().flat_map(|gate| &gate.items).chain(asked_gate.into_iter().flat_map(|gate| &gate.items));
+    let listed =
+        gate.into_iter().flat_map(|gate| &gate.items).chain(asked_gate.into_iter().flat_map(|gate| &gate.items));
     for item in listed {
         if !items.contains(item) {
             items.push(item.clone());

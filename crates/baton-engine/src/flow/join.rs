@@ -4,6 +4,7 @@ use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::workflow::Phase;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::requests::{Asking, written_report};
@@ -94,6 +95,8 @@ struct Lane {
     first: String,
     /// Where it is.
     progress: Progress,
+    /// When it was begun.
+    begun_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,12 +133,14 @@ fn lanes(run: &Run, group: &Tracked) -> Result<(Vec<Lane>, usize), String> {
         .filter(|tracked| tracked.step.role.is_phase() && tracked.step.within.as_ref() == Some(&group.handoff.id))
         .collect();
     let lanes = plan.into_iter().map(|(name, prefix, first)| {
-        let last =
-            members.iter().rev().find(|member| member.step.phase.starts_with(&prefix) || member.step.phase == first);
-        Ok::<Lane, String>(match (last, first_wanted(run, &first)?) {
-            (Some(last), _) => Lane { name, first, progress: progress(run, last) },
-            (None, Some(first)) => Lane { name, first, progress: Progress::Waiting },
-            (None, None) => Lane { name, first, progress: Progress::LeftOut },
+        let own = |member: &&&Tracked| member.step.phase.starts_with(&prefix) || member.step.phase == first;
+        let begun_at = members.iter().find(own).map(|member| member.handoff.accepted_at);
+        Ok::<Lane, String>(match members.iter().rev().find(own) {
+            Some(last) => Lane { progress: progress(run, last), name, first, begun_at },
+            None => match first_wanted(run, &first)? {
+                Some(first) => Lane { name, first, progress: Progress::Waiting, begun_at },
+                None => Lane { name, first, progress: Progress::LeftOut, begun_at },
+            },
         })
     });
     let at_once = phase.at_once.map_or(usize::MAX, |count| usize::try_from(count.max(1)).unwrap_or(usize::MAX));
@@ -147,16 +152,20 @@ fn progress(run: &Run, last: &Tracked) -> Progress {
     if !last.handoff.routed || !last.handoff.state.name().is_finished() {
         return Progress::Going;
     }
-    // A person may have been asked about it; then what was decided there counts.
-    let asked = run.handoffs().rev().find(|tracked| {
-        tracked.step.about.as_ref() == Some(&last.handoff.id)
-            && matches!(tracked.step.role, Role::Failure | Role::Limit)
-    });
-    let route = match asked {
-        Some(gate) if !gate.handoff.routed => return Progress::Going,
-        Some(gate) => gate.route.as_ref(),
-        None => last.route.as_ref(),
+    // A person may have been asked about it, and again about what was decided there; the last decision counts.
+    let mut last = last;
+    let about = |id: &HandoffId| {
+        run.handoffs().rev().find(|tracked| {
+            tracked.step.about.as_ref() == Some(id) && matches!(tracked.step.role, Role::Failure | Role::Limit)
+        })
     };
+    while let Some(gate) = about(&last.handoff.id) {
+        last = gate;
+    }
+    if !last.handoff.routed {
+        return Progress::Going;
+    }
+    let route = last.route.as_ref();
     match route.map(|route| route.to.as_str()) {
         Some("end") => Progress::Passed,
         Some("stop") => Progress::Failed,
@@ -192,7 +201,10 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     if waiting.is_empty() && going == 0 {
         return finish(draft, id, &lanes);
     }
-    let asked = limit_gate(&draft.run, id).map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
+    // What a person said at a limit is about the members that began next, and not about those after them.
+    let unspent = |gate: &&Tracked| lanes.iter().all(|lane| lane.begun_at < Some(gate.handoff.changed_at));
+    let asked = limit_gate(&draft.run, id).filter(unspent);
+    let asked = asked.map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
     if asked == Some(true) {
         return finish(draft, id, &lanes);
     }

@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::play::{Act, Play};
 use crate::telling::{answers, assert_story, complete, verdict};
 
-const AGENTS: &str = "agents: {dev: {command: [./d], retry: {max_retries: 1, delay: 0s}}, rev: {command: [./r]}, fix: {command: [./f]}}";
+const AGENTS: &str =
+    "agents: {dev: {command: [./d], retry: {max_retries: 1, delay: 0s}}, rev: {command: [./r]}, fix: {command: [./f]}}";
 
 fn flow(phases: &str) -> String {
     format!("name: f\n{AGENTS}\n{phases}")
@@ -71,7 +72,8 @@ fn failed_check_goes_to_the_phase_that_it_names() {
 
 #[test]
 fn failed_check_asks_a_person_if_it_says_so() {
-    let text = flow("phases: [{id: build, agent: dev}, {id: test, check: 'true', on_failure: gate}, {id: ship, agent: dev}]");
+    let text =
+        flow("phases: [{id: build, agent: dev}, {id: test, check: 'true', on_failure: gate}, {id: ship, agent: dev}]");
     let failing = || Play::of(&text).tell("test", [Act::Exits(false)]);
     assert_story(
         &failing().play(),
@@ -227,10 +229,13 @@ fn agent_that_lies_is_tried_again_with_the_reasons_and_then_a_person_is_asked() 
 fn person_lets_a_phase_that_gave_up_try_again_or_go_on() {
     let text = flow("phases: [{id: build, agent: dev}, {id: review, agent: rev}]");
     let failing = || Play::of(&text).tell("build", [Act::Fails("exit 3"), Act::Fails("exit 4")]);
-    let again = failing().tell("build?failure", [Act::Decides(
-        baton_engine::lifecycle::Decision::Answer { answers: "retry".to_owned() },
-        Some("The disk was full."),
-    )]);
+    let again = failing().tell(
+        "build?failure",
+        [Act::Decides(
+            baton_engine::lifecycle::Decision::Answer { answers: "retry".to_owned() },
+            Some("The disk was full."),
+        )],
+    );
     let again = again.play();
     assert_story(
         &again,
@@ -272,7 +277,9 @@ fn phase_that_gives_up_goes_where_it_says() {
 
 #[test]
 fn report_that_says_failed_is_a_failed_attempt() {
-    let failed = Act::Says(json!({"outcome": "failed", "error": {"code": "TIMEOUT", "message": "too slow"}, "retry": {"available": false}}));
+    let failed = Act::Says(
+        json!({"outcome": "failed", "error": {"code": "TIMEOUT", "message": "too slow"}, "retry": {"available": false}}),
+    );
     let play = Play::of(&flow("phases: [{id: build, agent: dev, on_failure: stop}]")).tell("build", [failed]).play();
     assert_story(&play, "build.1 to dev\nbuild.1 fails\nbuild.1 -> stop\nfailed: build has failed: TIMEOUT: too slow");
 }

@@ -59,7 +59,8 @@ fn partial_work_is_enough_only_for_a_person() {
 #[test]
 fn clarification_goes_back_to_the_same_agent_with_the_answers() {
     let text = flow("  - {id: build, agent: dev}\n  - {id: ship, agent: ops}");
-    let play = Play::of(&text).tell("build", [says("needs_clarification")]).tell("build?", [answers("The blue one.")]).play();
+    let play =
+        Play::of(&text).tell("build", [says("needs_clarification")]).tell("build?", [answers("The blue one.")]).play();
     assert_story(
         &play,
         "build.1 to dev
@@ -77,7 +78,9 @@ fn clarification_goes_back_to_the_same_agent_with_the_answers() {
 
 #[test]
 fn decision_of_the_agent_counts() {
-    let decides = |word: &str| Act::Says(json!({"outcome": "complete", "decision": word, "summary": "s", "questions": ["Which?"]}));
+    let decides = |word: &str| {
+        Act::Says(json!({"outcome": "complete", "decision": word, "summary": "s", "questions": ["Which?"]}))
+    };
     let text = flow("  - {id: build, agent: dev}");
     let proceed = Play::of(&text).tell("build", [decides("PROCEED")]).play();
     assert_story(&proceed, "build.1 to dev\nbuild.1 -> end\ncompleted");
@@ -161,7 +164,8 @@ fn rejected_gate_sends_the_work_back_with_the_feedback() {
 
 #[test]
 fn rejected_gate_with_nobody_before_it_stops_the_run() {
-    let play = Play::of(&flow("  - {id: ok, gate: {}}\n  - {id: ship, agent: ops}")).tell("ok?", [rejects("No.")]).play();
+    let play =
+        Play::of(&flow("  - {id: ok, gate: {}}\n  - {id: ship, agent: ops}")).tell("ok?", [rejects("No.")]).play();
     assert!(play.story().starts_with("ok.1 to human\nok.1 rejected: No.\nok.1 -> stop\nfailed: "), "{}", play.story());
 }
 

@@ -80,7 +80,11 @@ fn rule_decides_whether_a_group_passes() {
 fn group_that_did_not_pass_goes_back_to_the_agent_before_it() {
     let text = quality("all_must_pass").replace("on_failure: stop, ", "");
     let play = Play::of(&text).tell("quality/unit", [Act::Exits(false)]).play();
-    assert!(play.story().contains("quality.1 -> build\nbuild.2 to dev\nbuild.2 -> quality\nquality.2 to group"), "{}", play.story());
+    assert!(
+        play.story().contains("quality.1 -> build\nbuild.2 to dev\nbuild.2 -> quality\nquality.2 to group"),
+        "{}",
+        play.story()
+    );
     assert!(play.story().ends_with("quality.2 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"), "{}", play.story());
     let notes = play.notes("build.2").concat();
     assert!(notes.contains("2 of 3 passed; failed: unit") && notes.contains("The check failed"), "{notes}");
@@ -145,7 +149,9 @@ fn people_are_asked_inside_of_branches() {
 
 #[test]
 fn blocked_agent_in_a_branch_is_helped() {
-    let text = flow("  - {id: both, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\nroutes: [{agent: dev, reason: lost, to: ops}]");
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\nroutes: [{agent: dev, reason: lost, to: ops}]",
+    );
     let play = Play::of(&text).tell("both/one", [blocked("lost")]).play();
     assert_story(
         &play,
@@ -258,7 +264,11 @@ fn check_that_fails_goes_back_within_its_item() {
 #[test]
 fn what_is_no_list_stops_the_run_with_the_reason() {
     let play = Play::of(&flow(TOOLS)).tell("scout", [scouts(&json!("a"))]).play();
-    assert!(play.story().contains("failed: phase tools: `foreach: phases.scout.verification.tools` is no list"), "{}", play.story());
+    assert!(
+        play.story().contains("failed: phase tools: `foreach: phases.scout.verification.tools` is no list"),
+        "{}",
+        play.story()
+    );
 }
 
 const INNER: &str = "name: inner
@@ -271,7 +281,9 @@ phases:
 
 #[test]
 fn workflow_runs_as_a_phase_and_its_gate_comes_up() {
-    let outer = flow("  - {id: plan, agent: dev}\n  - {id: deep, workflow: inner.yaml, inputs: {feature: phases.plan.summary}}\n  - {id: ship, agent: ops}");
+    let outer = flow(
+        "  - {id: plan, agent: dev}\n  - {id: deep, workflow: inner.yaml, inputs: {feature: phases.plan.summary}}\n  - {id: ship, agent: ops}",
+    );
     let outer = definition(&outer, &[("inner.yaml", INNER)], json!({}));
     let begin = || Play::with(&outer).tell("plan", [complete("login")]);
     let play = begin().play();
@@ -312,14 +324,33 @@ fn workflow_in_a_foreach_in_a_branch() {
     );
     let outer = outer.replace("name: f\n", "name: f\ninputs: {names: {default: [x, y]}}\n");
     let outer = definition(&outer, &[("inner.yaml", INNER)], json!({}));
-    let play = Play::with(&outer)
-        .tell("all/each/x/deep/ok?", [approves()])
-        .tell("all/each/y/deep/ok?", [approves()])
-        .play();
-    assert!(play.story().ends_with("all.each.1 -> end\nall.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"), "{}", play.story());
+    let play =
+        Play::with(&outer).tell("all/each/x/deep/ok?", [approves()]).tell("all/each/y/deep/ok?", [approves()]).play();
+    assert!(
+        play.story().ends_with("all.each.1 -> end\nall.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"),
+        "{}",
+        play.story()
+    );
     let drafts = play.find("all.each.y.deep.draft.1").asked().unwrap();
     assert_eq!(drafts.instructions.as_deref(), Some("Draft y"));
     assert_eq!(findings(&play, "all.1")["aggregation"]["passed"], 2);
+}
+
+#[test]
+fn limit_after_a_failure_ends_its_item() {
+    let text =
+        flow("  - {id: each, foreach: inputs.names, phases: [{id: t, check: 'true'}]}\nlimits: {visits_per_phase: 1}");
+    let text = text.replace("name: f\n", "name: f\ninputs: {names: {default: [x]}}\n");
+    let play = Play::of(&text)
+        .tell("each/x/t", [Act::Exits(false)])
+        .tell("each/x/t?failure", [answers("back")])
+        .tell("each/x/t?limit", [answers("stop")])
+        .play();
+    assert!(
+        play.story().contains("each.x.t.limit.1 -> stop\neach.1 -> human\neach.failure.1 to human"),
+        "{}",
+        play.story()
+    );
 }
 
 #[test]

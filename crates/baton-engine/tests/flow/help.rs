@@ -45,7 +45,10 @@ fn delegation_returns_to_the_blocked_agent_with_the_resolution() {
         assert!(told.contains(part), "{part} is missing: {told}");
     }
     let notes = play.notes("build.1");
-    assert!(notes[0].starts_with("Resolution by backend-security: ") && notes[0].contains("Encrypt them."), "{notes:?}");
+    assert!(
+        notes[0].starts_with("Resolution by backend-security: ") && notes[0].contains("Encrypt them."),
+        "{notes:?}"
+    );
 }
 
 #[test]

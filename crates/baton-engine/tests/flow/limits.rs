@@ -57,7 +57,11 @@ fn person_at_a_limit_continues_revises_or_stops() {
             .play()
     };
     let stopped = decided(&["stop"]);
-    assert!(stopped.story().ends_with("review.limit.1 -> stop\nfailed: ana chose stop at the limit"), "{}", stopped.story());
+    assert!(
+        stopped.story().ends_with("review.limit.1 -> stop\nfailed: ana chose stop at the limit"),
+        "{}",
+        stopped.story()
+    );
     // Once more, and then the next limit: nothing was reset.
     let once = decided(&["continue"]);
     assert!(
@@ -95,8 +99,14 @@ fn note_at_a_limit_reaches_the_next_agent() {
 
 #[test]
 fn handoffs_of_a_run_are_limited() {
-    let play = Play::of(&flow("handoffs: 5, visits_per_phase: 0, ping_pong: 0")).tell("review", never_content(9)).play();
-    assert!(play.story().ends_with("build.3 to dev\nbuild.3 -> human\nbuild.limit.1 to human\nbuild.limit.1 waits for a person"), "{}", play.story());
+    let play =
+        Play::of(&flow("handoffs: 5, visits_per_phase: 0, ping_pong: 0")).tell("review", never_content(9)).play();
+    assert!(
+        play.story()
+            .ends_with("build.3 to dev\nbuild.3 -> human\nbuild.limit.1 to human\nbuild.limit.1 waits for a person"),
+        "{}",
+        play.story()
+    );
     assert_eq!(play.run.counted.handoffs, 5);
 }
 
@@ -115,9 +125,11 @@ fn help_back_and_forth_is_limited_too() {
     let text = flow("visits_per_phase: 0, ping_pong: 2") + "\nroutes: [{agent: dev, reason: lost, to: rev}]";
     let play = Play::of(&text).tell("build", vec![blocked("lost"); 30]).play();
     assert!(play.story().ends_with("build.limit.1 waits for a person"), "{}", play.story());
-    let stopped = Play::of(&text).tell("build", vec![blocked("lost"); 30]).tell("build?limit", [answers("stop")]).play();
+    let stopped =
+        Play::of(&text).tell("build", vec![blocked("lost"); 30]).tell("build?limit", [answers("stop")]).play();
     assert!(stopped.story().contains("\nfailed: "), "{}", stopped.story());
-    let revised = Play::of(&text).tell("build", vec![blocked("lost"); 3]).tell("build?limit", [answers("revise")]).play();
+    let revised =
+        Play::of(&text).tell("build", vec![blocked("lost"); 3]).tell("build?limit", [answers("revise")]).play();
     assert!(revised.story().ends_with("completed"), "{}", revised.story());
 }
 
@@ -137,8 +149,13 @@ fn same_failure_again_and_again_is_not_tried_again() {
 fn time_of_a_run_is_limited() {
     let slow = [Act::Takes(Duration::from_secs(3600)), complete("late")];
     let play = Play::of(&flow("wall_clock: 1h")).tell("build", slow.clone()).play();
-    assert!(play.story().ends_with("build.1 -> human\nbuild.limit.1 to human\nbuild.limit.1 waits for a person"), "{}", play.story());
-    let play = Play::of(&flow("wall_clock: 1h")).tell("build", slow.clone()).tell("build?limit", [answers("revise")]).play();
+    assert!(
+        play.story().ends_with("build.1 -> human\nbuild.limit.1 to human\nbuild.limit.1 waits for a person"),
+        "{}",
+        play.story()
+    );
+    let play =
+        Play::of(&flow("wall_clock: 1h")).tell("build", slow.clone()).tell("build?limit", [answers("revise")]).play();
     assert!(play.story().ends_with("review.1 -> end\ncompleted"), "{}", play.story());
     let play = Play::of(&flow("wall_clock: 2h")).tell("build", slow).play();
     assert_eq!(gates(&play), 0);

@@ -9,7 +9,8 @@ const AGENTS: &str = "agents: {ana: {command: [./a]}, bob: {command: [./b]}, eve
 
 #[test]
 fn phases_follow_each_other() {
-    let flow = format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: t, check: 'true'}}, {{id: b, agent: bob}}]");
+    let flow =
+        format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: t, check: 'true'}}, {{id: b, agent: bob}}]");
     let play = Play::of(&flow).play();
     assert_story(
         &play,
@@ -103,16 +104,20 @@ fn inputs_are_taken_from_earlier_phases() {
 
 #[test]
 fn what_cannot_be_evaluated_stops_the_run_with_the_reason() {
-    let flow = format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob, when: phases.a.verification.tools}}]");
+    let flow = format!(
+        "name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob, when: phases.a.verification.tools}}]"
+    );
     let play = Play::of(&flow).play();
     assert!(play.story().contains("failed: phase b: `when: phases.a.verification.tools`"), "{}", play.story());
 }
 
 #[test]
 fn advice_is_followed_or_the_override_is_recorded() {
-    let flow = format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob}}, {{id: c, agent: eve}}]");
+    let flow =
+        format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob}}, {{id: c, agent: eve}}]");
     let advises = |agent: &str| Act::Says(json!({"outcome": "complete", "next": {"agent": agent}}));
-    let play = Play::of(&flow).tell("a", [advises("Bob")]).tell("b", [advises("ana")]).tell("c", [advises("bob")]).play();
+    let play =
+        Play::of(&flow).tell("a", [advises("Bob")]).tell("b", [advises("ana")]).tell("c", [advises("bob")]).play();
     assert_story(
         &play,
         "a.1 to ana

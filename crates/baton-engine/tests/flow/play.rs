@@ -132,6 +132,7 @@ impl Play {
         let mut draft = self.draft();
         let decided = flow::settle(&mut draft);
         let again = Run::of_journal(&self.ledger.events).unwrap();
+        assert_same(&again, &self.run);
         let mut twice = Draft::new(&again, self.now);
         assert_eq!(flow::settle(&mut twice), decided, "the same journal, another decision");
         assert_eq!(twice.steps, draft.steps, "the same journal, another decision");
@@ -157,12 +158,12 @@ impl Play {
             self.run.absorb(event).unwrap();
         }
         assert_same(&draft.run, &self.run);
-        assert_same(&Run::of_journal(&self.ledger.events).unwrap(), &self.run);
     }
 
-    fn claim_ready(&mut self) {
+    pub(crate) fn claim_ready(&mut self) {
         let mut draft = self.draft();
-        let is_ready = |tracked: &&Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= draft.at);
+        let is_ready =
+            |tracked: &&Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= draft.at);
         let ready: Vec<HandoffId> =
             flow::work(&draft.run).filter(is_ready).map(|tracked| tracked.handoff.id.clone()).collect();
         for id in ready {
@@ -176,20 +177,20 @@ impl Play {
         let waiting: Vec<(HandoffId, String)> = waiting.collect();
         for (id, who) in waiting {
             let Some(Act::Decides(decision, note)) = self.next_act(&who) else { continue };
-            let question = flow::question(&self.run, self.run.find(&id).unwrap()).unwrap();
-            let decide = Decide {
-                by: "ana".to_owned(),
-                door: "test".to_owned(),
-                shown: question.shown,
-                decision,
-                note: note.map(str::to_owned),
-            };
-            let mut draft = self.draft();
-            draft.apply(&id, Command::Decide(decide)).unwrap_or_else(|why| panic!("{who}: {why}"));
-            self.carry_out(draft);
+            self.decide(&id, decision, note);
             return true;
         }
         false
+    }
+
+    /// Decides as a person, about what the person is shown.
+    pub(crate) fn decide(&mut self, id: &HandoffId, decision: Decision, note: Option<&str>) {
+        let question = flow::question(&self.run, self.run.find(id).unwrap()).unwrap();
+        let (by, door) = ("ana".to_owned(), "test".to_owned());
+        let decide = Decide { by, door, shown: question.shown, decision, note: note.map(str::to_owned) };
+        let mut draft = self.draft();
+        draft.apply(id, Command::Decide(decide)).unwrap_or_else(|why| panic!("{id}: {why}"));
+        self.carry_out(draft);
     }
 
     fn act_of_an_agent(&mut self) -> bool {
@@ -235,7 +236,7 @@ impl Play {
     }
 
     /// Lets time pass until something can be tried again.
-    fn wait(&mut self) -> bool {
+    pub(crate) fn wait(&mut self) -> bool {
         let ready = flow::work(&self.run).filter_map(|tracked| match tracked.handoff.state {
             State::Pending { ready_at } if ready_at > self.now => Some(ready_at),
             _ => None,
@@ -272,7 +273,7 @@ impl Play {
 }
 
 /// Compares two runs in everything that decides what follows.
-pub(crate) fn assert_same(one: &Run, other: &Run) {
+fn assert_same(one: &Run, other: &Run) {
     let handoffs = |run: &Run| run.handoffs().map(|tracked| tracked.handoff.clone()).collect::<Vec<_>>();
     let open = |run: &Run| run.open().map(|tracked| tracked.handoff.id.clone()).collect::<Vec<_>>();
     let said = |run: &Run| {
@@ -293,7 +294,7 @@ fn claim(tokens: u64) -> Command {
 }
 
 /// Writes a report in the native form.
-pub(crate) fn native(members: &Value) -> Written {
+fn native(members: &Value) -> Written {
     let mut report = Map::from_iter([("baton".to_owned(), json!(1)), ("document".to_owned(), json!("report"))]);
     let members = members.as_object().cloned().unwrap_or_default();
     report.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
@@ -336,7 +337,7 @@ fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure) {
 }
 
 /// Who a person is in the script, where a handoff waits for one.
-pub(crate) fn person(tracked: &Tracked) -> String {
+fn person(tracked: &Tracked) -> String {
     let what = match tracked.step.role {
         Role::Escalation => "question",
         Role::Failure => "failure",

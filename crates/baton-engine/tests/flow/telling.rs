@@ -1,8 +1,8 @@
 //! What a play looks like to a reader: who was asked, and what followed from what.
 
+use baton_engine::State;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision};
-use baton_engine::State;
 use baton_protocol::Dialect;
 use serde_json::{Value, json};
 
