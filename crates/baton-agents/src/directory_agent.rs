@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply};
-use baton_engine::failure::{Code, Failure};
+use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::Written;
 use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_engine::{Clock, HandoffId};
@@ -52,7 +52,7 @@ impl DirectoryAgent {
         };
         Ok(DirectoryAgent {
             name: name.to_owned(),
-            root: workflow_folder.join(root),
+            root: PathBuf::from(root),
             schemas: agent.schemas.as_ref().map(|schemas| workflow_folder.join(schemas)),
             input_schema: agent.input_schema.clone(),
             output_schema: agent.output_schema.clone(),
@@ -66,20 +66,25 @@ impl DirectoryAgent {
         let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
         let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
         let new = self.request(job, &id);
-        let agent = self.clone();
+        // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
+        let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
         loop {
-            let (directory, id, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
+            let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
             let waited = blocking(move || {
-                let waited = directory.wait(&id, Some(SLICE), &|| clock.now());
-                waited.map(|waited| (waited, directory.path(Folder::Completed, &id)))
+                let waited = folders.wait(&wanted, Some(SLICE), &|| clock.now());
+                waited.map(|waited| (waited, folders.path(Folder::Completed, &wanted)))
             });
             match waited.await?.map_err(|error| told(&error))? {
                 (Waited::TimedOut(_), _) => {}
                 (Waited::Failed(handoff), _) => return Err(failure(&handoff)),
                 (Waited::Completed(handoff), path) => {
+                    if let Some(schema) = &self.output_schema {
+                        directory.check_answer(&handoff, schema).map_err(|error| told(&error))?;
+                    }
                     let text = serde_json::to_string_pretty(&handoff.to_value()).unwrap_or_default();
-                    return Ok(Reply { text, source: path.display().to_string(), ..Reply::default() });
+                    let source = path.display().to_string();
+                    return Ok(Reply { text, source, answers: Some(id.to_string()), ..Reply::default() });
                 }
             }
         }
@@ -184,7 +189,9 @@ fn told(error: &Error) -> Failure {
     match error {
         Error::Violations { violations, .. } => {
             let places = violations.iter().map(|found| format!("\n{}: {}", found.pointer, found.message));
-            Failure::new(Code::schema_validation_failed(), format!("{error}{}", places.collect::<String>()))
+            // Another attempt may do better: what was made is wrong, not what was asked.
+            let message = format!("{error}{}", places.collect::<String>());
+            Failure { chance: Chance::Transient, ..Failure::new(Code::schema_validation_failed(), message) }
         }
         Error::MissingSchema { .. } | Error::BrokenSchema { .. } => {
             permanent(Code::dependency_missing(), error.to_string())

@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.stdin.read()  # The prompt. These agents know their task; a model would read it.
-
+PROMPT = sys.stdin.read()
 WORKSPACE = Path(os.environ.get("BATON_WORKSPACE", "."))
 REQUEST = json.loads(Path(os.environ["BATON_REQUEST_FILE"]).read_text())
 

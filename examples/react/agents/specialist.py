@@ -43,16 +43,18 @@ def main():
 
 
 def detach():
-    """Goes on in a process of its own, in a session of its own, and lets the caller return."""
-    if os.fork():
+    """Goes on in a session of its own, and lets the caller return; not before, or it would be taken for a part of it."""
+    between = os.fork()
+    if between:
+        os.waitpid(between, 0)
         os._exit(0)
     os.setsid()
-    if os.fork():
-        os._exit(0)
     log = os.open(ROOT / "context" / f"{NAME}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
+    if os.fork():
+        os._exit(0)
 
 
 def now():

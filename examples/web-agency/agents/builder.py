@@ -16,6 +16,7 @@ if not answers:
         blockers=["Constraint 'Pages must load quickly' is not measurable: how large may a page be?"],
         action="request_clarification",
     )
+    print("I have not started: one constraint cannot be measured. The acknowledgment says which.")
     sys.exit(0)
 
 sizes = re.findall(r"(\d+) ?KB", answers[-1])

@@ -36,9 +36,13 @@ pub(super) fn of(ended: &Ended, recipe: Option<&Recipe>, asked: &Asked<'_>) -> R
         (Some(failure), Heard::Said(_) | Heard::Unreadable(_)) => return Err(failure),
         (None, Heard::Said(_) | Heard::Unreadable(_)) => {}
     }
-    let mut reply = report(heard, asked)?;
-    reply.acknowledgment = read(&asked.files.acknowledgment)?;
-    Ok(reply)
+    let acknowledgment = read(&asked.files.acknowledgment)?;
+    match (report(heard, asked), acknowledgment) {
+        (Ok(reply), acknowledgment) => Ok(Reply { acknowledgment, ..reply }),
+        // Whoever has not understood says so and does not begin.
+        (Err(_), Some(text)) => Ok(Reply { acknowledgment: Some(text), ..Reply::default() }),
+        (Err(failure), None) => Err(failure),
+    }
 }
 
 fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &Asked<'_>) -> Heard {

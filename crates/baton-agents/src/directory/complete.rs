@@ -70,6 +70,21 @@ impl Directory {
         Ok(Noted { result: done, warnings })
     }
 
+    /// Compares what an answer names as its artifact with a schema. Specialists of others do not look themselves.
+    pub fn check_answer(&self, answer: &Handoff, schema: &str) -> Result<(), Error> {
+        let no_output = |fault: String| Error::NoOutput { schema: schema.to_owned(), fault };
+        let path =
+            answer.text(&["output", "artifact_path"]).ok_or_else(|| no_output("it names no artifact".to_owned()))?;
+        let bytes = std::fs::read(self.root().join(path)).map_err(|error| no_output(format!("{path}: {error}")))?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| no_output(format!("{path}: {error}")))?;
+        match self.check_schema(schema, &value, &mut Vec::new())? {
+            Some(violations) if !violations.is_empty() => {
+                Err(Error::Violations { what: "the output", schema: schema.to_owned(), violations })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Compares the artifact with the schema that the request names; says whether it could.
     fn check_output(
         &self,

@@ -116,7 +116,11 @@ impl Trial {
         let reading = baton_protocol::read(bytes, Hints { format: None, dialect: self.dialect });
         let dialect = reading.dialect.or(self.dialect).unwrap_or(Dialect::Native);
         let document = Written::new(dialect, reply.text.clone());
-        let surroundings = Surroundings { request: self.scene.request.as_ref(), ..Surroundings::default() };
+        let mut request = self.scene.request.clone();
+        if let (Some(request), Some(id)) = (&mut request, &reply.answers) {
+            request.id = Some(id.clone());
+        }
+        let surroundings = Surroundings { request: request.as_ref(), ..Surroundings::default() };
         let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
         if !judgement.valid {
             let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);

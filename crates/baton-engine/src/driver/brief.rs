@@ -12,9 +12,10 @@ use crate::definition::Located;
 use crate::evidence::{Check, Scene};
 use crate::expression;
 use crate::flow;
+use crate::handoff::{About, Note};
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{Run, Tracked};
-use crate::step::Role;
+use crate::step::{ORCHESTRATOR, Role};
 
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
@@ -109,6 +110,17 @@ impl<'r> Brief<'r> {
         prompt::render(&briefing).map_err(|fault| fault.to_string())
     }
 
+    /// Returns what the agent must know: the notes, and what was wrong with its last attempt.
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = self.tracked.handoff.notes.clone();
+        let failure = self.tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
+        let told = |text: &String| notes.iter().any(|note| note.text == *text);
+        if let Some(text) = failure.filter(|text| !told(text)) {
+            notes.push(Note { about: About::Refuted, from: ORCHESTRATOR.to_owned(), text });
+        }
+        notes
+    }
+
     /// Returns the job of the agent.
     pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Job {
         let handoff = &self.tracked.handoff;
@@ -122,7 +134,7 @@ impl<'r> Brief<'r> {
             ended: self.tracked.ended,
             prompt,
             request: self.tracked.request.clone(),
-            notes: handoff.notes.clone(),
+            notes: self.notes(),
             workspace: self.run.definition.workspace.clone(),
             output_directory: self.output_directory(),
             folder,

@@ -79,7 +79,9 @@ pub(super) fn enter(
             let agent = located.definition.workflow.agent(name).ok_or_else(|| format!("there is no agent {name}"))?;
             let mut terms = Terms::between(&*from, name);
             terms.verify = true;
-            terms.timeout_ms = phase.timeout.or(agent.timeout).map(|timeout| timeout.milliseconds);
+            // Folders have time-outs and retries of their own.
+            let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
+            terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
             (terms, asking.work(name, agent)?)
         }

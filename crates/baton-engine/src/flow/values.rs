@@ -64,8 +64,7 @@ pub fn result(tracked: &Tracked) -> Value {
     if let Some(report) = tracked.report() {
         let document = Document::Report(Box::new(report.clone()));
         if let Some(Value::Object(native)) = Dialect::Native.write(&document) {
-            // What kind of document it is says nothing about the phase.
-            told = native.into_iter().filter(|(name, _)| name != "baton" && name != "document").collect();
+            told = native;
         }
         let paths =
             |artifacts: &[Artifact]| -> Vec<String> { artifacts.iter().map(|one| one.path().to_owned()).collect() };

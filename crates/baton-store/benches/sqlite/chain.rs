@@ -35,7 +35,13 @@ async fn live(store: &dyn Store, number: usize) {
         let mut steps = if step == 0 { Vec::new() } else { end(&name(step - 1)) };
         let terms = Terms { verify: true, ..Terms::between("a", "b") };
         let request = document("request", &name(step));
-        steps.push(Step::Accept(Box::new(Accept { id: name(step), run: run.clone(), terms, request })));
+        steps.push(Step::Accept(Box::new(Accept {
+            id: name(step),
+            run: run.clone(),
+            terms,
+            request,
+            notes: Vec::new(),
+        })));
         let claim = Claim { claimant: "driver".to_owned(), lease_ms: 60_000, prompt_tokens: None };
         steps.push(Step::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Decide};
@@ -52,6 +53,9 @@ pub(crate) struct Options {
 fn parse_run(run: &str) -> Result<RunId, String> {
     RunId::parse(run)
 }
+
+/// When to look again although nobody has told of a change.
+const LOOKED_AFTER: Duration = Duration::from_secs(1);
 
 /// How many waiting handoffs are looked at.
 const WAITING_MAX: u32 = 100_000;
@@ -138,7 +142,7 @@ fn show(
     output.data(&render::inbox::lines(waiting, &store, session.now(), paint))
 }
 
-/// Asks about each, and records what was said. What was decided elsewhere meanwhile is told, and the next one comes.
+/// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
 async fn decide(
     session: &Session,
     people: &dyn People,
@@ -147,7 +151,12 @@ async fn decide(
 ) -> Result<Exit, CommandError> {
     let mut exit = Exit::Done;
     for (handoff, question) in waiting {
-        let Some(said) = people.decide(question).await else {
+        let said = tokio::select! {
+            biased;
+            () = decided_elsewhere(session, question) => continue,
+            said = people.decide(question) => said,
+        };
+        let Some(said) = said else {
             output.note(&format!("{}: nothing was decided", handoff.id));
             exit = Exit::Waiting;
             continue;
@@ -166,6 +175,24 @@ async fn decide(
         output.note(&format!("nothing waits for a person in {}", session.location));
     }
     Ok(exit)
+}
+
+/// Waits until a question is no longer the one that is asked.
+async fn decided_elsewhere(session: &Session, question: &Question) {
+    loop {
+        let seen = session.store.changes();
+        // A store that cannot be reached tells nothing; the decision itself will say so.
+        if let Ok(found) = session.store.find(&question.handoff).await
+            && !found.is_some_and(|handoff| is_still_asked(&handoff, question))
+        {
+            return;
+        }
+        session.store.changed(seen, LOOKED_AFTER).await;
+    }
+}
+
+fn is_still_asked(handoff: &Handoff, question: &Question) -> bool {
+    render::handoff::ask(handoff) == Some(question.ask) && handoff.last_report.as_ref() == Some(&question.shown)
 }
 
 /// Each answer is used once, however often the command is given.

@@ -1,7 +1,11 @@
 //! What waits for a person, over all runs: `baton inbox`, and what `baton show` tells before a decision.
 
+use baton_engine::handoff::Written;
+use baton_engine::lifecycle::{Command, Ending, Report};
+use baton_protocol::Dialect;
 use insta::assert_snapshot;
 
+use crate::documents::REPORT;
 use crate::gates::{digest, with_gate, with_review};
 use crate::queue_life::{done, with_one_sent};
 use crate::stocked::Stocked;
@@ -145,4 +149,20 @@ fn nobody_gets_a_digest_without_what_it_identifies() {
     done(&stocked.sandbox, &["approve", "HO-2", "--yes", "--shown", &digest]);
     let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
     assert!(!shown.contains(&digest) && shown.contains("✗ tests pass"), "{shown}");
+}
+
+#[test]
+fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
+    let stocked = Stocked::new();
+    let id = with_review(&stocked, "HO-2", "research");
+    let shown = digest(&stocked, &id);
+    done(&stocked.sandbox, &["ask", "HO-2", "Why?", "--yes", "--shown", &shown]);
+    let fence = stocked.claim(60_000).fence;
+    let document = Written::new(Dialect::Task, REPORT.replace("912", "913"));
+    let report = Report { fence, ending: Ending::NeedsReview, document, tokens_used: None };
+    stocked.apply(&id, Command::Report(report));
+    let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
+    assert!(shown.contains("awaiting_person") && !shown.contains("✗"), "{shown}");
+    let inbox = done(&stocked.sandbox, &["inbox", "--json"]).json();
+    assert_eq!(inbox["waiting"][0]["examined"].as_array().map(Vec::len), Some(0));
 }

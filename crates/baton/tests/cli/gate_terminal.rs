@@ -54,6 +54,24 @@ fn the_inbox_asks_about_each_in_turn() {
 }
 
 #[test]
+fn what_is_decided_elsewhere_is_taken_back() {
+    let stocked = Stocked::new();
+    let first = with_gate(&stocked, "HO-1", "design", &[]);
+    let second = with_gate(&stocked, "HO-2", "costs", &[]);
+    let mut process = at_terminal(&stocked, "inbox --decide");
+    process.stdout.find(MENU, LONG).expect("the first question");
+    let shown = digest(&stocked, &first);
+    crate::queue_life::done(&stocked.sandbox, &["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown]);
+    process.stdout.find("this was decided elsewhere", LONG).expect("it is taken back");
+    when(&mut process, MENU, "approve\nno");
+    when(&mut process, MENU, "later");
+    let (code, rest) = end(process);
+    assert_eq!(code, Some(3), "{rest}");
+    assert_eq!(stocked.find(&first).expect("there").state.name(), StateName::Failed);
+    assert_eq!(stocked.find(&second).expect("there").state.name(), StateName::AwaitingPerson, "{rest}");
+}
+
+#[test]
 fn what_is_typed_ahead_decides_nothing() {
     let stocked = Stocked::new();
     let first = with_gate(&stocked, "HO-1", "design", &[]);

@@ -1,0 +1,91 @@
+//! The engine itself: runs of ten phases with an agent that answers at once inside the process, on SQLite with durable
+//! commits, beside the bare driver with one durable commit per step.
+//!
+//! `cargo bench -p baton-store --bench runs` prints everything; a word after `--` (sequential, together) one part.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "sqlite/bare.rs"]
+mod bare;
+#[path = "runs/instant.rs"]
+mod instant;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use baton_engine::RunId;
+use baton_engine::driver::End;
+use baton_store::sqlite::Sqlite;
+use baton_testbed::Scratch;
+use baton_testbed::gauge::{Figure, Limit, median, percentile, rate};
+use tokio::sync::watch;
+
+/// How many phases a run has.
+const PHASES: usize = 10;
+
+/// How often ours and the bare driver take turns.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
+    println!("{}", Figure::heading());
+    if wanted("sequential") {
+        measure("one run after the other", 1, 60, 700.0);
+    }
+    if wanted("together") {
+        measure("50 runs at once", 50, 400, 3_140.0);
+    }
+}
+
+/// Measures so many runs, so many of them at once.
+fn measure(name: &str, at_once: usize, runs: usize, goal: f64) {
+    let (mut ours, mut ratios, mut latencies) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let folder = Scratch::new();
+        let bare = bare::commits_per_second(&folder.path("bare.db"), at_once, 2_000);
+        let (steps, times) = steps_per_second(&folder.path("baton.db"), at_once, runs);
+        println!("  {name}: {steps:.0} steps/s; bare driver {bare:.0} commits/s");
+        ours.push(steps);
+        ratios.push(steps / bare);
+        latencies.extend(times);
+    }
+    let milliseconds = |share: f64| percentile(&latencies, share).as_secs_f64() * 1e3;
+    println!("  step latency p50 {:.2} ms, p99 {:.2} ms", milliseconds(0.5), milliseconds(0.99));
+    println!("  of the bare driver with one commit per step: {:.2}", median(&ratios));
+    let figure =
+        Figure { name: format!("steps, {name}"), ours: median(&ours), limit: Limit::AtLeast(goal), unit: "/s" };
+    println!("{figure}");
+}
+
+/// Returns how many steps per second runs take, and how long each step took.
+fn steps_per_second(path: &Path, at_once: usize, runs: usize) -> (f64, Vec<Duration>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store: Arc<dyn baton_engine::Store> = Arc::new(Sqlite::open(path).expect("a store"));
+        let definition = Arc::new(instant::definition(PHASES));
+        let start = Instant::now();
+        let lanes = (0..at_once).map(|lane| {
+            let (store, definition) = (store.clone(), definition.clone());
+            tokio::spawn(async move {
+                let mut times = Vec::new();
+                for number in 0..runs / at_once {
+                    let ears = Arc::new(instant::Stopwatch::default());
+                    let driver = instant::driver(store.clone(), ears.clone());
+                    let run = RunId::parse(format!("run-{lane:03}-{number:05}")).expect("a safe id");
+                    driver.begin(&run, &definition, "bench").await.expect("begun");
+                    let (_stop, stopped) = watch::channel(false);
+                    let end = driver.drive(&run, stopped).await.expect("driven");
+                    assert_eq!(end, End::Completed);
+                    times.extend(ears.times());
+                }
+                times
+            })
+        });
+        let mut times = Vec::new();
+        for lane in lanes.collect::<Vec<_>>() {
+            times.extend(lane.await.expect("a lane ends"));
+        }
+        (rate((runs / at_once * at_once * PHASES) as u64, start.elapsed()), times)
+    })
+}

@@ -1,0 +1,149 @@
+//! A team whose agent answers at once, with everything else that a driver needs and nothing to look at.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::definition::Definition;
+use baton_engine::driver::{Audience, Dice, Driver, News, Reached, Team};
+use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use baton_engine::people::{People, Question, Said};
+use baton_engine::run::Run;
+use baton_engine::{Clock, HandoffId, RunId, Store};
+use baton_protocol::model::Report;
+use baton_protocol::{Settings, workflow};
+use jiff::Timestamp;
+use serde_json::Map;
+
+/// A workflow of so many phases, one after the other.
+pub(crate) fn definition(phases: usize) -> Definition {
+    let phases: String = (1..=phases).map(|number| format!("  - {{id: phase-{number}, agent: clerk}}\n")).collect();
+    let text =
+        format!("name: bench\nagents: {{clerk: {{command: ['true'], dialect: metadata-block}}}}\nphases:\n{phases}");
+    Definition {
+        workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
+        folder: PathBuf::from("/"),
+        nested: BTreeMap::new(),
+        templates: BTreeMap::new(),
+        inputs: Map::new(),
+        workspace: PathBuf::from("/"),
+    }
+}
+
+/// A driver that nothing outside slows down.
+pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driver {
+    Driver {
+        store,
+        clock: Arc::new(Watch),
+        team: Arc::new(Clerks),
+        evidence: Arc::new(Blind),
+        people: Arc::new(Nobody),
+        audience,
+        dice: Arc::new(Loaded),
+        claimant: "bench".to_owned(),
+        settings: Settings::default(),
+    }
+}
+
+struct Watch;
+
+impl Clock for Watch {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+        Timestamp::from_microsecond(i64::try_from(since.as_micros()).expect("this century")).expect("a time")
+    }
+
+    fn observe(&self, _: Timestamp) {}
+}
+
+struct Clerk;
+
+#[async_trait]
+impl Agent for Clerk {
+    async fn attempt(&self, job: &Job) -> Attempt {
+        let text = format!(
+            r#"{{"agent": "{}", "output_type": "note", "timestamp": "2026-01-14T14:30:22Z", "feature_directory": "out",
+                "skills_invoked": [], "status": "complete",
+                "handoff": {{"next_agent": null, "context": "Sorted 41 invoices of {} into folders by customer."}}}}"#,
+            job.agent, job.phase
+        );
+        Attempt::Answered(Reply { text, source: "memory".to_owned(), ..Reply::default() })
+    }
+}
+
+struct Clerks;
+
+impl Team for Clerks {
+    fn reach(&self, _: &Definition, _: &str) -> Reached {
+        Reached::Here(Arc::new(Clerk))
+    }
+
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+        Ok(PathBuf::new())
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+
+    fn sweep(&self, _: &RunId) {}
+}
+
+struct Blind;
+
+#[async_trait]
+impl Evidence for Blind {
+    async fn remember(&self, _: &Scene) {}
+
+    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+        Vec::new()
+    }
+
+    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
+        Outcome { passed: true, ended: String::new(), tail: String::new() }
+    }
+}
+
+struct Nobody;
+
+#[async_trait]
+impl People for Nobody {
+    async fn decide(&self, _: &Question) -> Option<Said> {
+        None
+    }
+}
+
+struct Loaded;
+
+impl Dice for Loaded {
+    fn number(&self) -> f64 {
+        0.5
+    }
+
+    fn word(&self) -> String {
+        "0123456789abcdef".to_owned()
+    }
+}
+
+/// Measures the time from one step to the next.
+#[derive(Default)]
+pub(crate) struct Stopwatch(Mutex<Vec<Instant>>);
+
+impl Stopwatch {
+    /// Returns how long each step took.
+    pub(crate) fn times(&self) -> Vec<Duration> {
+        let begun = self.0.lock().expect("nobody panics");
+        begun.windows(2).map(|two| two[1] - two[0]).collect()
+    }
+}
+
+impl Audience for Stopwatch {
+    fn hear(&self, _: &Run, news: &News<'_>) {
+        if let News::Begins(_) = news {
+            self.0.lock().expect("nobody panics").push(Instant::now());
+        }
+    }
+}
