@@ -137,7 +137,7 @@ impl CommandAgent {
         environment.set("BATON_ATTEMPT", job.attempt.to_string());
         environment.set("BATON_AGENT", &job.agent);
         environment.set("BATON_PHASE", &job.phase);
-        environment.set("BATON_WORKSPACE", &job.workspace);
+        environment.set(crate::process::WORKSPACE, &job.workspace);
         environment.set("BATON_OUTPUT_DIRECTORY", &job.output_directory);
         environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
         environment.set("BATON_PROMPT_FILE", &files.prompt);
