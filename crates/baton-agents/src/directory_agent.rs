@@ -24,7 +24,7 @@ use crate::process::permanent;
 const FROM: &str = "@orchestrator";
 
 /// How long a thread waits before it looks whether anybody still wants to know.
-const SLICE: Duration = Duration::from_secs(1);
+const SLICE: Duration = Duration::from_millis(200);
 
 /// An agent that takes its work from a folder.
 #[derive(Clone)]

@@ -66,6 +66,11 @@ impl Code {
         Code("PROCESSING_ERROR".to_owned())
     }
 
+    /// Whoever ran the attempt is gone; the agent itself may have done nothing wrong.
+    pub fn abandoned() -> Code {
+        Code("ABANDONED".to_owned())
+    }
+
     /// The agent did not finish in time.
     pub fn timeout() -> Code {
         Code("TIMEOUT".to_owned())

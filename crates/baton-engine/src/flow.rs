@@ -15,6 +15,7 @@ mod values;
 pub(crate) use gates::gate_of;
 pub use gates::question;
 pub use limits::same_failure;
+pub(crate) use requests::written;
 pub use turn::{Turn, after};
 pub use values::{names, result};
 

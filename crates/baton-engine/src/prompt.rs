@@ -65,6 +65,8 @@ pub struct Briefing<'a> {
 /// Where a report must go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportTo {
+    /// Into the folder that the request came from.
+    Folder,
     /// Into the file named by `BATON_REPORT_FILE`.
     File,
     /// To the end of the output.

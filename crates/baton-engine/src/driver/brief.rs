@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_protocol::Dialect;
-use baton_protocol::model::Request;
+use baton_protocol::model::{Document, Kind, Request};
 use baton_protocol::workflow::{self, Agent, Phase, ReportFrom};
 
 use crate::agent::Job;
@@ -12,7 +12,7 @@ use crate::definition::Located;
 use crate::evidence::{Check, Scene};
 use crate::expression;
 use crate::flow;
-use crate::handoff::{About, Note};
+use crate::handoff::{About, Note, Written};
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
@@ -96,8 +96,10 @@ impl<'r> Brief<'r> {
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
             report_to: match agent.report {
+                _ if agent.directory.is_some() => ReportTo::Folder,
                 Some(ReportFrom::Stdout) => ReportTo::Stdout,
-                Some(ReportFrom::Auto | ReportFrom::File) | None => ReportTo::File,
+                Some(ReportFrom::File) => ReportTo::File,
+                Some(ReportFrom::Auto) | None => ReportTo::Either,
             },
             acknowledge: agent.acknowledge == Some(true),
             checks: &checks,
@@ -121,6 +123,22 @@ impl<'r> Brief<'r> {
         notes
     }
 
+    /// Returns how long the workflow lets the agent work.
+    fn timeout(&self) -> Option<Duration> {
+        let phase = self.phase().and_then(|phase| phase.timeout);
+        phase.or_else(|| self.agent?.timeout).map(workflow::Duration::as_std)
+    }
+
+    /// Returns the request as the agent reads it: in its own dialect, if that has requests.
+    fn request(&self) -> Written {
+        let native = self.tracked.request.clone();
+        let dialect = self.dialect().filter(|dialect| dialect.has(Kind::Request) && *dialect != Dialect::Native);
+        match (dialect, self.tracked.asked()) {
+            (Some(dialect), Some(request)) => flow::written(dialect, Document::Request(Box::new(request))),
+            _ => native,
+        }
+    }
+
     /// Returns the job of the agent.
     pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Job {
         let handoff = &self.tracked.handoff;
@@ -133,12 +151,12 @@ impl<'r> Brief<'r> {
             attempt: self.tracked.attempts,
             ended: self.tracked.ended,
             prompt,
-            request: self.tracked.request.clone(),
+            request: self.request(),
             notes: self.notes(),
             workspace: self.run.definition.workspace.clone(),
             output_directory: self.output_directory(),
             folder,
-            timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
+            timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
         }
     }
 

@@ -59,7 +59,7 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
             return draft.apply(id, Command::Fail(fail));
         }
     };
-    let complete = ending == Ending::Complete;
+    let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
     let report = Reporting { fence, ending, document, tokens_used: answered.tokens_used };
     draft.apply(id, Command::Report(report))?;
     match &answered.examined {

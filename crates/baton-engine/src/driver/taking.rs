@@ -71,7 +71,7 @@ impl Driver {
             let command = match id == root {
                 true => Command::Release(Release { fence, why }),
                 false => {
-                    let failure = Failure::new(Code::processing_error(), why);
+                    let failure = Failure::new(Code::abandoned(), why);
                     Command::Fail(Fail { fence, failure, document: None, dice: self.dice.number() })
                 }
             };

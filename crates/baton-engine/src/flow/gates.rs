@@ -171,10 +171,10 @@ fn title(run: &Run, tracked: &Tracked, request: Option<&Request>, gate: Option<&
             format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
         }
         (_, _) => {
-            // Not every form of a request has a place for instructions; what is asked stands in the items too.
-            let item = || request.and_then(|request| request.gate.as_ref()?.items.first().cloned());
-            let told = request.and_then(|request| request.instructions.clone()).or_else(item);
-            told.unwrap_or_else(|| format!("{phase}: a person must decide"))
+            let told = request.and_then(|request| request.instructions.as_deref());
+            let item = request.and_then(|request| request.gate.as_ref()?.items.first().map(String::as_str));
+            let line = item.or(told).and_then(|text| text.lines().next());
+            line.map_or_else(|| format!("{phase}: a person must decide"), str::to_owned)
         }
     }
 }

@@ -126,11 +126,20 @@ impl Asking<'_> {
     fn context(&self) -> Context {
         let feature = self.run.definition.inputs.get("feature").and_then(Value::as_str);
         let feature = Some(feature.unwrap_or(self.run.definition.name()).to_owned());
-        let Some(report) = self.sender.and_then(Tracked::report) else {
-            return Context { feature, ..Context::default() };
+        let mut facts = Map::new();
+        let mut speaker = self.sender;
+        // A check and a gate have little to say: what the agent before them said is what matters.
+        if let Some(sender) = self.sender.filter(|sender| matches!(sender.step.role, Role::Check | Role::Gate)) {
+            let said = sender.report().and_then(context).or(sender.answer());
+            facts.extend(said.map(|said| (sender.step.phase.clone(), Value::from(said))));
+            speaker = worker_before(self.run, sender).or(speaker);
+        }
+        let Some(report) = speaker.and_then(Tracked::report) else {
+            return Context { feature, facts, ..Context::default() };
         };
         Context {
             summary: context(report).map(str::to_owned),
+            facts,
             feature,
             relevant_files: report.files_modified.clone(),
             artifacts: report.artifacts.clone(),
@@ -168,6 +177,17 @@ impl Asking<'_> {
     }
 }
 
+/// Returns the last handoff before another one, among the same phases, in which an agent or a group has worked.
+fn worker_before<'r>(run: &'r Run, before: &Tracked) -> Option<&'r Tracked> {
+    let earlier = run.handoffs().take_while(|tracked| tracked.handoff.id != before.handoff.id);
+    let beside = |tracked: &&Tracked| {
+        matches!(tracked.step.role, Role::Work | Role::Group)
+            && tracked.step.within == before.step.within
+            && tracked.report().is_some()
+    };
+    earlier.filter(beside).last()
+}
+
 /// Returns who speaks when a handoff is followed by another.
 pub(super) fn voice(tracked: &Tracked) -> String {
     match tracked.step.role {
@@ -181,9 +201,11 @@ pub(super) fn party(agent: &str) -> Option<Party> {
     Some(Party { agent: Some(agent.to_owned()), ..Party::default() })
 }
 
-/// Returns the dialect in which an agent is asked.
+/// Returns the dialect in which a request to an agent is kept: the native one, which loses nothing, unless the agent
+/// claims its work itself and reads it as it is.
 pub(super) fn dialect_of(agent: &Agent) -> &str {
-    agent.dialect.as_deref().unwrap_or(Dialect::Native.as_str())
+    let own = agent.dialect.as_deref().filter(|_| agent.queue == Some(true));
+    own.unwrap_or(Dialect::Native.as_str())
 }
 
 /// Writes a request in a dialect; in the native one where that dialect has no requests.
@@ -197,7 +219,8 @@ pub(super) fn written_report(report: Report) -> Written {
     written(Dialect::Native, Document::Report(Box::new(report)))
 }
 
-fn written(dialect: Dialect, document: Document) -> Written {
+/// Writes a document in a dialect; in the native one where that dialect has no such document.
+pub(crate) fn written(dialect: Dialect, document: Document) -> Written {
     let (dialect, value) = match dialect.write(&document) {
         Some(value) => (dialect, value),
         None => (Dialect::Native, Dialect::Native.write(&document).unwrap_or(Value::Null)),

@@ -204,8 +204,8 @@ fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Dec
         Some((found.0.as_str(), found.1.as_str().unwrap_or("next")))
     });
     match chosen {
-        Some((word, "stop")) => Ok(decided(Turn::Stop, "stop", &format!("the person chose {word}"))),
         Some((word, "end")) => Ok(decided(Turn::End, "end", &format!("the person chose {word}"))),
+        Some((word, "stop")) => Ok(decided(Turn::Stop, "stop", &format!("the person chose {word}"))),
         Some((_, "next")) | None => onward(run, located, None),
         Some((word, name)) => {
             let said = tracked.handoff.notes.last().cloned();

@@ -57,6 +57,11 @@ impl Report {
             Ending::Blocked { reason } => {
                 (State::Blocked { reason: reason.clone() }, vec![Action::Unblock { reason: reason.clone() }])
             }
+            // A person need not look at what is not true.
+            Ending::NeedsReview if handoff.terms.verify => {
+                handoff.review_owed = true;
+                (State::Verifying, vec![Action::Verify])
+            }
             Ending::NeedsReview => asked(Ask::Review),
             Ending::NeedsClarification => asked(Ask::Clarification),
         };

@@ -179,6 +179,7 @@ impl<'a> Page<'a> {
             tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
             reasons: reasons(briefing.reasons),
             report_to: match briefing.report_to {
+                ReportTo::Folder => "folder",
                 ReportTo::File => "file",
                 ReportTo::Stdout => "stdout",
                 ReportTo::Either => "either",

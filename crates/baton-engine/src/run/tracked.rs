@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::answer;
 use crate::evidence::Examined;
+use crate::failure::Code;
 use crate::handoff::{Handoff, State, Written};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Decide, Decision, Route};
@@ -96,6 +97,8 @@ impl Tracked {
                 self.examined.clear();
                 self.tokens_used += self.used(report.tokens_used);
             }
+            // What an abandoned attempt has begun can be found again.
+            Fact::Happened(Command::Fail(fail)) if fail.failure.code == Code::abandoned() => {}
             Fact::Happened(Command::Fail(_)) => self.ended += 1,
             Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
             Fact::Happened(Command::Decide(decide)) => self.decided = Some(decide.clone()),

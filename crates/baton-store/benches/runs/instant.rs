@@ -65,10 +65,12 @@ struct Clerk;
 impl Agent for Clerk {
     async fn attempt(&self, job: &Job) -> Attempt {
         let text = format!(
-            r#"{{"agent": "{}", "output_type": "note", "timestamp": "2026-01-14T14:30:22Z", "feature_directory": "out",
+            r#"{{"agent": "{}", "output_type": "note", "timestamp": "{}", "feature_directory": "out",
                 "skills_invoked": [], "status": "complete",
                 "handoff": {{"next_agent": null, "context": "Sorted 41 invoices of {} into folders by customer."}}}}"#,
-            job.agent, job.phase
+            job.agent,
+            Watch.now(),
+            job.phase
         );
         Attempt::Answered(Reply { text, source: "memory".to_owned(), ..Reply::default() })
     }
