@@ -145,7 +145,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
             Ask::Review | Ask::Clarification => tracked.handoff.terms.to.clone(),
         },
         ask,
-        title: title(run, tracked, request.as_ref(), gate),
+        title: title(run, tracked, request, gate),
         text: said.unwrap_or_default(),
         items,
         questions: questions(report, request),
