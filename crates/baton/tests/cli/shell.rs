@@ -35,6 +35,10 @@ fn the_manual_of_the_command_line_has_every_command() {
     assert_snapshot!(titles.join("\n"), @"
     # Command line
     ## baton
+    ## baton run
+    ## baton resume
+    ## baton runs
+    ## baton log
     ## baton check
     ## baton explain
     ## baton convert
@@ -42,6 +46,7 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton workflow
     ## baton workflow check
     ## baton graph
+    ## baton route
     ## baton send
     ## baton claim
     ## baton ack

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::output::printable;
 use crate::render;
-use crate::render::sheet::{Paint, Sheet, Tint};
+use crate::render::sheet::{Paint, Sheet, Tint, numbered};
 
 /// Returns what would follow, for people.
 pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String {
@@ -36,6 +36,7 @@ fn next(sheet: &mut Sheet, next: &Next) {
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
         sheet.row("asks", &format!("a person: {}", question.title));
+        sheet.list("questions", numbered(question.questions.iter().cloned()));
         let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
         sheet.row("choices", &words.join(", "));
     }
