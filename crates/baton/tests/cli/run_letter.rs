@@ -6,9 +6,9 @@ use crate::sandbox::{Run, Sandbox};
 const WORKFLOW: &str = r#"
 name: letter
 agents:
-  writer: {command: [./writer.sh], report: stdout}
-  reviewer: {command: [./reviewer.sh], report: stdout}
-  lawyer: {command: [./lawyer.sh], report: stdout}
+  writer: {command: [sh, .baton/writer.sh], report: stdout}
+  reviewer: {command: [sh, .baton/reviewer.sh], report: stdout}
+  lawyer: {command: [sh, .baton/lawyer.sh], report: stdout}
 phases:
   - {id: write, agent: writer, task: Write letter.txt., retry: {max_retries: 2, delay: 0s}}
   - {id: review, agent: reviewer, task: Review letter.txt., on_failure: write}
@@ -20,7 +20,7 @@ routes:
 "#;
 
 /// The first report claims a file that is not there, the second asks a lawyer, the third is honest.
-const WRITER: &str = r#"#!/bin/sh
+const WRITER: &str = r#"
 cat > /dev/null
 mkdir -p .baton; echo x >> .baton/writer.count
 case $(wc -l < .baton/writer.count | tr -d ' ') in
@@ -35,7 +35,7 @@ case $(wc -l < .baton/writer.count | tr -d ' ') in
 esac
 "#;
 
-const REVIEWER: &str = r#"#!/bin/sh
+const REVIEWER: &str = r#"
 cat > /dev/null
 mkdir -p .baton; echo x >> .baton/reviewer.count
 case $(wc -l < .baton/reviewer.count | tr -d ' ') in
@@ -46,8 +46,10 @@ case $(wc -l < .baton/reviewer.count | tr -d ' ') in
 esac
 "#;
 
-const LAWYER: &str = r#"#!/bin/sh
+/// Thinks for ever, as long as somebody wants that.
+const LAWYER: &str = r#"
 cat > /dev/null
+if [ -e .baton/slow ]; then exec sleep 600; fi
 echo '{"baton": 1, "document": "report", "outcome": "complete", "summary": "Yes, the law asks for 14 days at least."}'
 "#;
 
@@ -57,9 +59,10 @@ pub(crate) const ANSWERS: &str = "- {phase: release, answer: send}\n";
 /// Where the workflow is, and a workspace beside it.
 pub(crate) fn with_letter() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("flow/workflow.yaml", WORKFLOW).write("answers.yaml", ANSWERS).folder("desk");
+    sandbox.write("flow/workflow.yaml", WORKFLOW).write("answers.yaml", ANSWERS);
     for (name, script) in [("writer", WRITER), ("reviewer", REVIEWER), ("lawyer", LAWYER)] {
-        sandbox.program(&format!("flow/{name}.sh"), script);
+        // The shell reads them: a program that was written a moment ago may be open in another test's child.
+        sandbox.write(&format!("desk/.baton/{name}.sh"), script);
     }
     sandbox
 }

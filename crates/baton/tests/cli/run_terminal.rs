@@ -72,6 +72,11 @@ impl Person {
         self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
     }
 
+    fn interrupts(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    }
+
     fn leaves(mut self) -> Option<i32> {
         self.child.wait().expect("it ends").code()
     }
@@ -112,20 +117,34 @@ fn what_is_decided_later_waits() {
 #[test]
 fn an_interrupt_stops_the_run_so_that_it_can_be_resumed() {
     let sandbox = with_letter();
-    sandbox.program("flow/lawyer.sh", "#!/bin/sh\ntouch asked\nexec sleep 600\n");
+    sandbox.write("desk/.baton/slow", "");
     let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
     person.sees("→ lawyer");
-    let pid = rustix::process::Pid::from_child(&person.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    person.interrupts();
     person.sees("stopping: agents are ended");
     person.sees("letter-1 was stopped");
     person.sees("baton resume letter-1");
     assert_eq!(person.leaves(), Some(1));
     let runs = sandbox.baton(&["runs", "--json"]).json();
     assert_eq!(runs["runs"][0]["state"], "left", "nobody drives it");
-    let lawyer = "#!/bin/sh\ncat > /dev/null\necho '{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \
-                  \"summary\": \"Yes, the law asks for 14 days at least.\"}'\n";
-    sandbox.program("flow/lawyer.sh", lawyer);
+    std::fs::remove_file(sandbox.path("desk/.baton/slow")).expect("it is there");
     let resumed = sandbox.baton(&["resume", "letter-1", "--answers", "answers.yaml"]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
+}
+
+#[test]
+fn a_run_that_somebody_drives_is_left_to_them_but_can_be_called_off() {
+    let sandbox = with_letter();
+    sandbox.write("desk/.baton/slow", "");
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("→ lawyer");
+    let second = sandbox.baton(&["resume", "letter-1"]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""), "{second}");
+    assert!(second.stderr.contains("letter-1 is driven by tester@"), "{second}");
+    assert!(second.stderr.contains("take over end that process, then baton resume letter-1"), "{second}");
+    let runs = sandbox.baton(&["runs", "--json"]).json();
+    assert_eq!(runs["runs"][0]["state"], "driven");
+    assert_eq!(sandbox.baton(&["cancel", "letter-1"]).code, Some(0));
+    person.sees("letter-1 was called off");
+    assert_eq!(person.leaves(), Some(1));
 }

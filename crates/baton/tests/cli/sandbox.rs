@@ -39,15 +39,6 @@ impl Sandbox {
         self
     }
 
-    /// Writes a program.
-    #[cfg(unix)]
-    pub(crate) fn program(&self, path: &str, script: &str) -> &Self {
-        use std::os::unix::fs::PermissionsExt as _;
-        self.write(path, script);
-        fs::set_permissions(self.path(path), fs::Permissions::from_mode(0o755)).expect("it can be made a program");
-        self
-    }
-
     pub(crate) fn folder(&self, path: &str) -> &Self {
         fs::create_dir_all(self.path(path)).expect("the folder can be made");
         self

@@ -10,7 +10,20 @@ use crate::sandbox::{BATON, Sandbox};
 #[test]
 fn help_exits_with_success_and_has_an_example() {
     let sandbox = Sandbox::new();
-    for command in ["check", "explain", "convert", "schema", "workflow", "graph", "completions"] {
+    for command in [
+        "check",
+        "explain",
+        "convert",
+        "schema",
+        "workflow",
+        "graph",
+        "run",
+        "resume",
+        "runs",
+        "log",
+        "route",
+        "completions",
+    ] {
         let run = sandbox.baton(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
         let example = format!("  baton {command} ");
