@@ -17,7 +17,8 @@ use baton_protocol::workflow::{self, PromptBy, ReportFrom};
 use serde_json::Value;
 
 use crate::process::{
-    Environment, FENCE, GRACE, HANDOFF, Launch, Mark, RUN, STDOUT_BYTES_MAX, Sink, not_started, permanent, size,
+    Environment, FENCE, GRACE, HANDOFF, Launch, Mark, RUN, STDOUT_BYTES_MAX, Sink, WORKSPACE, not_started, permanent,
+    size,
 };
 use crate::profile::{self, Recipe};
 use files::Files;
@@ -111,8 +112,13 @@ impl CommandAgent {
         }
         let environment = self.environment(job, files);
         let program = environment.find(&self.program);
-        let mark =
-            Mark::new([(RUN, job.run.to_string()), (HANDOFF, job.handoff.to_string()), (FENCE, job.fence.to_string())]);
+        // Somebody else may run a workflow under the same name in another workspace at the same time.
+        let mark = Mark::new([
+            (RUN, job.run.to_string()),
+            (HANDOFF, job.handoff.to_string()),
+            (FENCE, job.fence.to_string()),
+            (WORKSPACE, job.workspace.to_string_lossy().into_owned()),
+        ]);
         let log = |path: &Path| Sink::log(path).map_err(|error| files::unwritable(path, &error));
         Ok(Launch {
             arguments,
@@ -137,7 +143,7 @@ impl CommandAgent {
         environment.set("BATON_ATTEMPT", job.attempt.to_string());
         environment.set("BATON_AGENT", &job.agent);
         environment.set("BATON_PHASE", &job.phase);
-        environment.set("BATON_WORKSPACE", &job.workspace);
+        environment.set(WORKSPACE, &job.workspace);
         environment.set("BATON_OUTPUT_DIRECTORY", &job.output_directory);
         environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
         environment.set("BATON_PROMPT_FILE", &files.prompt);

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 pub use environment::Environment;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
-pub use sweep::{FENCE, HANDOFF, Mark, RUN, sweep_run};
+pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, sweep_run};
 pub use telling::{not_started, told};
 pub(crate) use telling::{permanent, size};
 

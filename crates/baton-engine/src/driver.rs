@@ -48,8 +48,8 @@ pub trait Team: Send + Sync {
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
 
-    /// Ends whatever a dead driver has left running of a run.
-    fn sweep(&self, run: &RunId);
+    /// Ends whatever a dead driver has left running of a run in a workspace.
+    fn sweep(&self, run: &RunId, workspace: &Path);
 }
 
 /// How an agent is reached.

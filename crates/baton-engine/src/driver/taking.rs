@@ -52,7 +52,7 @@ impl Driver {
             }
         }
         if run.seq > 1 {
-            self.team.sweep(id);
+            self.team.sweep(id, &run.definition.workspace);
         }
         let root = root.id.clone();
         draft.apply(&root, claim(&self.claimant, None)).map_err(Error::Refused)?;

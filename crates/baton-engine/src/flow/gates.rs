@@ -113,10 +113,16 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let request = tracked.asked();
     let report = tracked.report();
     let gate = gate_of(run, tracked);
-    let asked_gate = request.as_ref().and_then(|request| request.gate.as_ref());
-    let mut items = gate.map(|gate| gate.items.clone()).unwrap_or_default();
-    items.extend(asked_gate.map(|gate| gate.items.clone()).unwrap_or_default());
-    items.dedup();
+    let asked_gate = request.and_then(|request| request.gate.as_ref());
+    let mut items: Vec<String> = Vec::new();
+    // The request of a gate repeats what the workflow says about it.
+    let listed =
+        gate.into_iter().flat_map(|gate| &gate.items).chain(asked_gate.into_iter().flat_map(|gate| &gate.items));
+    for item in listed {
+        if !items.contains(item) {
+            items.push(item.clone());
+        }
+    }
     let document = match (ask, &tracked.told) {
         (Ask::Review | Ask::Clarification, Some(told)) => Some(told.written.clone()),
         _ => Some(tracked.request.clone()),
@@ -126,7 +132,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         (word.clone(), meant.unwrap_or_default().to_owned())
     };
     let said = match ask {
-        Ask::Gate => request.as_ref().and_then(|request| request.context.as_ref()?.summary.clone()),
+        Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
         Ask::Review | Ask::Clarification => report.and_then(context).map(str::to_owned),
     };
     Some(Question {
@@ -139,10 +145,10 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
             Ask::Review | Ask::Clarification => tracked.handoff.terms.to.clone(),
         },
         ask,
-        title: title(tracked, ask, request.as_ref(), gate),
+        title: title(run, tracked, request, gate),
         text: said.unwrap_or_default(),
         items,
-        questions: questions(report, request.as_ref()),
+        questions: questions(report, request),
         choices: tracked.handoff.terms.choices.iter().map(meaning).collect(),
         document,
         examined: tracked.examined.clone(),
@@ -150,22 +156,30 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     })
 }
 
-fn title(tracked: &Tracked, ask: Ask, request: Option<&Request>, gate: Option<&GateFields>) -> String {
+fn title(run: &Run, tracked: &Tracked, request: Option<&Request>, gate: Option<&GateFields>) -> String {
     let agent = &tracked.handoff.terms.to;
     let phase = &tracked.step.phase;
-    match (ask, tracked.step.role) {
-        (Ask::Gate, Role::Gate) => {
+    match (&tracked.handoff.state, tracked.step.role) {
+        (State::AwaitingPerson { ask: Ask::Review }, _) => format!("{phase}: approve what {agent} has done?"),
+        (State::AwaitingPerson { ask: Ask::Clarification }, _) => format!("{phase}: {agent} asks"),
+        (_, Role::Gate) => {
             let name = gate.and_then(|gate| gate.name.clone()).unwrap_or_else(|| phase.clone());
             format!("{name}: approve?")
         }
-        (Ask::Gate, _) => {
+        (_, Role::Escalation) => {
+            let about = tracked.step.about.as_ref().and_then(|about| run.find(about));
+            let reason = about.and_then(|about| match &about.handoff.state {
+                State::Blocked { reason } => Some(format!(" ({reason})")),
+                _ => None,
+            });
+            format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
+        }
+        (_, _) => {
             let told = request.and_then(|request| request.instructions.as_deref());
             let item = request.and_then(|request| request.gate.as_ref()?.items.first().map(String::as_str));
             let line = item.or(told).and_then(|text| text.lines().next());
             line.map_or_else(|| format!("{phase}: a person must decide"), str::to_owned)
         }
-        (Ask::Review, _) => format!("{phase}: approve what {agent} has done?"),
-        (Ask::Clarification, _) => format!("{phase}: {agent} asks"),
     }
 }
 

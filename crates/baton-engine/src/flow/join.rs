@@ -4,6 +4,7 @@ use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::workflow::Phase;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::requests::{Asking, written_report};
@@ -24,7 +25,7 @@ pub(super) struct Items(Vec<(String, Value)>);
 impl Items {
     /// Returns the items that a group was made with.
     pub(super) fn of(group: &Tracked) -> Items {
-        let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+        let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
         let items = data.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
         let item = |item: Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
         Items(items.into_iter().filter_map(item).collect())
@@ -37,7 +38,7 @@ impl Items {
 
 /// Returns what a nested workflow was given.
 pub(super) fn given(group: &Tracked) -> Map<String, Value> {
-    let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+    let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
     data.get("inputs").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
@@ -70,8 +71,15 @@ fn keyed(items: Vec<Value>) -> Vec<Value> {
         let safe =
             |character: char| if character.is_alphanumeric() || "-_".contains(character) { character } else { '-' };
         let mut key: String = text.chars().take(40).map(safe).collect();
-        if key.is_empty() || keys.contains(&key) {
-            key = format!("{}{}", if key.is_empty() { "item-".to_owned() } else { format!("{key}-") }, index + 1);
+        if key.is_empty() {
+            key = "item".to_owned();
+        }
+        // Another item may be called like that, so the number grows until nobody is.
+        let name = key.clone();
+        let mut number = index;
+        while keys.contains(&key) || (number == index && name == "item") {
+            number += 1;
+            key = format!("{name}-{number}");
         }
         keys.push(key.clone());
         json!({ "key": key, "value": value })
@@ -83,26 +91,30 @@ fn keyed(items: Vec<Value>) -> Vec<Value> {
 struct Lane {
     /// Its name: the branch or the item.
     name: String,
-    /// The path of its first phase.
+    /// The path of the phase that it begins with.
     first: String,
     /// Where it is.
     progress: Progress,
+    /// When it was begun.
+    begun_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Waiting,
+    /// None of its phases is wanted.
+    LeftOut,
     Going,
     Passed,
     Failed,
 }
 
-fn lanes(run: &Run, group: &Tracked) -> Option<(Vec<Lane>, usize)> {
-    let located = run.definition.locate(&group.step.phase)?;
+fn lanes(run: &Run, group: &Tracked) -> Result<(Vec<Lane>, usize), String> {
+    let located = run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
     let phase = located.phase();
     let path = &group.step.phase;
     let plan: Vec<(String, String, String)> = if let Some(file) = &phase.workflow {
-        let inner = located.definition.nested.get(file)?;
+        let inner = located.definition.nested.get(file).ok_or_else(|| format!("there is no workflow {file}"))?;
         let first = inner.workflow.phases.first().map(Phase::id).unwrap_or_default();
         vec![(phase.id().to_owned(), format!("{path}/"), format!("{path}/{first}"))]
     } else if phase.foreach.is_some() {
@@ -121,16 +133,18 @@ fn lanes(run: &Run, group: &Tracked) -> Option<(Vec<Lane>, usize)> {
         .filter(|tracked| tracked.step.role.is_phase() && tracked.step.within.as_ref() == Some(&group.handoff.id))
         .collect();
     let lanes = plan.into_iter().map(|(name, prefix, first)| {
-        let last =
-            members.iter().rev().find(|member| member.step.phase.starts_with(&prefix) || member.step.phase == first);
-        let progress = match last {
-            None => Progress::Waiting,
-            Some(last) => progress(run, last),
-        };
-        Lane { name, first, progress }
+        let own = |member: &&&Tracked| member.step.phase.starts_with(&prefix) || member.step.phase == first;
+        let begun_at = members.iter().find(own).map(|member| member.handoff.accepted_at);
+        Ok::<Lane, String>(match members.iter().rev().find(own) {
+            Some(last) => Lane { progress: progress(run, last), name, first, begun_at },
+            None => match first_wanted(run, &first)? {
+                Some(first) => Lane { name, first, progress: Progress::Waiting, begun_at },
+                None => Lane { name, first, progress: Progress::LeftOut, begun_at },
+            },
+        })
     });
     let at_once = phase.at_once.map_or(usize::MAX, |count| usize::try_from(count.max(1)).unwrap_or(usize::MAX));
-    Some((lanes.collect(), at_once))
+    Ok((lanes.collect::<Result<_, _>>()?, at_once))
 }
 
 /// Where a lane is, by its last visit and what was decided about it.
@@ -138,16 +152,20 @@ fn progress(run: &Run, last: &Tracked) -> Progress {
     if !last.handoff.routed || !last.handoff.state.name().is_finished() {
         return Progress::Going;
     }
-    // A person may have been asked about it; then what was decided there counts.
-    let asked = run.handoffs().rev().find(|tracked| {
-        tracked.step.about.as_ref() == Some(&last.handoff.id)
-            && matches!(tracked.step.role, Role::Failure | Role::Limit)
-    });
-    let route = match asked {
-        Some(gate) if !gate.handoff.routed => return Progress::Going,
-        Some(gate) => gate.route.as_ref(),
-        None => last.route.as_ref(),
+    // A person may have been asked about it, and again about what was decided there; the last decision counts.
+    let mut last = last;
+    let about = |id: &HandoffId| {
+        run.handoffs().rev().find(|tracked| {
+            tracked.step.about.as_ref() == Some(id) && matches!(tracked.step.role, Role::Failure | Role::Limit)
+        })
     };
+    while let Some(gate) = about(&last.handoff.id) {
+        last = gate;
+    }
+    if !last.handoff.routed {
+        return Progress::Going;
+    }
+    let route = last.route.as_ref();
     match route.map(|route| route.to.as_str()) {
         Some("end") => Progress::Passed,
         Some("stop") => Progress::Failed,
@@ -163,7 +181,8 @@ fn limit_gate<'r>(run: &'r Run, group: &HandoffId) -> Option<&'r Tracked> {
 
 /// Says whether members can begin, or all of them are done.
 pub(super) fn can_advance(run: &Run, group: &Tracked) -> bool {
-    let Some((lanes, at_once)) = lanes(run, group) else { return true };
+    // What is wrong with it is said when it goes on.
+    let Ok((lanes, at_once)) = lanes(run, group) else { return true };
     if limit_gate(run, &group.handoff.id).is_some_and(|gate| !gate.handoff.routed) {
         return false;
     }
@@ -175,40 +194,41 @@ pub(super) fn can_advance(run: &Run, group: &Tracked) -> bool {
 /// Begins the members that can begin, or puts together what came out.
 pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let group = draft.run.find(id).ok_or("the group is gone")?;
-    let (lanes, at_once) = lanes(&draft.run, group).ok_or("its phase is not in the workflow")?;
+    let (mut lanes, at_once) = lanes(&draft.run, group)?;
+    lanes.retain(|lane| lane.progress != Progress::LeftOut);
     let going = lanes.iter().filter(|lane| lane.progress == Progress::Going).count();
     let waiting: Vec<&Lane> = lanes.iter().filter(|lane| lane.progress == Progress::Waiting).collect();
     if waiting.is_empty() && going == 0 {
         return finish(draft, id, &lanes);
     }
-    let asked = limit_gate(&draft.run, id).map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
+    // What a person said at a limit is about the members that began next, and not about those after them.
+    let unspent = |gate: &&Tracked| lanes.iter().all(|lane| lane.begun_at < Some(gate.handoff.changed_at));
+    let asked = limit_gate(&draft.run, id).filter(unspent);
+    let asked = asked.map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
     if asked == Some(true) {
         return finish(draft, id, &lanes);
     }
     for lane in waiting.into_iter().take(at_once.saturating_sub(going)) {
-        let first = first_wanted(&draft.run, &lane.first)?;
-        if let Some(limit) = enter::limit(draft, &first).filter(|_| asked.is_none()) {
+        if let Some(limit) = enter::limit(draft, &lane.first).filter(|_| asked.is_none()) {
             return gates::at_limit(draft, id, &limit);
         }
-        enter::enter(draft, &first, Some(id.clone()), Some(id), Vec::new())?;
+        enter::enter(draft, &lane.first, Some(id.clone()), Some(id), Vec::new())?;
     }
     Ok(())
 }
 
-/// The first phase of a lane that is not left out; the first at all if all are.
-fn first_wanted(run: &Run, first: &str) -> Result<String, String> {
-    let Some(located) = run.definition.locate(first) else { return Ok(first.to_owned()) };
+/// The first phase of a lane that is not left out, if there is one.
+fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, String> {
+    let located = run.definition.locate(first).ok_or_else(|| format!("there is no phase {first}"))?;
     let group = located.prefix.trim_end_matches('/');
     let is_branch = run.definition.locate(group).is_some_and(|group| !group.phase().parallel.is_empty());
-    if is_branch {
-        return Ok(first.to_owned());
-    }
-    for index in located.index..located.siblings.len() {
+    let end = if is_branch { located.index + 1 } else { located.siblings.len() };
+    for index in located.index..end {
         if enter::is_wanted(run, &located, index)? {
-            return Ok(located.path_of(&located.siblings[index]));
+            return Ok(Some(located.path_of(&located.siblings[index])));
         }
     }
-    Ok(first.to_owned())
+    Ok(None)
 }
 
 fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), String> {

@@ -135,6 +135,9 @@ fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
     let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
     let mut context_of = told(report);
+    let blocked_by = format!("{agent} is blocked in the phase {}: {reason}", blocked.step.phase);
+    let said = context_of.summary.take().map(|said| format!("\n{said}"));
+    context_of.summary = Some(format!("{blocked_by}.{}", said.unwrap_or_default()));
     if context_of.open_questions.is_empty() {
         let question = report.and_then(context).map(str::to_owned);
         let open =
@@ -146,7 +149,7 @@ fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
         kind: Some(HandoffKind::Escalation),
         from: party(agent),
         to: party(HUMAN),
-        instructions: Some(format!("{agent} is blocked in the phase {}: {reason}", blocked.step.phase)),
+        instructions: Some(blocked_by),
         context: Some(context_of),
         expectations: Some(Expectations {
             deliverable: Some(format!("An answer with which {agent} can go on")),

@@ -91,7 +91,7 @@ impl Team for Clerks {
         false
     }
 
-    fn sweep(&self, _: &RunId) {}
+    fn sweep(&self, _: &RunId, _: &Path) {}
 }
 
 struct Blind;

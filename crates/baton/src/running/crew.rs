@@ -57,8 +57,8 @@ impl Team for Crew {
         is_dead(claimant)
     }
 
-    fn sweep(&self, run: &RunId) {
-        process::sweep_run(run);
+    fn sweep(&self, run: &RunId, workspace: &Path) {
+        process::sweep_run(run, workspace);
     }
 }
 

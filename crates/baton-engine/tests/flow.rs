@@ -1,0 +1,26 @@
+//! What follows from what in a run: workflows are played with everybody's lines written down before, without agents,
+//! files or a store.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+#[path = "flow/ledger.rs"]
+mod ledger;
+#[path = "flow/play.rs"]
+mod play;
+#[path = "flow/telling.rs"]
+mod telling;
+
+#[path = "flow/back.rs"]
+mod back;
+#[path = "flow/deciding.rs"]
+mod deciding;
+#[path = "flow/groups.rs"]
+mod groups;
+#[path = "flow/help.rs"]
+mod help;
+#[path = "flow/limits.rs"]
+mod limits;
+#[path = "flow/onward.rs"]
+mod onward;
+#[path = "flow/random.rs"]
+mod random;

@@ -1,0 +1,194 @@
+//! People decide: reviews, questions, gates with choices, and what an agent recommends.
+
+use serde_json::json;
+
+use crate::play::{Act, Play};
+use crate::telling::{answers, approves, asks, assert_story, complete, rejects};
+
+const AGENTS: &str = "agents: {dev: {command: [./d]}, ops: {command: [./o]}}";
+
+fn flow(phases: &str) -> String {
+    format!("name: f\n{AGENTS}\nphases:\n{phases}")
+}
+
+fn says(outcome: &str) -> Act {
+    Act::Says(json!({"outcome": outcome, "summary": outcome, "questions": ["Which one?"]}))
+}
+
+#[test]
+fn review_is_approved_rejected_or_questioned() {
+    let text = flow("  - {id: build, agent: dev, review: blocking}\n  - {id: ship, agent: ops}");
+    let play = Play::of(&text).tell("build?", [asks("Why twice?"), rejects("Once is enough."), approves()]).play();
+    assert_story(
+        &play,
+        "build.1 to dev
+         build.1 asked: Why twice?
+         build.1 rejected: Once is enough.
+         build.1 approved
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    assert_eq!(play.notes("build.1"), ["Question by ana: Why twice?", "Feedback by ana: Once is enough."]);
+    assert_eq!(play.find("build.1").attempts, 3);
+    assert_story(&Play::of(&text).play(), "build.1 to dev\nbuild.1 waits for a person");
+}
+
+#[test]
+fn needs_review_waits_without_a_gate_in_the_workflow() {
+    let text = flow("  - {id: build, agent: dev}");
+    let wait = Play::of(&text).tell("build", [says("needs_review")]).play();
+    assert_story(&wait, "build.1 to dev\nbuild.1 waits for a person");
+    let done = Play::of(&text).tell("build", [says("needs_review")]).tell("build?", [approves()]).play();
+    assert_story(&done, "build.1 to dev\nbuild.1 approved\nbuild.1 -> end\ncompleted");
+    let again = Play::of(&text).tell("build", [says("needs_review")]).tell("build?", [rejects("Too long.")]).play();
+    assert_story(&again, "build.1 to dev\nbuild.1 rejected: Too long.\nbuild.1 -> end\ncompleted");
+    assert_eq!(again.find("build.1").attempts, 2);
+}
+
+#[test]
+fn partial_work_is_enough_only_for_a_person() {
+    let text = flow("  - {id: build, agent: dev}");
+    let play = Play::of(&text).tell("build", [says("partial")]).play();
+    assert_story(&play, "build.1 to dev\nbuild.1 waits for a person");
+    let play = Play::of(&text).tell("build", [says("partial")]).tell("build?", [approves()]).play();
+    assert_story(&play, "build.1 to dev\nbuild.1 approved\nbuild.1 -> end\ncompleted");
+}
+
+#[test]
+fn clarification_goes_back_to_the_same_agent_with_the_answers() {
+    let text = flow("  - {id: build, agent: dev}\n  - {id: ship, agent: ops}");
+    let play =
+        Play::of(&text).tell("build", [says("needs_clarification")]).tell("build?", [answers("The blue one.")]).play();
+    assert_story(
+        &play,
+        "build.1 to dev
+         build.1 answered: The blue one.
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    assert_eq!(play.notes("build.1"), ["Answer by ana: The blue one."]);
+    let question = Play::of(&text).tell("build", [says("needs_clarification")]).play();
+    let question = baton_engine::flow::question(&question.run, question.find("build.1")).unwrap();
+    assert_eq!(question.questions, ["Which one?"]);
+}
+
+#[test]
+fn decision_of_the_agent_counts() {
+    let decides = |word: &str| {
+        Act::Says(json!({"outcome": "complete", "decision": word, "summary": "s", "questions": ["Which?"]}))
+    };
+    let text = flow("  - {id: build, agent: dev}");
+    let proceed = Play::of(&text).tell("build", [decides("PROCEED")]).play();
+    assert_story(&proceed, "build.1 to dev\nbuild.1 -> end\ncompleted");
+    let stop = Play::of(&text).tell("build", [decides("STOP")]).tell("build?", [rejects("Go on.")]).play();
+    assert_story(&stop, "build.1 to dev\nbuild.1 rejected: Go on.\nbuild.1 -> end\ncompleted");
+    let clarify = Play::of(&text).tell("build", [decides("CLARIFY")]).tell("build?", [answers("This.")]).play();
+    assert_story(&clarify, "build.1 to dev\nbuild.1 answered: This.\nbuild.1 -> end\ncompleted");
+}
+
+#[test]
+fn gate_with_choices_leads_where_the_person_chose() {
+    let text = flow(
+        "  - {id: plan, agent: dev}
+  - {id: which, gate: {choices: {again: plan, deploy: ship, go: next, enough: end, never: stop}}}
+  - {id: test, check: 'true'}
+  - {id: ship, agent: ops}",
+    );
+    let chosen = |word: &str| Play::of(&text).tell("which?", [answers(word)]).play();
+    let head = "plan.1 to dev\nplan.1 -> which\nwhich.1 to human";
+    let rest = |word: &str| {
+        let play = chosen(word);
+        let story = play.story();
+        story.strip_prefix(&format!("{head}\nwhich.1 answered: {word}\n")).unwrap_or(&story).to_owned()
+    };
+    assert_eq!(rest("deploy"), "which.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted");
+    assert_eq!(rest("go"), "which.1 -> test\ntest.1 to check\ntest.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted");
+    assert_eq!(rest("Never"), "which.1 -> stop\nfailed: the person chose never");
+    assert_eq!(rest("enough"), "which.1 -> end\ncompleted");
+    assert_eq!(
+        rest("again"),
+        "which.1 -> plan\nplan.2 to dev\nplan.2 -> which\nwhich.2 to human\nwhich.2 waits for a person"
+    );
+    let play = chosen("again");
+    assert_eq!(play.notes("plan.2"), ["Answer by ana: again"]);
+}
+
+#[test]
+fn only_what_is_offered_can_be_chosen() {
+    let text = flow("  - {id: which, gate: {choices: {go: next}}}");
+    let play = Play::of(&text).play();
+    let id = play.find("which.1").handoff.clone();
+    for decision in [
+        baton_engine::lifecycle::Decision::Approve,
+        baton_engine::lifecycle::Decision::Answer { answers: "elsewhere".to_owned() },
+    ] {
+        let decide = baton_engine::lifecycle::Decide {
+            by: "ana".to_owned(),
+            door: "test".to_owned(),
+            shown: id.last_report.clone().unwrap(),
+            decision,
+            note: None,
+        };
+        let refused = baton_engine::lifecycle::apply(&id, baton_engine::Command::Decide(decide), play.now);
+        assert!(refused.is_err(), "{refused:?}");
+    }
+}
+
+#[test]
+fn rejected_gate_sends_the_work_back_with_the_feedback() {
+    let text = flow("  - {id: build, agent: dev}\n  - {id: ok, gate: {}}\n  - {id: ship, agent: ops}");
+    let play = Play::of(&text).tell("ok?", [rejects("Too slow."), approves()]).play();
+    assert_story(
+        &play,
+        "build.1 to dev
+         build.1 -> ok
+         ok.1 to human
+         ok.1 rejected: Too slow.
+         ok.1 -> build
+         build.2 to dev
+         build.2 -> ok
+         ok.2 to human
+         ok.2 approved
+         ok.2 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    let notes = play.notes("build.2");
+    assert!(notes[0].starts_with("Feedback by ana: ") && notes[0].contains("Too slow."), "{notes:?}");
+}
+
+#[test]
+fn rejected_gate_with_nobody_before_it_stops_the_run() {
+    let play =
+        Play::of(&flow("  - {id: ok, gate: {}}\n  - {id: ship, agent: ops}")).tell("ok?", [rejects("No.")]).play();
+    assert!(play.story().starts_with("ok.1 to human\nok.1 rejected: No.\nok.1 -> stop\nfailed: "), "{}", play.story());
+}
+
+#[test]
+fn gate_shows_what_the_phase_before_has_said() {
+    let play = Play::of(&flow("  - {id: build, agent: dev}\n  - {id: ok, gate: {items: [speed, size]}}"))
+        .tell("build", [complete("It is fast.")])
+        .play();
+    let question = baton_engine::flow::question(&play.run, play.find("ok.1")).unwrap();
+    assert_eq!(question.items, ["speed", "size"]);
+    assert_eq!(question.text, "It is fast.");
+    assert_eq!(question.choices, []);
+}
+
+#[test]
+fn stopping_calls_off_what_is_open() {
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, agent: dev, review: blocking}, {id: two, agent: ops}]}\n  - {id: ship, agent: ops}",
+    );
+    let mut play = Play::of(&text).play();
+    assert!(play.story().ends_with("both.one.1 waits for a person"), "{}", play.story());
+    play.cancel();
+    assert!(play.story().ends_with("both.1 cancelled\nboth.one.1 cancelled\ncancelled"), "{}", play.story());
+    play.settle();
+    assert!(play.run.open().all(|open| open.handoff.state.name().is_finished()));
+}

@@ -1,0 +1,202 @@
+//! Blocked agents: delegation, return, escalation, and the partial work that is not lost.
+
+use serde_json::json;
+
+use crate::play::{Act, Play};
+use crate::telling::{answers, approves, asks, assert_story, blocked, complete, delegates, rejects};
+
+const FLOW: &str = "name: f
+agents:
+  integration-developer: {command: [./d]}
+  backend-security: {command: [./s], retry: {max_retries: 0}}
+  ops: {command: [./o]}
+phases: [{id: build, agent: integration-developer}, {id: ship, agent: ops}]
+routes:
+  - {agent: backend-security, reason: no_access, to: ops}
+  - {agent: ops, reason: no_access, to: human}
+  - {agent: ops, reason: lost, to: nobody}
+";
+
+#[test]
+fn delegation_returns_to_the_blocked_agent_with_the_resolution() {
+    let partial = Act::Says(json!({
+        "outcome": "blocked", "blocked_reason": "security_concern", "attempted": ["read the guide"],
+        "artifacts": ["draft.py"], "next": {"context": "May I store tokens?"},
+    }));
+    let play = Play::of(FLOW)
+        .tell("build", [partial, complete("done")])
+        .tell("build>backend-security", [complete("Encrypt them.")])
+        .play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> backend-security
+         build.backend-security.1 to backend-security
+         build.1 resumed by backend-security
+         build.backend-security.1 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    let asked = play.find("build.backend-security.1").asked().unwrap();
+    let told = format!("{:?} {:?}", asked.instructions, asked.context);
+    for part in ["security_concern", "May I store tokens?", "read the guide", "draft.py"] {
+        assert!(told.contains(part), "{part} is missing: {told}");
+    }
+    let notes = play.notes("build.1");
+    assert!(
+        notes[0].starts_with("Resolution by backend-security: ") && notes[0].contains("Encrypt them."),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn delegation_can_be_delegated() {
+    let play = Play::of(FLOW)
+        .tell("build", [blocked("security_concern")])
+        .tell("build>backend-security", [blocked("no_access"), complete("Encrypt them.")])
+        .tell("build>ops", [complete("Access granted.")])
+        .play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> backend-security
+         build.backend-security.1 to backend-security
+         build.backend-security.1 -> ops
+         build.ops.2 to ops
+         build.backend-security.1 resumed by ops
+         build.ops.2 -> r.build.backend-security.1
+         build.1 resumed by backend-security
+         build.backend-security.1 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+}
+
+#[test]
+fn agent_that_was_helped_can_be_blocked_again() {
+    let play = Play::of(FLOW).tell("build", [blocked("security_concern"), blocked("security_concern")]).play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> backend-security
+         build.backend-security.1 to backend-security
+         build.1 resumed by backend-security
+         build.backend-security.1 -> r.build.1
+         build.1 -> backend-security
+         build.backend-security.2 to backend-security
+         build.1 resumed by backend-security
+         build.backend-security.2 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+}
+
+#[test]
+fn help_that_fails_returns_too() {
+    let play = Play::of(FLOW)
+        .tell("build", [blocked("security_concern")])
+        .tell("build>backend-security", [Act::Fails("no network")])
+        .play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> backend-security
+         build.backend-security.1 to backend-security
+         build.backend-security.1 fails
+         build.1 resumed by backend-security
+         build.backend-security.1 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    assert!(play.notes("build.1")[0].contains("no network"), "{:?}", play.notes("build.1"));
+}
+
+#[test]
+fn agent_names_its_helper_itself() {
+    let flow = FLOW.replace("{id: build, agent: integration-developer}", "{id: build, agent: ops}");
+    let play = Play::of(&flow).tell("build", [delegates("Backend_Security")]).play();
+    assert_story(
+        &play,
+        "build.1 to ops
+         build.1 -> backend-security
+         build.backend-security.1 to backend-security
+         build.1 resumed by backend-security
+         build.backend-security.1 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+}
+
+#[test]
+fn helper_who_is_not_in_the_workflow_is_a_question_to_a_person() {
+    let play = Play::of(FLOW).tell("build", [delegates("cryptographer")]).play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> human
+         build.question.1 to human
+         build.question.1 waits for a person",
+    );
+    let why = &play.find("build.1").route.as_ref().unwrap().why;
+    assert!(why.contains("cryptographer, who is not in the workflow"), "{why}");
+    let flow = FLOW.replace("{id: build, agent: integration-developer}", "{id: build, agent: ops}");
+    let play = Play::of(&flow).tell("build", [blocked("lost")]).play();
+    assert!(play.story().ends_with("build.question.1 waits for a person"), "{}", play.story());
+}
+
+#[test]
+fn nobody_helps_themselves() {
+    let play = Play::of(FLOW).tell("build", [delegates("integration-developer")]).play();
+    assert!(play.story().ends_with("build.question.1 waits for a person"), "{}", play.story());
+}
+
+#[test]
+fn person_answers_a_blocked_agent() {
+    let flow = || Play::of(FLOW).tell("build", [blocked("missing_requirements"), complete("done")]);
+    let play = flow().tell("build?question", [answers("Use OAuth.")]).play();
+    assert_story(
+        &play,
+        "build.1 to integration-developer
+         build.1 -> human
+         build.question.1 to human
+         build.question.1 answered: Use OAuth.
+         build.1 resumed by human
+         build.question.1 -> r.build.1
+         build.1 -> ship
+         ship.1 to ops
+         ship.1 -> end
+         completed",
+    );
+    assert_eq!(play.notes("build.1"), ["Resolution by human: Use OAuth."]);
+    // To ask back, to approve or to say no is an answer as well: the agent goes on with it.
+    for act in [approves(), asks("Which provider?"), rejects("Not now.")] {
+        let play = flow().tell("build?question", [act.clone()]).play();
+        assert!(play.story().ends_with("ship.1 -> end\ncompleted"), "{act:?}\n{}", play.story());
+    }
+}
+
+#[test]
+fn unknown_reason_goes_to_a_person() {
+    let play = Play::of(FLOW).tell("build", [blocked("bad_weather")]).play();
+    assert!(play.story().ends_with("build.question.1 waits for a person"), "{}", play.story());
+    let question = baton_engine::flow::question(&play.run, play.find("build.question.1")).unwrap();
+    assert!(question.title.contains("bad_weather"), "{}", question.title);
+    assert!(question.questions.concat().contains("scope of the token"), "{:?}", question.questions);
+}
+
+#[test]
+fn row_of_the_workflow_comes_before_the_built_in_table() {
+    let flow = FLOW.replace("routes:\n", "routes:\n  - {agent: '*', reason: security_concern, to: ops}\n");
+    let play = Play::of(&flow).tell("build", [blocked("security_concern")]).play();
+    assert!(play.story().contains("build.1 -> ops\nbuild.ops.1 to ops\nbuild.1 resumed by ops"), "{}", play.story());
+}

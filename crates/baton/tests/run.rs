@@ -1,0 +1,13 @@
+//! Runs of workflows from end to end: the real program, real processes, real files.
+//!
+//! Agents are small scripts that a test writes. What happened is read from the journal, and what people see of it from
+//! the program itself.
+
+#[path = "run/examples.rs"]
+mod examples;
+#[path = "run/killed.rs"]
+mod killed;
+#[path = "run/liars.rs"]
+mod liars;
+#[path = "run/site.rs"]
+mod site;

@@ -1,0 +1,1 @@
+//! The examples, from end to end.
