@@ -5,9 +5,13 @@
 
 #[path = "run/examples.rs"]
 mod examples;
+#[path = "run/hostile.rs"]
+mod hostile;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/writers.rs"]
+mod writers;
