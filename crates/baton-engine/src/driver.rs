@@ -10,6 +10,8 @@ mod record;
 mod taking;
 mod watch;
 
+pub(crate) use taking::judging;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,8 +28,9 @@ use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::lifecycle::Accept;
 use crate::people::{People, Question};
+use crate::prompt::Prompt;
 use crate::retry;
-use crate::run::Run;
+use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role, Step};
 use crate::store::{self, Store};
 
@@ -127,6 +130,11 @@ pub struct Driver {
     pub claimant: String,
     /// What the project has configured.
     pub settings: Settings,
+}
+
+/// Renders what the agent of a step would be told.
+pub(crate) fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
+    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.prompt(delimiter)
 }
 
 impl Driver {

@@ -15,7 +15,7 @@ mod values;
 pub(crate) use gates::gate_of;
 pub use gates::question;
 pub use limits::same_failure;
-pub(crate) use requests::written;
+pub(crate) use requests::{write, written};
 pub use turn::{Turn, after};
 pub use values::{names, result};
 
@@ -57,6 +57,15 @@ pub fn settle(draft: &mut Draft) -> Result<(), String> {
         }
     }
     Err("its phases follow each other without end".to_owned())
+}
+
+/// Decides what follows from how one handoff ended, or from what blocks it, and nothing else.
+pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let state = draft.run.find(id).map(|tracked| &tracked.handoff.state);
+    match state {
+        Some(State::Blocked { .. }) => unblock::unblock(draft, id),
+        _ => turn::settle(draft, id),
+    }
 }
 
 /// Only a run that somebody drives goes on.

@@ -23,6 +23,7 @@ mod overlap;
 pub mod people;
 pub mod prompt;
 pub mod queue;
+pub mod rehearsal;
 pub mod retry;
 pub mod route;
 pub mod run;

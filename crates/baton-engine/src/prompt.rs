@@ -8,6 +8,7 @@ mod budget;
 mod example;
 mod fence;
 mod material;
+mod measure;
 mod page;
 #[cfg(test)]
 mod tests;

@@ -79,7 +79,7 @@ impl Archive {
     async fn write_run(&self, store: &dyn Store, run: &RunId) -> Outcome {
         let folder = self.root.join(".project/07-audit/sessions").join(run.as_str());
         let lives = lives(store, run).await?;
-        let written = tokio::task::spawn_blocking(move || write_lives(&folder, lives)).await;
+        let written = tokio::task::spawn_blocking(move || write_lives(&folder, lives, write)).await;
         written.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
     }
 
@@ -92,7 +92,15 @@ impl Archive {
     }
 }
 
-fn write_lives(folder: &Path, lives: Vec<Life>) -> Outcome {
+/// Writes the record of one run into a folder of its own. The journal has all of it, so nothing is flushed.
+pub(crate) async fn write_record(folder: &Path, store: &dyn Store, run: &RunId) -> Result<(), CommandError> {
+    let lives = lives(store, run).await?;
+    let listed: Vec<Value> = lives.iter().map(|life| entry(&life.handoff)).collect();
+    write_lives(folder, lives, put)?;
+    put(&folder.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))
+}
+
+fn write_lives(folder: &Path, lives: Vec<Life>, write: fn(&Path, &str) -> Result<(), CommandError>) -> Outcome {
     let mut archived = Archived::default();
     for life in lives {
         let id = life.handoff.id.clone();
@@ -152,4 +160,10 @@ fn request(first: &Event) -> Option<Written> {
 fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     atomic_file::write(path, text.as_bytes())
         .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
+}
+
+fn put(path: &Path, text: &str) -> Result<(), CommandError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
+    written.map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }

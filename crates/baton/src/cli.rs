@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, inbox, list, prune, queue, reject, report, requeue, resume, run, schema, send, show, wait, worker,
-    workflow,
+    heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema, send, show,
+    wait, worker, workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -48,12 +48,15 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     Run(run::Options),
     Resume(resume::Options),
+    Runs(runs::Options),
+    Log(log::Options),
     Check(check::Options),
     Explain(explain::Options),
     Convert(convert::Options),
     Schema(schema::Options),
     Workflow(workflow::Options),
     Graph(graph::Options),
+    Route(route::Options),
     Send(send::Options),
     Claim(claim::Options),
     Ack(ack::Options),

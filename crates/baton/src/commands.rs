@@ -20,13 +20,16 @@ mod help_markdown;
 pub(crate) mod inbox;
 mod lifecycle_markdown;
 pub(crate) mod list;
+pub(crate) mod log;
 pub(crate) mod prune;
 pub(crate) mod queue;
 pub(crate) mod reject;
 pub(crate) mod report;
 pub(crate) mod requeue;
 pub(crate) mod resume;
+pub(crate) mod route;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod show;
@@ -43,6 +46,9 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
     match command {
         Command::Run(options) => run::run(&options, output),
         Command::Resume(options) => resume::run(&options, output),
+        Command::Runs(options) => runs::run(&options, output),
+        Command::Log(options) => log::run(&options, output),
+        Command::Route(options) => route::run(&options, output),
         Command::Check(options) => check::run(&options, output),
         Command::Explain(options) => explain::run(&options, output),
         Command::Convert(options) => convert::run(&options, output),

@@ -5,6 +5,7 @@
 mod build;
 pub(crate) mod dot;
 pub(crate) mod mermaid;
+pub(crate) mod of_run;
 pub(crate) mod svg;
 
 /// What a node stands for.
@@ -180,7 +181,6 @@ impl Graph {
     }
 
     /// Says how far a phase is in a run.
-    #[cfg_attr(not(test), expect(dead_code, reason = "runs are drawn when there are runs"))]
     pub(crate) fn mark(&mut self, path: &str, mark: Mark) {
         if let Some(node) = self.nodes.iter_mut().find(|node| node.path == path) {
             node.mark = Some(mark);

@@ -51,6 +51,20 @@ impl Intake<'_> {
         json: bool,
         output: &Output,
     ) -> Result<Option<Vec<Taken>>, CommandError> {
+        let Some(taken) = self.take_any(files, json, output)? else { return Ok(None) };
+        match taken.iter().find(|taken| taken.document.kind() != wanted) {
+            Some(other) => Err(wrong_kind(other, wanted)),
+            None => Ok(Some(taken)),
+        }
+    }
+
+    /// Takes documents of whatever kind if all of them are valid; otherwise tells what is wrong, and takes none.
+    pub(crate) fn take_any(
+        &self,
+        files: &[PathBuf],
+        json: bool,
+        output: &Output,
+    ) -> Result<Option<Vec<Taken>>, CommandError> {
         if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
             return Err(CommandError::usage("standard input can be read once only: `-` is given twice"));
         }
@@ -69,13 +83,7 @@ impl Intake<'_> {
             (true, false) if !silent => output.note(render::human::render(&report, false, false).trim_end()),
             (true, _) => {}
         }
-        if !valid {
-            return Ok(None);
-        }
-        match taken.iter().find(|taken| taken.document.kind() != wanted) {
-            Some(other) => Err(wrong_kind(other, wanted)),
-            None => Ok(Some(taken)),
-        }
+        Ok(valid.then_some(taken))
     }
 
     /// Reads and judges one file; what is not valid is not taken.

@@ -4,10 +4,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Color;
 use crate::command_error::CommandError;
+use crate::render::sheet::Paint;
 
 /// Where results and messages go.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +101,36 @@ impl Output {
         bar
     }
 
+    /// Returns the lines under each other that show what is going on; on a terminal only.
+    pub(crate) fn several(&self) -> MultiProgress {
+        MultiProgress::with_draw_target(Output::drawn_beside())
+    }
+
+    /// Returns where progress is drawn.
+    pub(crate) fn drawn_beside() -> ProgressDrawTarget {
+        ProgressDrawTarget::stderr_with_hz(12)
+    }
+
+    /// Says whether what stands beside the result is read on a terminal.
+    pub(crate) fn is_watched(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Returns how many characters fit on a line of stdout; `None` if it is no terminal.
+    pub(crate) fn width(&self) -> Option<usize> {
+        width_of(&io::stdout())
+    }
+
+    /// Returns how results are written on stdout.
+    pub(crate) fn paint(&self) -> Paint {
+        Paint::new(self.stdout_color, self.width())
+    }
+
+    /// Returns how things are written beside the result.
+    pub(crate) fn paint_beside(&self) -> Paint {
+        Paint::new(self.stderr_color, width_of(&io::stderr()))
+    }
+
     /// Shows the progress of long work, on a terminal only.
     pub(crate) fn progress(&self, length: usize) -> ProgressBar {
         // A bar that appears for a moment only flickers.
@@ -112,6 +143,17 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     }
+}
+
+#[cfg(unix)]
+fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
+#[cfg(not(unix))]
+fn width_of<T>(_: &T) -> Option<usize> {
+    None
 }
 
 /// Replaces control characters, so that a document cannot write to the terminal through us.

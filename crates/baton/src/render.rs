@@ -7,8 +7,10 @@ pub(crate) mod human;
 pub(crate) mod inbox;
 pub(crate) mod json;
 pub(crate) mod question;
+pub(crate) mod run;
 pub(crate) mod sarif;
 pub(crate) mod sheet;
+pub(crate) mod standing;
 pub(crate) mod timeline;
 
 /// Writes a number with what it counts: `1 run`, `2 runs`.

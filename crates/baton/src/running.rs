@@ -3,6 +3,7 @@
 mod crew;
 mod starting;
 
+pub(crate) use crew::{attempt_folder, is_dead};
 pub(crate) use starting::{Started, definition, run_id};
 
 use std::sync::Arc;
@@ -38,8 +39,8 @@ pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<d
     }
 }
 
-/// Drives a run until it ends, or until SIGINT or SIGTERM.
-pub(crate) async fn drive(driver: &Driver, run: &RunId) -> Result<End, CommandError> {
+/// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
+pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> Result<End, CommandError> {
     let (stop, stopped) = watch::channel(false);
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -49,9 +50,16 @@ pub(crate) async fn drive(driver: &Driver, run: &RunId) -> Result<End, CommandEr
     loop {
         tokio::select! {
             end = &mut driving => return Ok(end?),
-            _ = interrupt.recv() => { stop.send_replace(true); }
-            _ = terminate.recv() => { stop.send_replace(true); }
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
+        if stop.send_replace(true) {
+            // Whoever asks twice does not want to wait: what runs is killed here, and what we held is taken from the dead.
+            return Err(
+                CommandError::no(format!("{run} was ended at once")).hint(format!("baton resume {run} goes on"))
+            );
+        }
+        tell("stopping: agents are ended, and the run can be resumed; once more ends it at once");
     }
 }
 

@@ -1,20 +1,30 @@
-//! Showing a run while it is driven: plain lines, or JSON events.
+//! Showing a run while it is driven: on a terminal, in plain lines, or as JSON events; and what came out in the end.
+
+mod ending;
+pub(crate) mod events;
+mod live;
+mod plain;
+pub(crate) mod telling;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, End, News};
+use baton_engine::driver::{Audience, Driver, News};
 use baton_engine::run::Run;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::people::InTurn;
-use crate::people::answers::Answers;
+use crate::people::answers::{self, Answers};
+use crate::people::talk::Screen;
 use crate::running;
-use crate::store::Session;
+use crate::store::{Session, StoreOptions};
+use events::Events;
+use live::Live;
+use plain::Plain;
 
 /// How a run is shown, and who is asked.
 #[derive(Debug, Args)]
@@ -30,55 +40,111 @@ pub(crate) struct ShowOptions {
     json: bool,
 }
 
-/// Drives a run, and shows it.
-pub(crate) fn drive(
-    session: &Session,
-    options: &ShowOptions,
-    output: &Output,
-    id: &RunId,
-    begin: Option<(&Definition, &str)>,
-) -> Result<Exit, CommandError> {
-    let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
-    let audience = Arc::new(Lines { output: *output });
-    let driver = running::driver(session, Arc::new(InTurn::new(answers, None)), audience);
-    session.run(async {
-        if let Some((definition, from)) = begin {
-            driver.begin(id, definition, from).await?;
-        }
-        let end = running::drive(&driver, id).await?;
-        output.note(&format!("{id}: {end:?}"));
-        Ok(match end {
-            End::Completed => Exit::Done,
-            End::Waiting(_) => Exit::Waiting,
-            End::Failed(_) | End::Cancelled | End::Stopped | End::Lost(_) => Exit::No,
-        })
-    })
+/// A run that is to be driven and shown.
+pub(crate) struct Show<'a> {
+    /// Where it is kept.
+    pub session: &'a Session,
+    /// How that is found by other commands.
+    pub store: &'a StoreOptions,
+    /// How it is shown.
+    pub options: &'a ShowOptions,
+    /// Where it is shown.
+    pub output: &'a Output,
+    /// The run.
+    pub id: &'a RunId,
 }
 
-struct Lines {
-    output: Output,
+/// Who watches a run.
+enum Watching {
+    Terminal(Arc<Live>),
+    Reader(Arc<Plain>),
+    Machine(Arc<Events>),
 }
 
-impl Audience for Lines {
-    fn hear(&self, run: &Run, news: &News<'_>) {
-        match news {
-            News::Event(event) => {
-                let phase = baton_engine::HandoffId::parse(event.handoff.as_str())
-                    .ok()
-                    .and_then(|id| run.find(&id).map(|t| t.step.phase.clone()));
-                let detail: String = event.detail.chars().take(200).collect();
-                self.output.note(&format!(
-                    "{:>3} {:<22} {:<12} {}",
-                    event.seq,
-                    phase.unwrap_or_default(),
-                    event.kind,
-                    detail
-                ));
+impl Show<'_> {
+    /// Begins a run, drives it and shows it.
+    pub(crate) fn begin(&self, definition: &Definition, from: &str) -> Result<Exit, CommandError> {
+        self.drive(Some((definition, from)))
+    }
+
+    /// Drives a run that was begun before, and shows it.
+    pub(crate) fn resume(&self) -> Result<Exit, CommandError> {
+        self.drive(None)
+    }
+
+    fn drive(&self, begin: Option<(&Definition, &str)>) -> Result<Exit, CommandError> {
+        let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
+        let watching = self.watching();
+        let people = self.people(answers.clone(), &watching);
+        let driver = running::driver(self.session, Arc::new(people), watching.audience());
+        self.session.run(async {
+            match begin {
+                Some((definition, from)) => {
+                    driver.begin(self.id, definition, from).await?;
+                    self.tell_beginning(&driver, &watching).await?;
+                }
+                None => {
+                    let events = self.session.events_of_run(self.id).await?;
+                    answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
+                    self.tell(&watching, &format!("resume {}", self.id));
+                }
             }
-            News::Begins(id) => self.output.note(&format!("    begins {id}")),
-            News::Examines(id) => self.output.note(&format!("    examines {id}")),
-            News::Asks(question) => self.output.note(&format!("    asks {}", question.title)),
-            News::Note(text) => self.output.note(&format!("    note {text}")),
+            let ended = running::drive(&driver, self.id, &|text| self.tell(&watching, text)).await;
+            if let Watching::Terminal(live) = &watching {
+                live.finish();
+            }
+            let exit = self.end(&ended?, &watching).await?;
+            for line in answers.iter().flat_map(|answers| answers.unused()) {
+                let name = self.options.answers.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+                self.tell(&watching, &format!("{name}:{line}: nothing asked for this answer"));
+            }
+            Ok(exit)
+        })
+    }
+
+    fn watching(&self) -> Watching {
+        let output = *self.output;
+        match (self.options.json, output.is_watched()) {
+            (true, _) => Watching::Machine(Arc::new(Events { output })),
+            (false, true) => Watching::Terminal(Arc::new(Live::new(output, self.session.clock.clone()))),
+            (false, false) => Watching::Reader(Arc::new(Plain { output })),
+        }
+    }
+
+    /// Returns who decides: the file first, then whoever sits at the terminal.
+    fn people(&self, answers: Option<Arc<Answers>>, watching: &Watching) -> InTurn {
+        let screen: Arc<dyn Screen> = match watching {
+            Watching::Terminal(live) => live.clone(),
+            Watching::Reader(_) | Watching::Machine(_) => Arc::new(*self.output),
+        };
+        InTurn::new(answers, Some(screen).filter(|_| self.output.can_ask() && !self.options.no_input))
+    }
+
+    /// Tells which run begins, with the event that it begins with.
+    async fn tell_beginning(&self, driver: &Driver, watching: &Watching) -> Result<(), CommandError> {
+        let events = self.session.store.history(self.id, 0, 1).await?;
+        let run = Run::of_journal(&events).map_err(CommandError::internal)?;
+        self.tell(watching, &format!("run {} of {}", run.id, run.definition.name()));
+        events.iter().for_each(|event| driver.audience.hear(&run, &News::Event(event)));
+        Ok(())
+    }
+
+    /// Tells something to people; machines have the events.
+    fn tell(&self, watching: &Watching, text: &str) {
+        match watching {
+            Watching::Terminal(live) => live.say(text),
+            Watching::Reader(_) => self.output.note(text),
+            Watching::Machine(_) => {}
+        }
+    }
+}
+
+impl Watching {
+    fn audience(&self) -> Arc<dyn Audience> {
+        match self {
+            Watching::Terminal(live) => live.clone(),
+            Watching::Reader(plain) => plain.clone(),
+            Watching::Machine(events) => events.clone(),
         }
     }
 }

@@ -3,9 +3,12 @@
 mod applying;
 mod history;
 mod place;
+mod runs;
 mod trouble;
 
+pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, shown_document};
+pub(crate) use runs::is_run;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,6 +51,9 @@ impl StoreOptions {
         config::load(self.config.as_deref())
     }
 }
+
+/// How many ids that begin alike are looked at.
+const IDS_MAX: u32 = 1_000;
 
 /// What a command will do with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,17 +130,47 @@ impl Session {
             beginnings.push(format!("hoff-{given}"));
         }
         for beginning in beginnings.iter().filter(|_| !given.is_empty()) {
-            let ids = self.store.ids_beginning_with(beginning, 4).await?;
+            let ids = self.store.ids_beginning_with(beginning, 2).await?;
             match &ids[..] {
                 [] => {}
                 [id] => {
                     let found = self.store.find(id).await?;
                     return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
                 }
-                several => return Err(ambiguous(given, several)),
+                _ => {
+                    let ids = self.store.ids_beginning_with(beginning, IDS_MAX).await?;
+                    return self.only_run(given, ids).await;
+                }
             }
         }
         Err(self.unknown(given).await)
+    }
+
+    /// Takes a run for what is in it, which is called after it; there must be one thing only.
+    async fn only_run(&self, given: &str, ids: Vec<HandoffId>) -> Result<Handoff, CommandError> {
+        let mut runs: Vec<Handoff> = Vec::new();
+        let mut others: Vec<HandoffId> = Vec::new();
+        for id in ids {
+            let is_inside =
+                |run: &Handoff| id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            if runs.iter().any(is_inside) {
+                continue;
+            }
+            match self.store.find(&id).await?.filter(is_run) {
+                Some(run) => runs.push(run),
+                None => others.push(id),
+            }
+            if runs.len() + others.len() > 3 {
+                break;
+            }
+        }
+        match (runs.pop(), runs.is_empty() && others.is_empty()) {
+            (Some(run), true) => Ok(run),
+            (last, _) => {
+                let ids = runs.into_iter().chain(last).map(|run| run.id).chain(others);
+                Err(ambiguous(given, &ids.collect::<Vec<_>>()))
+            }
+        }
     }
 
     async fn unknown(&self, given: &str) -> CommandError {

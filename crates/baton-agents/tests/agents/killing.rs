@@ -109,7 +109,11 @@ impl Left {
         let pipe = bench.pipe(name);
         let text = format!("exec > {} 2>&1; echo $$; exec sleep 600", pipe.display());
         let mut command = std::process::Command::new("setsid");
-        command.args(["--fork", "sh", "-c", &text]).env(process::RUN, run).env(process::WORKSPACE, workspace).stderr(std::process::Stdio::null());
+        command
+            .args(["--fork", "sh", "-c", &text])
+            .env(process::RUN, run)
+            .env(process::WORKSPACE, workspace)
+            .stderr(std::process::Stdio::null());
         assert!(command.status().expect("setsid runs").success());
         let lines = baton_testbed::Lines::of(std::fs::File::open(pipe).expect("it can be read"));
         let number = lines.next(LONG).expect("it starts");

@@ -77,7 +77,8 @@ impl<'r> Brief<'r> {
     /// Renders what the agent is told.
     pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
         let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
-        let request = self.tracked.asked().unwrap_or_default();
+        let unknown = Request::default();
+        let request = self.tracked.asked().unwrap_or(&unknown);
         let (skills, writes, checks) = (self.mandatory_skills(), self.writes(), self.checks());
         let output = self.output_directory();
         let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
@@ -89,7 +90,7 @@ impl<'r> Brief<'r> {
             agent: &self.tracked.handoff.terms.to,
             role: agent.role.as_deref(),
             dialect: self.dialect().unwrap_or(Dialect::Native),
-            request: &request,
+            request,
             notes: &self.tracked.handoff.notes,
             last_failure: self.tracked.handoff.last_failure.as_ref(),
             attempt: self.tracked.attempts + 1,
@@ -134,7 +135,7 @@ impl<'r> Brief<'r> {
         let native = self.tracked.request.clone();
         let dialect = self.dialect().filter(|dialect| dialect.has(Kind::Request) && *dialect != Dialect::Native);
         match (dialect, self.tracked.asked()) {
-            (Some(dialect), Some(request)) => flow::written(dialect, Document::Request(Box::new(request))),
+            (Some(dialect), Some(request)) => flow::written(dialect, Document::Request(Box::new(request.clone()))),
             _ => native,
         }
     }
@@ -170,7 +171,7 @@ impl<'r> Brief<'r> {
             folder,
             earlier,
             output_directory: Some(self.output_directory()),
-            request: self.tracked.asked(),
+            request: self.tracked.asked().cloned(),
             checks: self.checks(),
             mandatory_skills: self.mandatory_skills(),
             writes: self.writes(),

@@ -8,6 +8,7 @@ use baton_protocol::settings::Permission;
 use super::brief::Brief;
 use super::lead::claim;
 use super::{Driver, End};
+use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
 use crate::handoff::State;
@@ -85,21 +86,27 @@ impl Driver {
         (1..tracked.handoff.fence).filter_map(folder).collect()
     }
 
-    /// Returns what reports are judged by: the project's settings, and what the workflow says.
+    /// Returns what reports are judged by.
     pub(super) fn judging(&self, brief: &Brief<'_>) -> Settings {
-        let workflow = &brief.located.definition.workflow;
-        let mut settings = self.settings.clone();
-        let allowed = workflow.allow.iter().filter_map(|allowance| {
-            Some(Permission { rule: allowance.rule.clone()?, reason: allowance.reason.clone()? })
-        });
-        settings.permissions.extend(allowed);
-        settings.reasons.extend(workflow.reasons.iter().cloned());
-        settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
-        settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
-        settings.phases.extend(brief.located.siblings.iter().map(|phase| phase.id().to_owned()));
-        if let Some(tokens) = workflow.limits.as_ref().and_then(|limits| limits.summary_tokens) {
-            settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
-        }
-        settings
+        judging(&self.settings, &brief.located)
     }
+}
+
+/// Returns what reports are judged by: the project's settings, and what the workflow says.
+pub(crate) fn judging(settings: &Settings, located: &Located<'_>) -> Settings {
+    let workflow = &located.definition.workflow;
+    let mut settings = settings.clone();
+    let allowed = workflow
+        .allow
+        .iter()
+        .filter_map(|allowance| Some(Permission { rule: allowance.rule.clone()?, reason: allowance.reason.clone()? }));
+    settings.permissions.extend(allowed);
+    settings.reasons.extend(workflow.reasons.iter().cloned());
+    settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
+    settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
+    settings.phases.extend(located.siblings.iter().map(|phase| phase.id().to_owned()));
+    if let Some(tokens) = workflow.limits.as_ref().and_then(|limits| limits.summary_tokens) {
+        settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+    }
+    settings
 }

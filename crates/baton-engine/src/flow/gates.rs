@@ -113,7 +113,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let request = tracked.asked();
     let report = tracked.report();
     let gate = gate_of(run, tracked);
-    let asked_gate = request.as_ref().and_then(|request| request.gate.as_ref());
+    let asked_gate = request.and_then(|request| request.gate.as_ref());
     let mut items: Vec<String> = Vec::new();
     // The request of a gate repeats what the workflow says about it.
     let listed =
@@ -132,19 +132,23 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         (word.clone(), meant.unwrap_or_default().to_owned())
     };
     let said = match ask {
-        Ask::Gate => request.as_ref().and_then(|request| request.context.as_ref()?.summary.clone()),
+        Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
         Ask::Review | Ask::Clarification => report.and_then(context).map(str::to_owned),
     };
     Some(Question {
         handoff: tracked.handoff.id.clone(),
         run: run.id.clone(),
         phase: tracked.step.phase.clone(),
-        agent: tracked.handoff.terms.to.clone(),
+        // A gate is asked by whoever sent it to a person.
+        agent: match ask {
+            Ask::Gate => tracked.handoff.terms.from.clone(),
+            Ask::Review | Ask::Clarification => tracked.handoff.terms.to.clone(),
+        },
         ask,
-        title: title(run, tracked, request.as_ref(), gate),
+        title: title(run, tracked, request, gate),
         text: said.unwrap_or_default(),
         items,
-        questions: questions(report, request.as_ref()),
+        questions: questions(report, request),
         choices: tracked.handoff.terms.choices.iter().map(meaning).collect(),
         document,
         examined: tracked.examined.clone(),

@@ -25,7 +25,7 @@ pub(super) struct Items(Vec<(String, Value)>);
 impl Items {
     /// Returns the items that a group was made with.
     pub(super) fn of(group: &Tracked) -> Items {
-        let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+        let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
         let items = data.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
         let item = |item: Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
         Items(items.into_iter().filter_map(item).collect())
@@ -38,7 +38,7 @@ impl Items {
 
 /// Returns what a nested workflow was given.
 pub(super) fn given(group: &Tracked) -> Map<String, Value> {
-    let data = group.asked().and_then(|request| request.input?.data).unwrap_or(Value::Null);
+    let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
     data.get("inputs").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 

@@ -209,7 +209,7 @@ pub(super) fn dialect_of(agent: &Agent) -> &str {
 }
 
 /// Writes a request in a dialect; in the native one where that dialect has no requests.
-pub(super) fn write(dialect: &str, request: Request) -> Written {
+pub(crate) fn write(dialect: &str, request: Request) -> Written {
     let wanted = Dialect::parse(dialect).filter(|dialect| dialect.has(Kind::Request)).unwrap_or(Dialect::Native);
     written(wanted, Document::Request(Box::new(request)))
 }

@@ -4,19 +4,19 @@
 use baton_protocol::tokens;
 
 use super::page::{Cuts, Page};
-use super::{Fault, Prompt};
+use super::{Fault, Prompt, measure};
 
 /// Prints a page within a budget.
 pub(super) fn fit(page: &Page<'_>, budget: Option<u64>) -> Result<Prompt, Fault> {
     let whole = page.print(&Cuts::default())?;
-    let tokens = tokens::count(&whole);
+    let tokens = measure::count(&whole);
     let budget = budget.map_or(usize::MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
     if tokens <= budget {
         return Ok(Prompt { text: whole, tokens, shortened: Vec::new() });
     }
     let cuts = enough(page, budget)?;
     let text = page.print(&cuts)?;
-    let tokens = tokens::count(&text);
+    let tokens = measure::count(&text);
     match tokens <= budget {
         true => Ok(Prompt { shortened: page.shortened(&cuts, &text), text, tokens }),
         false => Err(Fault::OverBudget { tokens, budget }),

@@ -1,5 +1,7 @@
 //! One handoff of a run, with everything that its events said.
 
+use std::sync::OnceLock;
+
 use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
@@ -21,6 +23,7 @@ pub struct Tracked {
     pub step: Step,
     /// What was asked.
     pub request: Written,
+    understood: OnceLock<Option<Box<Request>>>,
     /// The last report.
     pub told: Option<Told>,
     /// What the evidence showed about it.
@@ -71,6 +74,7 @@ impl Tracked {
             step: handoff.terms.step.clone().unwrap_or_else(alone),
             handoff,
             request,
+            understood: OnceLock::new(),
             told: None,
             examined: Vec::new(),
             decided: None,
@@ -129,11 +133,12 @@ impl Tracked {
     }
 
     /// Returns the request, as it was understood.
-    pub fn asked(&self) -> Option<Request> {
-        match document(&self.request)? {
-            Document::Request(request) => Some(*request),
+    pub fn asked(&self) -> Option<&Request> {
+        let read = || match document(&self.request)? {
+            Document::Request(request) => Some(request),
             Document::Report(_) | Document::Acknowledgment(_) => None,
-        }
+        };
+        self.understood.get_or_init(read).as_deref()
     }
 
     /// Returns what a person answered or chose.

@@ -170,7 +170,7 @@ fn reviewer_who_wants_changes_sends_it_back_and_it_comes_forward_again() {
          completed",
     );
     assert_eq!(play.notes("build.2"), ["Feedback by rev: Verdict: CHANGES_REQUESTED\nNo tests."]);
-    assert_eq!(play.find("review.2").asked().unwrap().context.unwrap().summary.as_deref(), Some("second"));
+    assert_eq!(play.find("review.2").asked().unwrap().context.as_ref().unwrap().summary.as_deref(), Some("second"));
 }
 
 #[test]

@@ -95,9 +95,9 @@ fn inputs_are_taken_from_earlier_phases() {
     let play = Play::of(&flow).tell("a", [Act::Says(said)]).play();
     let asked = play.find("b.1").asked().unwrap();
     assert_eq!(asked.instructions.as_deref(), Some("Build login after the plan"));
-    let data = asked.input.unwrap().data.unwrap();
+    let data = asked.input.as_ref().unwrap().data.clone().unwrap();
     assert_eq!(data, json!({"feature": "login", "plan": ["plan.md", "risks.md"], "count": 3}));
-    let context = asked.context.unwrap();
+    let context = asked.context.as_ref().unwrap();
     assert_eq!(context.summary.as_deref(), Some("the plan"));
     assert_eq!(context.artifacts.len(), 2);
 }

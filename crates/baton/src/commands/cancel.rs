@@ -1,20 +1,25 @@
 //! `baton cancel`: calls a handoff off.
 
+use baton_engine::draft::Draft;
+use baton_engine::flow;
 use baton_engine::lifecycle::{self, Command};
+use baton_engine::store::Error;
+use baton_engine::{Handoff, Refusal};
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::store::{Access, Session, StoreOptions};
+use crate::store::{Access, Applied, Session, StoreOptions, is_run};
 use crate::user;
 
-/// Call a handoff off
+/// Call a handoff off, or a run with everything in it
 ///
-/// Whoever works on it learns so with the next heartbeat or report, which is refused.
+/// Whoever works on it learns so with the next heartbeat or report, which is refused. Whoever drives a run ends its
+/// agents; it does not matter whether somebody does.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  baton cancel HO-2026-031 --reason 'the endpoint was dropped'")]
 pub(crate) struct Options {
-    /// The handoff: its id, or a unique beginning of it
+    /// The handoff or the run: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
     /// Why
@@ -32,8 +37,38 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         let cancel = lifecycle::Cancel { by: user::name(), reason: options.reason.clone() };
+        if is_run(&handoff) && !handoff.state.name().is_finished() {
+            let handoff = cancel_run(&session, &handoff, &cancel).await?;
+            session.tell(&Applied { handoff, repeated: false }, options.json, output)?;
+            return Ok(Exit::Done);
+        }
         let applied = session.apply(&handoff, Command::Cancel(cancel), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })
+}
+
+/// So often somebody else may change something while we call it off.
+const RACES_MAX: usize = 20;
+
+/// Calls a run off, with everything that is open in it, in one transaction.
+async fn cancel_run(session: &Session, root: &Handoff, cancel: &lifecycle::Cancel) -> Result<Handoff, CommandError> {
+    for _ in 0..RACES_MAX {
+        let (run, _) = session.read_run(root).await?;
+        let mut draft = Draft::new(&run, session.now());
+        let cancelled = draft.apply(&root.id, Command::Cancel(cancel.clone()));
+        if let Err(refusal) = cancelled {
+            return Err(CommandError::from(Error::Refused(refusal)));
+        }
+        flow::call_off(&mut draft);
+        match session.store.carry_out(draft.steps, draft.at).await {
+            Ok(handoffs) => {
+                return handoffs.into_iter().next().ok_or_else(|| CommandError::internal("nothing was called off"));
+            }
+            // Something has happened in it since we looked.
+            Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Over { .. } | Refusal::Repeated)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(CommandError::no(format!("{}: somebody else changes it again and again", root.id)).hint("try once more"))
 }

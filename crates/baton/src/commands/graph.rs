@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::command_error::{CommandError, Exit};
+use crate::graph::of_run::marked;
 use crate::graph::{Graph, dot, mermaid, svg};
 use crate::output::Output;
+use crate::store::{Access, Session, StoreOptions};
 use crate::{atomic_file, workflow_file};
 
-/// Draw a workflow as Mermaid, DOT or SVG
+/// Draw a workflow or a run as Mermaid, DOT or SVG
 ///
 /// The picture has the phases in their order, what runs at the same time and for each item, other workflows inside it,
-/// and where blocked and failed work goes.
+/// and where blocked and failed work goes. A run also shows how far each phase is, how often it was visited and how long
+/// that took.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton graph workflow.yaml\n  \
-baton graph workflow.yaml --format svg --output workflow.svg\n  baton graph examples/integration --format dot | dot -Tpng")]
+baton graph workflow.yaml --format svg --output workflow.svg\n  baton graph examples/integration --format dot | dot -Tpng\n  \
+baton graph integration-k3f9q2 --output run.svg")]
 pub(crate) struct Options {
-    /// A workflow file, a folder with a workflow.yaml, or `-` for standard input
-    #[arg(value_name = "WORKFLOW")]
+    /// A workflow file, a folder with a workflow.yaml, `-` for standard input, or a run: its id, or a unique beginning
+    #[arg(value_name = "WORKFLOW|RUN")]
     workflow: PathBuf,
     /// How to draw it
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -26,6 +30,8 @@ pub(crate) struct Options {
     /// Write it to a file; without --format its name decides
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreOptions,
 }
 
 /// How a graph is drawn.
@@ -52,12 +58,12 @@ impl Format {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let opened = workflow_file::open(&options.workflow)?;
-    let nested = |folder: &Path, path: &str| {
-        let inner = workflow_file::open(&folder.join(path)).ok()?;
-        Some((inner.workflow, inner.folder))
+    let is_file = options.workflow.exists() || options.workflow.as_os_str() == "-";
+    let run = if is_file { None } else { of_run(options)? };
+    let graph = match run {
+        Some(graph) => graph,
+        None => of_file(&options.workflow)?,
     };
-    let graph = Graph::of(&opened.workflow, &opened.folder, &nested);
     let promised = options.output.as_deref().and_then(Format::of);
     let text = match options.format.or(promised).unwrap_or(Format::Mermaid) {
         Format::Mermaid => mermaid::render(&graph),
@@ -70,4 +76,24 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))?,
     }
     Ok(Exit::Done)
+}
+
+fn of_file(path: &Path) -> Result<Graph, CommandError> {
+    let opened = workflow_file::open(path)?;
+    let nested = |folder: &Path, path: &str| {
+        let inner = workflow_file::open(&folder.join(path)).ok()?;
+        Some((inner.workflow, inner.folder))
+    };
+    Ok(Graph::of(&opened.workflow, &opened.folder, &nested))
+}
+
+/// Draws the run that is meant, if there is one; what is neither a run nor a file is told as a file that is missing.
+fn of_run(options: &Options) -> Result<Option<Graph>, CommandError> {
+    let Some(id) = options.workflow.to_str().filter(|id| !id.contains(['/', '.'])) else { return Ok(None) };
+    let Ok(session) = Session::open(&options.store, Access::Look) else { return Ok(None) };
+    session.run(async {
+        let Ok(root) = session.resolve_run(id).await else { return Ok(None) };
+        let (run, _) = session.read_run(&root).await?;
+        Ok(Some(marked(&run, session.now())))
+    })
 }

@@ -20,7 +20,6 @@ use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::render;
-use crate::render::sheet::Paint;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Show everything that waits for a person
@@ -138,7 +137,7 @@ fn show(
         output.note(&format!("nothing waits for a person in {}", session.location));
         return Ok(());
     }
-    let paint = Paint { colored: output.has_color() };
+    let paint = output.paint();
     output.data(&render::inbox::lines(waiting, &store, session.now(), paint))
 }
 

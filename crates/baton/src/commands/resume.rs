@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::showing::{self, ShowOptions};
+use crate::showing::{Show, ShowOptions};
 use crate::store::{Access, Session, StoreOptions};
 
 /// Go on with a run from its journal
@@ -25,7 +25,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
-    let found = session.run(session.resolve(&options.run))?;
+    let found = session.run(session.resolve_run(&options.run))?;
     let id: RunId = found.run.clone();
-    showing::drive(&session, &options.show, output, &id, None)
+    Show { session: &session, store: &options.store, options: &options.show, output, id: &id }.resume()
 }

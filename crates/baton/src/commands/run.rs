@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::running::{self, Started};
-use crate::showing::{self, ShowOptions};
+use crate::showing::{Show, ShowOptions};
 use crate::store::{Access, Session, StoreOptions};
 use crate::user;
 
@@ -46,10 +46,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let definition = running::definition(started, &settings)?;
     let session = Session::open(&options.store, Access::Change)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
-    showing::drive(&session, &options.show, output, &id, Some((&definition, &user::name())))
+    let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
+    show.begin(&definition, &user::name())
 }
 
-fn parse_input(text: &str) -> Result<(String, Value), String> {
+pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let is_json = value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
     let value = match is_json {

@@ -1,4 +1,6 @@
-//! `baton show`: shows one handoff: where it is, what the next attempt must know, and what happened.
+//! `baton show`: shows one handoff: where it is, what the next attempt must know, and what happened; or a run.
+
+mod run_of_workflow;
 
 use baton_engine::handoff::{Digest, Written};
 use baton_engine::people::Question;
@@ -9,18 +11,20 @@ use crate::asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
-use crate::render::sheet::{Paint, Sheet};
-use crate::store::{Access, Session, StoreOptions, accepted_request, shown_document};
+use crate::render::sheet::Sheet;
+use crate::store::{Access, Session, StoreOptions, accepted_request, is_run, shown_document};
 
-/// Show a handoff and its history
+/// Show a handoff and its history, or a run and its phases
 ///
+/// Of a run: each phase with visits, tries, time, tokens, evidence and outcome, what is going on and what waits.
 /// What waits for a person is shown in readable form, with what was seen of its claims and the digest that a decision
 /// names. With --documents also the request and the last report, as they were written; --json has everything.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton show HO-2026-031\n  baton show HO-2026-031 --documents\n  \
-baton show HO-2026-031 --json")]
+baton show HO-2026-031 --json\n  \
+baton show integration-k3f9q2")]
 pub(crate) struct Options {
-    /// The handoff: its id, or a unique beginning of it
+    /// The handoff or the run: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
     /// Print the request and the last report, too
@@ -41,11 +45,12 @@ fn whole(name: &str, written: &Written) -> String {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
-    let (handoff, events) = session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let events = session.events_of(&handoff).await?;
-        Ok::<_, CommandError>((handoff, events))
-    })?;
+    let handoff = session.run(session.resolve(&options.id))?;
+    // The request of a run is the whole workflow; who wants that asks for documents.
+    if is_run(&handoff) && !options.documents {
+        return run_of_workflow::show(&session, &handoff, &options.store, options.json, output);
+    }
+    let events = session.run(session.events_of(&handoff))?;
     let request = accepted_request(&events)?;
     let report = shown_document(&events, handoff.last_report.as_ref());
     if options.json {
@@ -60,7 +65,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Ok(Exit::Done);
     }
     let mut text = render::handoff::lines(&handoff, session.now());
-    let mut sheet = Sheet::new(Paint { colored: output.has_color() });
+    let mut sheet = Sheet::new(output.paint());
     match asking::question(&handoff, &events) {
         // What was said before stands above.
         Some(question) => {

@@ -12,7 +12,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::moment::{briefly, parse_duration};
 use crate::output::Output;
 use crate::render;
-use crate::store::{Access, Session, StoreOptions, shown_document};
+use crate::store::{Access, Session, StoreOptions, is_run, shown_document};
 use crate::waiting::wait_for;
 
 /// Wait until handoffs are finished
@@ -56,7 +56,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                     output.note(&format!("{} is {}", blocked.id, render::handoff::state(blocked, session.now())));
                 }
             }
-            Ok(is_settled(&handoffs, options.through_people).then_some(handoffs))
+            let settled = is_settled(&session, &handoffs, options.through_people).await?;
+            Ok(settled.then_some(handoffs))
         });
         let (handoffs, in_time) = match settled.await? {
             Some(handoffs) => (handoffs, true),
@@ -82,18 +83,35 @@ async fn look(session: &Session, ids: &[HandoffId]) -> Result<Vec<Handoff>, Comm
 }
 
 /// Says whether waiting is over: everything is finished, or a person is needed before anything else can happen.
-fn is_settled(handoffs: &[Handoff], through_people: bool) -> bool {
-    handoffs.iter().all(|handoff| match handoff.state.name() {
-        StateName::AwaitingPerson => !through_people,
-        name => name.is_finished(),
-    })
+async fn is_settled(session: &Session, handoffs: &[Handoff], through_people: bool) -> Result<bool, CommandError> {
+    for handoff in handoffs {
+        let settled = match handoff.state.name() {
+            StateName::AwaitingPerson => !through_people,
+            name if name.is_finished() => true,
+            _ if is_run(handoff) && !through_people => is_asking(session, handoff).await?,
+            _ => false,
+        };
+        if !settled {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
+/// Says whether nothing happens in a run before a person has decided.
+async fn is_asking(session: &Session, root: &Handoff) -> Result<bool, CommandError> {
+    let inside = session.store.handoffs_of(&root.run).await?;
+    let inside = || inside.iter().map(|(handoff, _)| handoff).filter(|handoff| handoff.id != root.id);
+    let is_working = |handoff: &Handoff| matches!(handoff.state.name(), StateName::Claimed | StateName::Verifying);
+    Ok(inside().any(|handoff| handoff.state.name() == StateName::AwaitingPerson) && !inside().any(is_working))
+}
+
+/// Says how waiting ended, once it did: what is not finished waits for a person.
 fn verdict(handoffs: &[Handoff]) -> Exit {
     let any = |name: StateName| handoffs.iter().any(|handoff| handoff.state.name() == name);
     match () {
         () if any(StateName::Failed) || any(StateName::Cancelled) => Exit::No,
-        () if any(StateName::AwaitingPerson) => Exit::Waiting,
+        () if handoffs.iter().any(|handoff| !handoff.state.name().is_finished()) => Exit::Waiting,
         () => Exit::Done,
     }
 }
@@ -114,7 +132,10 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
             .collect();
         return output.json(&json!({ "version": 1, "results": results }));
     }
-    let line = |handoff: &Handoff| format!("{} {}", handoff.id, render::handoff::state(handoff, session.now()));
+    let line = |handoff: &Handoff| match is_run(handoff) && handoff.state.name() == StateName::Pending {
+        true => format!("{} waits for a person; `baton inbox --run {}` shows what is asked", handoff.id, handoff.run),
+        false => format!("{} {}", handoff.id, render::handoff::state(handoff, session.now())),
+    };
     if let [(handoff, report)] = &pairs().collect::<Vec<_>>()[..] {
         if let Some(report) = report {
             output.document(&report.text)?;

@@ -21,9 +21,9 @@ pub(crate) trait Screen: Send + Sync {
     /// Goes on drawing.
     fn go_on(&self) {}
 
-    /// Says whether there is colour.
-    fn is_colored(&self) -> bool {
-        false
+    /// Says how things are written there.
+    fn paint(&self) -> Paint {
+        Paint::new(false, None)
     }
 }
 
@@ -32,8 +32,8 @@ impl Screen for Output {
         self.pass_on(text.as_bytes());
     }
 
-    fn is_colored(&self) -> bool {
-        self.has_color_beside()
+    fn paint(&self) -> Paint {
+        self.paint_beside()
     }
 }
 
@@ -55,7 +55,7 @@ impl<'t> Talk<'t> {
 
     /// Returns how things are coloured.
     pub(crate) fn paint(&self) -> Paint {
-        Paint { colored: self.screen.is_colored() }
+        self.screen.paint()
     }
 
     /// Tells something, on a line of its own.

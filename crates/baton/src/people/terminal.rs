@@ -141,7 +141,7 @@ impl Drop for Asking<'_> {
         if !self.is_over {
             *self.was_taken_back = true;
             self.talk.screen.write("\n");
-            self.talk.tell("this was decided elsewhere");
+            self.talk.tell("this question was taken back");
             if !self.talk.unfinished.is_empty() {
                 self.talk.tell(&format!("not used: {}", printable(&self.talk.unfinished.join("\n"))));
             }
@@ -321,7 +321,7 @@ mod tests {
             () = shows(&paper, "> >") => {}
         }
         let text = paper.text();
-        assert!(text.ends_with("this was decided elsewhere\nnot used: much to say\n<go on>"), "{text}");
+        assert!(text.ends_with("this question was taken back\nnot used: much to say\n<go on>"), "{text}");
         // The first word may have been typed for the question before: it must be said again.
         let typed = ("second (run-1.second)", &mut writer, "a\nno\na\ny\n");
         let said = said_when(&terminal, &second, &paper, typed).await.expect("decided");

@@ -7,7 +7,7 @@ use baton_protocol::model::Document;
 
 use super::document;
 use super::handoff::one_line;
-use super::sheet::{Paint, Sheet, Tint, numbered};
+use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
 
 /// The longest cell of the table of evidence.
 const CELL_MAX: usize = 48;
@@ -78,6 +78,11 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
         let seen = one_line(&format!("{}{}", examined.seen, sha256.unwrap_or_default()));
         let (claim, rule) = (cell(&examined.claim), cell(&examined.rule));
+        if paint.columns < COLUMNS_MAX {
+            // There is no room for the rule, which says the least.
+            let line = cut(&format!("{claim}: {seen}"), paint.columns - LABEL - 3);
+            return format!("{} {line}", paint.tint(tint, sign));
+        }
         let rule = paint.tint(Tint::Faint, &format!("{rule:<rules$}"));
         format!("{} {claim:<claims$}  {rule}  {seen}", paint.tint(tint, sign))
     };
@@ -136,7 +141,7 @@ mod tests {
             examined: Vec::new(),
         };
         change(&mut question);
-        lines(&question, Paint { colored: false })
+        lines(&question, Paint::new(false, None))
     }
 
     #[test]

@@ -3,10 +3,13 @@
 use crate::output::printable;
 
 /// How wide the labels are, with the space after them.
-const LABEL: usize = 10;
+pub(crate) const LABEL: usize = 10;
 
 /// How long a line may be; what is longer is wrapped.
-const COLUMNS_MAX: usize = 100;
+pub(crate) const COLUMNS_MAX: usize = 100;
+
+/// On a terminal that is narrower than this, lines break where it breaks them.
+const COLUMNS_MIN: usize = 40;
 
 /// How a piece of text looks, where colour is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +33,16 @@ pub(crate) enum Tint {
 pub(crate) struct Paint {
     /// Whether there is colour.
     pub(crate) colored: bool,
+    /// How long lines may be.
+    pub(crate) columns: usize,
 }
 
 impl Paint {
+    /// Writes on something so wide; what is no terminal takes the usual width.
+    pub(crate) fn new(colored: bool, width: Option<usize>) -> Paint {
+        Paint { colored, columns: width.unwrap_or(COLUMNS_MAX).clamp(COLUMNS_MIN, COLUMNS_MAX) }
+    }
+
     /// Returns the text in a tint. It must be printable already.
     pub(crate) fn tint(self, tint: Tint, text: &str) -> String {
         let code = match tint {
@@ -74,7 +84,7 @@ impl Sheet {
 
     /// Writes a text beside its label; nothing if it is empty.
     pub(crate) fn row(&mut self, label: &str, text: &str) {
-        let lines = wrapped(&printable(text), COLUMNS_MAX - LABEL);
+        let lines = wrapped(&printable(text), self.paint.columns - LABEL);
         self.painted(label, &lines);
     }
 
@@ -89,7 +99,9 @@ impl Sheet {
         for (mark, text) in marks {
             let mark = printable(&mark);
             let indent = mark.chars().count();
-            for (index, line) in wrapped(&printable(&text), COLUMNS_MAX - LABEL - indent).into_iter().enumerate() {
+            for (index, line) in
+                wrapped(&printable(&text), (self.paint.columns - LABEL).saturating_sub(indent)).into_iter().enumerate()
+            {
                 let before = if index == 0 { mark.clone() } else { " ".repeat(indent) };
                 lines.push(format!("{before}{line}"));
             }
@@ -116,7 +128,7 @@ pub(crate) fn numbered(texts: impl IntoIterator<Item = String>) -> impl Iterator
 }
 
 /// Breaks a text into lines at its spaces; its own line breaks stay.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.trim().lines() {
         let mut line = String::new();
@@ -139,7 +151,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_wrapped_beside_their_label() {
-        let mut sheet = Sheet::new(Paint { colored: false });
+        let mut sheet = Sheet::new(Paint::new(false, None));
         sheet.row("summary", &"word ".repeat(30));
         sheet.row("nothing", "");
         sheet.list("items", numbered(["one\ntwo".to_owned(), "three".to_owned()]));
@@ -154,7 +166,7 @@ mod tests {
 
     #[test]
     fn texts_cannot_colour_the_terminal_but_we_can() {
-        let mut sheet = Sheet::new(Paint { colored: true });
+        let mut sheet = Sheet::new(Paint::new(true, None));
         sheet.row("summary", "a\x1b[31mb");
         assert_eq!(sheet.into_text(), "\x1b[2msummary   \x1b[0ma\\u{1b}[31mb\n");
     }

@@ -28,6 +28,25 @@ pub(crate) fn lines(events: &[Event]) -> String {
     columns(&events.iter().map(row).collect::<Vec<_>>())
 }
 
+/// Returns when an event happened, and who or why.
+pub(crate) fn told_at(event: &Event) -> (String, String) {
+    (clock_time(event.at), cut(&told(event)))
+}
+
+/// Returns the JSON form of an event with the handoff and the run that it is about.
+pub(crate) fn object(event: &Event) -> Value {
+    json!({
+        "version": 1,
+        "run": event.run,
+        "seq": event.seq,
+        "at": event.at,
+        "handoff": event.handoff,
+        "phase": null,
+        "event": event.kind,
+        "detail": serde_json::from_str::<Value>(&event.detail).unwrap_or_else(|_| event.detail.as_str().into()),
+    })
+}
+
 fn told(event: &Event) -> String {
     match event.fact() {
         Ok(Fact::Accepted(accept)) => {

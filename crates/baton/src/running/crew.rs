@@ -48,8 +48,7 @@ impl Team for Crew {
     }
 
     fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String> {
-        let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
-        let folder = workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string());
+        let folder = attempt_folder(workspace, run, handoff, fence);
         fs::create_dir_all(&folder).map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
         Ok(folder)
     }
@@ -63,6 +62,12 @@ impl Team for Crew {
     }
 }
 
+/// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
+pub(crate) fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
+    let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
+    workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
+}
+
 /// Returns the name under which this process claims: `user@host:pid:start`, so that others can see when it is dead.
 pub(crate) fn claimant() -> String {
     let pid = std::process::id();
@@ -70,7 +75,7 @@ pub(crate) fn claimant() -> String {
 }
 
 /// Says whether a claimant is certainly dead: a process of this machine that is gone, or another one by now.
-fn is_dead(claimant: &str) -> bool {
+pub(crate) fn is_dead(claimant: &str) -> bool {
     let mut parts = claimant.rsplitn(3, ':');
     let (Some(start), Some(pid), Some(place)) = (parts.next(), parts.next(), parts.next()) else { return false };
     let ours = user::claimant();

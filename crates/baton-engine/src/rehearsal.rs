@@ -1,0 +1,247 @@
+//! Rehearses what would follow from a report, without a store and without anybody working: a run in memory is taken to
+//! the phase, given the report, and asked where it goes.
+
+use baton_protocol::Settings;
+use baton_protocol::model::Request;
+use baton_protocol::wire::same_word;
+use baton_protocol::workflow::Phase;
+use jiff::Timestamp;
+
+use crate::answer::{self, Answer};
+use crate::definition::{Definition, Located};
+use crate::draft::Draft;
+use crate::driver;
+use crate::flow;
+use crate::handoff::{State, Terms, Written};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Fact, Head};
+use crate::lifecycle::{Accept, Claim, Command, Decide, Decision, Ending, Fail, Report, Route, Verdict, Verify};
+use crate::people::Question;
+use crate::prompt::Prompt;
+use crate::run::{Run, Told, Tracked};
+use crate::step::{GROUP, ORCHESTRATOR, Role, Step};
+
+/// Stands where a real prompt has a word that nobody can foresee.
+const DELIMITER: &str = "RANDOM-WORD";
+
+/// What would follow from a report.
+#[derive(Debug, Clone)]
+pub struct Rehearsed {
+    /// How the report ends its attempt.
+    pub outcome: Outcome,
+    /// What follows.
+    pub next: Next,
+    /// What follows when a person has approved it, where a person is asked first.
+    pub approved: Option<Next>,
+}
+
+/// How a report ends its attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The work is done, if the evidence says so.
+    Complete,
+    /// The agent cannot go on, for this reason.
+    Blocked(String),
+    /// A person must look at it.
+    NeedsReview,
+    /// A person must answer.
+    NeedsClarification,
+    /// The attempt has failed, with this message.
+    Failed(String),
+}
+
+/// Where it goes.
+#[derive(Debug, Clone)]
+pub struct Next {
+    /// Where, why, and what it was decided against; `None` while it is the same agent's turn, or a person's.
+    pub route: Option<Route>,
+    /// The steps that follow at once.
+    pub steps: Vec<Following>,
+    /// What a person is asked.
+    pub questions: Vec<Question>,
+    /// Why it cannot be told any further.
+    pub unknown: Option<String>,
+}
+
+/// A step that follows.
+#[derive(Debug, Clone)]
+pub struct Following {
+    /// What it stands for.
+    pub step: Step,
+    /// Who is to work.
+    pub to: String,
+    /// What they are told, or why that cannot be made.
+    pub prompt: Option<Result<Prompt, String>>,
+}
+
+/// Returns what reports of a phase are judged by: the project's settings, and what the workflow says.
+pub fn judging(definition: &Definition, phase: &str, settings: &Settings) -> Settings {
+    match definition.locate(phase) {
+        Some(located) => driver::judging(settings, &located),
+        None => settings.clone(),
+    }
+}
+
+/// Returns the paths of the phases in which an agent works, also inside others. Of a list it is its first item, whatever
+/// that is called.
+pub fn phases_of(definition: &Definition, agent: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    search(definition, &definition.workflow.phases, "", agent, &mut found);
+    found
+}
+
+fn search(definition: &Definition, phases: &[Phase], prefix: &str, agent: &str, found: &mut Vec<String>) {
+    for phase in phases {
+        let path = format!("{prefix}{}", phase.id());
+        if phase.agent.as_deref().is_some_and(|name| same_word(name, agent)) {
+            found.push(path.clone());
+        }
+        search(definition, &phase.parallel, &format!("{path}/"), agent, found);
+        let item = phase.r#as.as_deref().unwrap_or("item");
+        search(definition, &phase.phases, &format!("{path}/{item}/"), agent, found);
+        if let Some(inner) = phase.workflow.as_ref().and_then(|name| definition.nested.get(name)) {
+            search(inner, &inner.workflow.phases, &format!("{path}/"), agent, found);
+        }
+    }
+}
+
+/// Rehearses what would follow from a report of the agent of a phase; the error says why nobody can tell.
+pub fn rehearse(definition: &Definition, phase: &str, document: Written, at: Timestamp) -> Result<Rehearsed, String> {
+    let told = Told::read(&document).ok_or("it is no report")?;
+    let answer = answer::of_report(&told.report).ok_or("the report does not say how the work ended")?;
+    let (mut draft, id) = take_to(definition, phase, at)?;
+    let seen = draft.run.handoffs().count();
+    let outcome = report(&mut draft, &id, answer, document)?;
+    let asked = matches!(state(&draft, &id), Some(State::AwaitingPerson { .. }));
+    let approved = match (asked, &outcome) {
+        (true, Outcome::Complete | Outcome::NeedsReview) => {
+            let mut later = draft.clone();
+            approve(&mut later, &id)?;
+            Some(follow(later, &id, seen))
+        }
+        _ => None,
+    };
+    Ok(Rehearsed { outcome, next: follow(draft, &id, seen), approved })
+}
+
+/// Begins a run in memory and takes it to a phase, past everything before it.
+fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft, HandoffId), String> {
+    let located = definition.locate(phase).ok_or_else(|| format!("there is no phase {phase}"))?;
+    let agent = located.phase().agent.clone().ok_or_else(|| format!("no agent works in the phase {phase}"))?;
+    let id = RunId::parse("rehearsal")?;
+    let root = HandoffId::parse(id.as_str())?;
+    let step = Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None };
+    let mut terms = Terms::between("user", ORCHESTRATOR);
+    terms.step = Some(step.clone());
+    let accept = Accept {
+        id: root.clone(),
+        run: id.clone(),
+        terms,
+        request: definition.request(&id, "user"),
+        notes: Vec::new(),
+    };
+    let event = Head::START.next(&id, &root, 1, at, &Fact::Accepted(Box::new(accept)));
+    let mut draft = Draft::new(&Run::begin(&event)?, at);
+    claim(&mut draft, &root)?;
+    let within = groups(&mut draft, &located, &root)?;
+    let handoff = HandoffId::parse(format!("{id}.{}.1", phase.replace('/', ".")))?;
+    let mut terms = Terms::between(ORCHESTRATOR, agent);
+    terms.verify = true;
+    terms.step = Some(Step { role: Role::Work, phase: phase.to_owned(), within: Some(within), ..step });
+    accept_empty(&mut draft, handoff.clone(), terms);
+    claim(&mut draft, &handoff)?;
+    Ok((draft, handoff))
+}
+
+/// Stands for the groups around a phase; returns the innermost.
+fn groups(draft: &mut Draft, located: &Located<'_>, root: &HandoffId) -> Result<HandoffId, String> {
+    let mut within = root.clone();
+    let prefix = located.prefix.trim_end_matches('/');
+    let ends = prefix.match_indices('/').map(|(end, _)| end).chain((!prefix.is_empty()).then_some(prefix.len()));
+    let paths: Vec<&str> = ends.map(|end| &prefix[..end]).collect();
+    for path in paths.into_iter().filter(|path| draft.run.definition.locate(path).is_some()).collect::<Vec<_>>() {
+        let id = HandoffId::parse(format!("{root}.{}.1", path.replace('/', ".")))?;
+        let mut terms = Terms::between(ORCHESTRATOR, GROUP);
+        let phase = path.to_owned();
+        terms.step = Some(Step { role: Role::Group, phase, visit: 1, within: Some(within), about: None });
+        accept_empty(draft, id.clone(), terms);
+        within = id;
+    }
+    Ok(within)
+}
+
+fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
+    let run = draft.run.id.clone();
+    let request = flow::write("native", Request { id: Some(id.to_string()), ..Request::default() });
+    draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
+}
+
+fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None };
+    apply(draft, id, Command::Claim(claim))
+}
+
+/// Hands the report in, as if everything that it claims were so.
+fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) -> Result<Outcome, String> {
+    let ending = match answer {
+        Answer::Failed(failure) => {
+            let message = failure.to_string();
+            apply(draft, id, Command::Fail(Fail { fence: 1, failure, document: Some(document), dice: 0.0 }))?;
+            return Ok(Outcome::Failed(message));
+        }
+        Answer::Ended(ending) => ending,
+    };
+    apply(draft, id, Command::Report(Report { fence: 1, ending: ending.clone(), document, tokens_used: None }))?;
+    if ending == Ending::Complete {
+        let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
+        let review = draft.run.definition.locate(&phase).is_some_and(|located| located.phase().review.is_some());
+        let (verdict, examined) = (Verdict::Verified, Vec::new());
+        apply(draft, id, Command::Verify(Verify { fence: 1, verdict, examined, review, dice: 0.0 }))?;
+    }
+    Ok(match ending {
+        Ending::Complete => Outcome::Complete,
+        Ending::Blocked { reason } => Outcome::Blocked(reason),
+        Ending::NeedsReview => Outcome::NeedsReview,
+        Ending::NeedsClarification => Outcome::NeedsClarification,
+    })
+}
+
+fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+    let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.last_report.clone());
+    let shown = shown.ok_or("there is nothing to approve")?;
+    let (by, door) = ("a person".to_owned(), "rehearsal".to_owned());
+    apply(draft, id, Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note: None }))
+}
+
+/// Decides what follows, and collects it.
+fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> Next {
+    let settled = match state(&draft, id) {
+        Some(State::AwaitingPerson { .. } | State::Pending { .. }) => Ok(()),
+        Some(_) => flow::settle_one(&mut draft, id),
+        None => Err("it is gone".to_owned()),
+    };
+    let run = &draft.run;
+    let again = run.find(id).filter(|tracked| matches!(tracked.handoff.state, State::Pending { .. }));
+    let following = again.into_iter().chain(run.handoffs().skip(seen));
+    let asked = run.find(id).into_iter().chain(run.handoffs().skip(seen));
+    Next {
+        route: run.find(id).and_then(|tracked| tracked.route.clone()),
+        steps: following.map(|tracked| following_of(run, tracked)).collect(),
+        questions: asked.filter_map(|tracked| flow::question(run, tracked)).collect(),
+        unknown: settled.err(),
+    }
+}
+
+fn following_of(run: &Run, tracked: &Tracked) -> Following {
+    let works = matches!(tracked.step.role, Role::Work | Role::Delegation);
+    let prompt = works.then(|| driver::prompt_of(run, tracked, DELIMITER));
+    Following { step: tracked.step.clone(), to: tracked.handoff.terms.to.clone(), prompt }
+}
+
+fn state<'d>(draft: &'d Draft, id: &HandoffId) -> Option<&'d State> {
+    draft.run.find(id).map(|tracked| &tracked.handoff.state)
+}
+
+fn apply(draft: &mut Draft, id: &HandoffId, command: Command) -> Result<(), String> {
+    draft.apply(id, command).map_err(|refusal| refusal.to_string())
+}

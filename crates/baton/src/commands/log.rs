@@ -1,0 +1,157 @@
+//! `baton log`: the journal of a run, or of one handoff, as readable lines.
+
+use std::path::Path;
+use std::time::Duration;
+
+use baton_engine::handoff::Handoff;
+use baton_engine::journal::Event;
+use baton_engine::run::Run;
+use clap::Args;
+use serde_json::Value;
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::render;
+use crate::render::sheet::Tint;
+use crate::running;
+use crate::showing::events::of_event;
+use crate::store::{Access, Session, StoreOptions, is_run};
+
+/// Show what happened in a run, or to one handoff
+///
+/// A line for each event of the journal. With --follow it waits for more until the run, or the handoff, is finished; with
+/// --files it lists where prompts, logs and reports of each attempt are.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton log integration-k3f9q2\n  baton log integration-k3f9q2 --follow\n  \
+baton log integration-k3f9q2.architecture.1 --files")]
+pub(crate) struct Options {
+    /// The run or the handoff: its id, or a unique beginning of it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Wait for more, until it is finished
+    #[arg(long, short)]
+    follow: bool,
+    /// List the files of each attempt instead
+    #[arg(long, conflicts_with_all = ["follow", "json"])]
+    files: bool,
+    /// Write each event as a JSON object on a line of its own
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// How many events are read at a time.
+const EVENTS: u32 = 500;
+
+/// How long to wait for a change before looking again.
+const PAUSE: Duration = Duration::from_secs(30);
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&options.store, Access::Look)?;
+    session.run(async {
+        let handoff = session.resolve(&options.id).await?;
+        if options.files {
+            return files(&session, &handoff, output).await;
+        }
+        let mut telling = Telling { run: None, output, json: options.json, subject: handoff };
+        let mut seq = 0;
+        loop {
+            let since = session.store.changes();
+            let events = session.store.history(&telling.subject.run, seq, EVENTS).await?;
+            for event in &events {
+                seq = event.seq;
+                telling.hear(event)?;
+            }
+            if events.len() == EVENTS as usize {
+                continue;
+            }
+            let now = session.store.find(&telling.subject.id).await?;
+            if !options.follow || now.is_none_or(|handoff| handoff.state.name().is_finished()) {
+                return Ok(Exit::Done);
+            }
+            session.store.changed(since, PAUSE).await;
+        }
+    })
+}
+
+/// Tells the events of a run or of one handoff.
+struct Telling<'o> {
+    /// The run as far as it was told; `None` before its first event, and for handoffs outside of workflows.
+    run: Option<Run>,
+    output: &'o Output,
+    json: bool,
+    subject: Handoff,
+}
+
+impl Telling<'_> {
+    fn hear(&mut self, event: &Event) -> Result<(), CommandError> {
+        match &mut self.run {
+            // What does not fit together is for the audit to tell; here it is shown as it is.
+            Some(run) => drop(run.absorb(event)),
+            None if event.seq == 1 => self.run = Run::begin(event).ok(),
+            None => {}
+        }
+        if !is_run(&self.subject) && event.handoff != self.subject.id {
+            return Ok(());
+        }
+        // That somebody still works is no news.
+        if event.kind == "extended" && !self.json {
+            return Ok(());
+        }
+        match self.json {
+            true => self.output.data(&format!("{}\n", self.object(event))),
+            false => self.output.data(&format!("{}\n", self.line(event))),
+        }
+    }
+
+    fn object(&self, event: &Event) -> Value {
+        match &self.run {
+            Some(run) => of_event(run, event),
+            None => render::timeline::object(event),
+        }
+    }
+
+    fn line(&self, event: &Event) -> String {
+        let paint = self.output.paint();
+        let tracked = self.run.as_ref().and_then(|run| run.find(&event.handoff));
+        let place = tracked.map_or_else(|| event.handoff.to_string(), render::run::name);
+        let visit = tracked.map(|tracked| tracked.step.visit).filter(|visit| *visit > 1);
+        let visit = visit.map(|visit| format!(" #{visit}")).unwrap_or_default();
+        let (time, told) = render::timeline::told_at(event);
+        format!(
+            "{} {} {} {told}",
+            paint.tint(Tint::Faint, &time),
+            paint.tint(Tint::Strong, &format!("{:<24}", format!("{place}{visit}"))),
+            paint.tint(Tint::Cyan, &format!("{:<12}", event.kind)),
+        )
+    }
+}
+
+/// Lists the files of each attempt.
+async fn files(session: &Session, subject: &Handoff, output: &Output) -> Result<Exit, CommandError> {
+    let root = session.resolve_run(subject.id.as_str()).await?;
+    let (run, _) = session.read_run(&root).await?;
+    let wanted = |id: &baton_engine::HandoffId| is_run(subject) || *id == subject.id;
+    let mut any = false;
+    for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
+        for fence in 1..=tracked.handoff.fence {
+            let folder = running::attempt_folder(&run.definition.workspace, &run.id, &tracked.handoff.id, fence);
+            for file in listed(&folder) {
+                any = true;
+                output.data(&format!("{}\n", folder.join(file).display()))?;
+            }
+        }
+    }
+    if !any {
+        output.note(&format!("there are no files of {} in {}", subject.id, run.definition.workspace.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn listed(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,126 @@
+//! How a rehearsal is written: a few labelled lines and the prompt for people, or JSON.
+
+use baton_engine::rehearsal::{Following, Next, Outcome, Rehearsed};
+use baton_engine::step::{HUMAN, Role};
+use serde_json::{Value, json};
+
+use crate::output::printable;
+use crate::render;
+use crate::render::sheet::{Paint, Sheet, Tint};
+
+/// Returns what would follow, for people.
+pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String {
+    let mut sheet = Sheet::new(paint);
+    sheet.row("phase", phase);
+    sheet.row("outcome", &outcome(&rehearsed.outcome));
+    next(&mut sheet, &rehearsed.next);
+    if let Some(approved) = &rehearsed.approved {
+        sheet.row("approved", "if a person approves it:");
+        next(&mut sheet, approved);
+    }
+    let mut text = format!("\n{}", sheet.into_text());
+    let steps = rehearsed.next.steps.iter().chain(rehearsed.approved.iter().flat_map(|next| &next.steps));
+    for (step, prompt) in steps.filter_map(|step| Some((step, step.prompt.as_ref()?.as_ref().ok()?))) {
+        let title = format!("prompt of {} ({}, {} tokens)", step.to, step.step.phase, prompt.tokens);
+        text.push_str(&format!("\n{}\n{}\n", paint.tint(Tint::Strong, &title), printable(prompt.text.trim_end())));
+    }
+    text
+}
+
+fn next(sheet: &mut Sheet, next: &Next) {
+    if let Some(route) = &next.route {
+        sheet.row("goes", &format!("{}: {}", place(&route.to), route.why));
+        sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
+        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.clone())));
+    }
+    sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
+    for question in &next.questions {
+        sheet.row("asks", &format!("a person: {}", question.title));
+        let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
+        sheet.row("choices", &words.join(", "));
+    }
+    sheet.optional("unknown", next.unknown.as_deref());
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Complete => "complete, if the evidence says so".to_owned(),
+        Outcome::Blocked(reason) => format!("blocked: {reason}"),
+        Outcome::NeedsReview => "needs review".to_owned(),
+        Outcome::NeedsClarification => "needs clarification".to_owned(),
+        Outcome::Failed(why) => format!("failed: {why}"),
+    }
+}
+
+fn place(to: &str) -> String {
+    match to {
+        HUMAN => "to a person".to_owned(),
+        "end" => "to the end".to_owned(),
+        "stop" => "nowhere, the run stops".to_owned(),
+        other => format!("to {other}"),
+    }
+}
+
+fn step_words(following: &Following) -> String {
+    let (to, phase) = (&following.to, &following.step.phase);
+    let words = match following.step.role {
+        Role::Work => format!("{to} works in {phase}"),
+        Role::Check => format!("the check {phase} is run"),
+        Role::Group => format!("the phases inside {phase} begin"),
+        Role::Gate => format!("a person decides at {phase}"),
+        Role::Delegation => format!("{to} helps in {phase}, and its answer comes back"),
+        Role::Escalation => format!("a person helps in {phase}, and the answer goes back"),
+        Role::Failure => "a person decides what follows".to_owned(),
+        Role::Limit => "a person decides at a limit".to_owned(),
+        Role::Run => "the run goes on".to_owned(),
+    };
+    match &following.prompt {
+        Some(Err(why)) => format!("{words} (its prompt cannot be made here: {why})"),
+        Some(Ok(_)) | None => words,
+    }
+}
+
+/// Returns what would follow, for machines.
+pub(super) fn json(phase: &str, rehearsed: &Rehearsed) -> Value {
+    let (word, reason) = match &rehearsed.outcome {
+        Outcome::Complete => ("complete", None),
+        Outcome::Blocked(reason) => ("blocked", Some(reason)),
+        Outcome::NeedsReview => ("needs_review", None),
+        Outcome::NeedsClarification => ("needs_clarification", None),
+        Outcome::Failed(why) => ("failed", Some(why)),
+    };
+    json!({
+        "phase": phase,
+        "outcome": word,
+        "reason": reason,
+        "next": next_json(&rehearsed.next),
+        "approved": rehearsed.approved.as_ref().map(next_json),
+    })
+}
+
+fn next_json(next: &Next) -> Value {
+    let steps = next.steps.iter().map(|following| {
+        let prompt = following.prompt.as_ref().and_then(|prompt| prompt.as_ref().ok());
+        json!({
+            "phase": following.step.phase,
+            "kind": following.step.role,
+            "to": following.to,
+            "prompt": prompt.map(|prompt| &prompt.text),
+            "prompt_tokens": prompt.map(|prompt| prompt.tokens),
+            "prompt_fault": following.prompt.as_ref().and_then(|prompt| prompt.as_ref().err()),
+        })
+    });
+    let questions = next.questions.iter().map(|question| {
+        let choices: Vec<&String> = question.choices.iter().map(|(word, _)| word).collect();
+        json!({ "ask": render::handoff::ask_word(question.ask), "title": question.title, "choices": choices })
+    });
+    json!({
+        "to": next.route.as_ref().map(|route| &route.to),
+        "why": next.route.as_ref().map(|route| &route.why),
+        "instead_of": next.route.as_ref().and_then(|route| route.instead_of.as_ref()),
+        "skipped": next.route.as_ref().map(|route| &route.skipped),
+        "steps": steps.collect::<Vec<_>>(),
+        "questions": questions.collect::<Vec<_>>(),
+        "unknown": next.unknown,
+    })
+}

@@ -1,0 +1,141 @@
+//! `baton runs`: lists runs of workflows, the newest first.
+
+use std::time::Duration;
+
+use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::step::{ORCHESTRATOR, Role};
+use baton_engine::store::Filter;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
+use crate::render::handoff::{ago, columns};
+use crate::render::run::took;
+use crate::render::standing::Standing;
+use crate::store::{Access, Session, StoreOptions, is_run};
+
+/// List runs of workflows, the newest first
+///
+/// Each with where it stands, the phases that are going on, when it was started and how long it took. Without --all only
+/// the newest are listed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  baton runs\n  baton runs --limit 5 --json")]
+pub(crate) struct Options {
+    /// All of them
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// How many are listed with --all.
+const ALL: u32 = 100_000;
+
+/// A run in the list.
+struct Listed {
+    root: Handoff,
+    workflow: String,
+    standing: Standing,
+    phases: Vec<String>,
+    handoffs: usize,
+    took: Duration,
+}
+
+pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let session = Session::open(&options.store, Access::Look)?;
+    let limit = if options.all { ALL } else { options.limit };
+    let listed = session.run(list(&session, limit))?;
+    if options.json {
+        let runs: Vec<Value> = listed.iter().map(in_json).collect();
+        output.json(&json!({ "version": 1, "runs": runs }))?;
+        return Ok(Exit::Done);
+    }
+    if listed.is_empty() {
+        output.note(&format!("there is no run of a workflow in {}", session.location));
+        return Ok(Exit::Done);
+    }
+    let titles = ["RUN", "WORKFLOW", "STATE", "GOING ON", "STARTED", "TOOK", "HANDOFFS"];
+    let mut rows = vec![titles.map(str::to_owned)];
+    rows.extend(listed.iter().map(|listed| {
+        [
+            listed.root.id.to_string(),
+            listed.workflow.clone(),
+            listed.standing.words(),
+            listed.phases.join(", "),
+            ago(listed.root.accepted_at, session.now()),
+            took(listed.took),
+            listed.handoffs.to_string(),
+        ]
+    }));
+    output.data(&columns(&rows))?;
+    if !options.all && listed.len() == limit as usize {
+        output.note(&format!("only the newest {limit} are listed; --all shows the others"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn list(session: &Session, limit: u32) -> Result<Vec<Listed>, CommandError> {
+    let filter = Filter { agent: Some(ORCHESTRATOR.to_owned()), states: Vec::new(), limit };
+    let roots = session.store.list(&filter).await?.into_iter().filter(is_run);
+    let mut listed = Vec::new();
+    for root in roots {
+        let inside: Vec<Handoff> =
+            session.store.handoffs_of(&root.run).await?.into_iter().map(|(handoff, _)| handoff).collect();
+        let standing = Standing::of(&root, inside.iter());
+        let end = root.state.finished_at().unwrap_or_else(|| session.now());
+        let first = session.store.history(&root.run, 0, 1).await?;
+        let workflow = baton_engine::run::Run::of_journal(&first).map(|run| run.definition.name().to_owned());
+        listed.push(Listed {
+            workflow: workflow.unwrap_or_default(),
+            standing,
+            phases: going_on(&inside),
+            handoffs: inside.len().saturating_sub(1),
+            took: Duration::try_from(end.duration_since(root.accepted_at)).unwrap_or_default(),
+            root,
+        });
+    }
+    Ok(listed)
+}
+
+/// Returns the phases in which something is not finished.
+fn going_on(inside: &[Handoff]) -> Vec<String> {
+    let mut phases = Vec::new();
+    for handoff in inside.iter().filter(|handoff| !handoff.state.name().is_finished()) {
+        let Some(step) = handoff.terms.step.as_ref().filter(|step| !matches!(step.role, Role::Run | Role::Group))
+        else {
+            continue;
+        };
+        if !phases.contains(&step.phase) {
+            phases.push(step.phase.clone());
+        }
+    }
+    phases
+}
+
+fn in_json(listed: &Listed) -> Value {
+    let root = &listed.root;
+    let driver = match &listed.standing {
+        Standing::Driven(by) => Some(by),
+        Standing::Waiting(_) | Standing::Left | Standing::Ended(_) => None,
+    };
+    let failure = root.last_failure.as_ref().filter(|_| root.state.name() == StateName::Failed);
+    json!({
+        "run": root.id,
+        "workflow": listed.workflow,
+        "state": listed.standing.word(),
+        "driven_by": driver,
+        "phases": listed.phases,
+        "started_at": root.accepted_at,
+        "finished_at": root.state.finished_at(),
+        "seconds": listed.took.as_secs_f64(),
+        "handoffs": listed.handoffs,
+        "failure": failure.map(|failure| &failure.message),
+    })
+}

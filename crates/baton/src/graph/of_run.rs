@@ -1,0 +1,108 @@
+//! The graph of a run: the workflow as it was when the run began, with how far each phase is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton_engine::definition::Definition;
+use baton_engine::handoff::State;
+use baton_engine::run::{Run, Tracked};
+use baton_protocol::workflow::Workflow;
+use jiff::Timestamp;
+
+use super::{Graph, Mark, Progress};
+use crate::render::run::took;
+
+/// What was seen of a node in all of its visits.
+struct Seen {
+    progress: Progress,
+    visits: usize,
+    took: Duration,
+}
+
+/// Draws a run as it is now.
+pub(crate) fn marked(run: &Run, now: Timestamp) -> Graph {
+    let definition = &run.definition;
+    let nested = |folder: &Path, path: &str| nested_in(definition, folder, path);
+    let mut graph = Graph::of(&definition.workflow, &definition.folder, &nested);
+    graph.title = format!("{} ({})", graph.title, run.id);
+    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+    for tracked in run.handoffs().filter(|tracked| tracked.step.role.is_phase()) {
+        let path = drawn_path(definition, &tracked.step.phase);
+        let took = span(tracked, now);
+        let node = seen.entry(path).or_insert(Seen { progress: Progress::Done, visits: 0, took: Duration::ZERO });
+        node.visits += 1;
+        node.took += took;
+        node.progress = match (node.visits, progress(tracked)) {
+            // Of the items of a list the one that is not done counts.
+            (2.., Progress::Done) if matches!(node.progress, Progress::Running | Progress::Waiting) => node.progress,
+            (_, latest) => latest,
+        };
+    }
+    for (path, node) in seen {
+        let visits = if node.visits > 1 { format!("{} visits, ", node.visits) } else { String::new() };
+        graph.mark(&path, Mark { progress: node.progress, text: format!("{visits}{}", took(node.took)) });
+    }
+    for path in left_out(run) {
+        graph.mark(&path, Mark { progress: Progress::Skipped, text: String::new() });
+    }
+    graph
+}
+
+fn progress(tracked: &Tracked) -> Progress {
+    match &tracked.handoff.state {
+        State::Completed { .. } if tracked.passed() => Progress::Done,
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Progress::Failed,
+        State::AwaitingPerson { .. } | State::Blocked { .. } => Progress::Waiting,
+        State::Pending { .. } | State::Claimed { .. } | State::Verifying => Progress::Running,
+    }
+}
+
+fn span(tracked: &Tracked, now: Timestamp) -> Duration {
+    let is_group = tracked.step.role == baton_engine::step::Role::Group;
+    let begun = tracked.begun_at.filter(|_| !is_group).unwrap_or(tracked.handoff.accepted_at);
+    let ended = tracked.handoff.state.finished_at().unwrap_or(now);
+    Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
+}
+
+/// Returns the phases that were left out and never visited.
+fn left_out(run: &Run) -> Vec<String> {
+    let mut paths = Vec::new();
+    for tracked in run.handoffs() {
+        let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
+        for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
+            let id = skipped.split_once(": ").map_or(skipped.as_str(), |(id, _)| id);
+            let path = format!("{prefix}{id}");
+            if run.latest(&path).is_none() {
+                paths.push(drawn_path(&run.definition, &path));
+            }
+        }
+    }
+    paths
+}
+
+/// Returns the path of a phase in the picture, which has one box for all items of a list.
+fn drawn_path(definition: &Definition, path: &str) -> String {
+    let mut drawn: Vec<&str> = Vec::new();
+    let mut segments = path.split('/');
+    let mut walked = String::new();
+    while let Some(segment) = segments.next() {
+        walked = if walked.is_empty() { segment.to_owned() } else { format!("{walked}/{segment}") };
+        drawn.push(segment);
+        let each = definition.locate(&walked).is_some_and(|located| located.phase().foreach.is_some());
+        if let (true, Some(item)) = (each, segments.next()) {
+            walked = format!("{walked}/{item}");
+        }
+    }
+    drawn.join("/")
+}
+
+/// Finds a workflow inside another one, as it was when the run began.
+fn nested_in(definition: &Definition, folder: &Path, path: &str) -> Option<(Workflow, PathBuf)> {
+    if definition.folder == folder
+        && let Some(inner) = definition.nested.get(path)
+    {
+        return Some((inner.workflow.clone(), inner.folder.clone()));
+    }
+    definition.nested.values().find_map(|inner| nested_in(inner, folder, path))
+}

@@ -1,0 +1,135 @@
+//! What came out of driving a run: the table, how it ended, where the record is, and what to do next.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use baton_engine::Clock as _;
+use baton_engine::driver::End;
+use baton_engine::handoff::Handoff;
+use baton_engine::people::Question;
+use baton_engine::run::Run;
+
+use super::{Show, Watching, events};
+use crate::archive;
+use crate::command_error::{CommandError, Exit};
+use crate::output::printable;
+use crate::render;
+use crate::render::run::Summary;
+use crate::render::sheet::Tint;
+
+impl Show<'_> {
+    /// Writes the record, and tells how it ended.
+    pub(super) async fn end(&self, end: &End, watching: &Watching) -> Result<Exit, CommandError> {
+        let journal = self.session.events_of_run(self.id).await?;
+        let run = Run::of_journal(&journal).map_err(CommandError::no)?;
+        let summary = Summary::of(&run, &journal, self.session.now());
+        let exit = exit_of(end);
+        let is_ours = !matches!(end, End::Lost(_));
+        let record = if is_ours { self.record(&run, &summary).await } else { None };
+        if matches!(watching, Watching::Machine(_)) {
+            let path = record.as_ref().map(|path| path.display().to_string());
+            let line = events::of_end(&run, end, exit, path.as_deref(), self.store);
+            self.output.data(&format!("{line}\n"))?;
+            return Ok(exit);
+        }
+        if is_ours {
+            self.output.data(&format!("\n{}", summary.table(self.output.width())))?;
+        }
+        self.tell_end(&run, end);
+        let record = record.map(|path| path.display().to_string());
+        self.output.note(&self.next(end, record.as_deref()));
+        Ok(exit)
+    }
+
+    /// Writes the record of the run beside its logs. It is a view of the journal: a run does not fail without it.
+    async fn record(&self, run: &Run, summary: &Summary) -> Option<PathBuf> {
+        let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
+        let written = archive::write_record(&folder, self.session.store.as_ref(), &run.id).await;
+        let table = || {
+            fs::write(folder.join("summary.txt"), summary.table(None))
+                .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))
+        };
+        match written.and_then(|()| table()) {
+            Ok(()) => Some(folder),
+            Err(error) => {
+                self.output.note(&format!("there is no record: {}", error.message));
+                None
+            }
+        }
+    }
+
+    fn tell_end(&self, run: &Run, end: &End) {
+        let paint = self.output.paint_beside();
+        let (id, size) = (&run.id, render::run::size(run));
+        let (tint, text) = match end {
+            End::Completed => (Tint::Green, format!("{id} is completed: {size}")),
+            End::Failed(why) => (Tint::Red, format!("{id} has failed: {}", printable(why.trim()))),
+            End::Cancelled => (Tint::Red, format!("{id} was called off")),
+            End::Waiting(questions) => {
+                let count = render::counted(questions.len() as u64, "question");
+                (Tint::Yellow, format!("{id} waits for a person: {count}"))
+            }
+            End::Stopped => (Tint::Yellow, format!("{id} was stopped; its agents were ended, and it can be resumed")),
+            End::Lost(by) => (Tint::Yellow, self.lost(run, by)),
+        };
+        self.output.note(&format!("\n{}", paint.tint(tint, &text)));
+        if let End::Waiting(questions) = end {
+            let handoff = |question: &Question| Some((run.find(&question.handoff)?.handoff.clone(), question.clone()));
+            let waiting: Vec<(Handoff, Question)> = questions.iter().filter_map(handoff).collect();
+            let lines = render::inbox::lines(&waiting, &self.store.repeated(), self.session.now(), paint);
+            self.output.note(&format!("\n{}", lines.trim_end()));
+        }
+    }
+
+    /// Says who drives a run that we do not drive, and until when.
+    fn lost(&self, run: &Run, by: &str) -> String {
+        let now = self.session.clock.now();
+        let until = run.root().handoff.lease().map(|lease| {
+            let seconds = lease.until.duration_since(now).as_secs().max(0);
+            format!("; its lease ends in {seconds} s unless it is heard of")
+        });
+        format!("{} is driven by {}{}", run.id, printable(by), until.unwrap_or_default())
+    }
+
+    /// Says where the record is, and what can be done next.
+    fn next(&self, end: &End, record: Option<&str>) -> String {
+        let paint = self.output.paint_beside();
+        let (id, store) = (self.id, self.store.repeated());
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        lines.extend(record.map(|record| ("record", record.to_owned())));
+        let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
+        match end {
+            End::Waiting(_) => lines.push(("then", command("resume"))),
+            End::Stopped => lines.push(("go on", command("resume"))),
+            End::Lost(_) => {
+                lines.push(("watch", format!("{} --follow", command("log"))));
+                lines.push(("take over", format!("end that process, then {}", command("resume"))));
+            }
+            End::Completed | End::Failed(_) | End::Cancelled => {}
+        }
+        if !matches!(end, End::Lost(_)) {
+            lines.push(("look", command("show")));
+            lines.push(("", command("log")));
+            lines.push(("prove", command("audit verify")));
+        }
+        let lines = lines
+            .into_iter()
+            .map(|(label, text)| format!("{} {text}", paint.tint(Tint::Faint, &format!("{label:<9}"))));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn exit_of(end: &End) -> Exit {
+    match end {
+        End::Completed => Exit::Done,
+        End::Waiting(_) => Exit::Waiting,
+        End::Failed(_) | End::Cancelled | End::Stopped | End::Lost(_) => Exit::No,
+    }
+}
+
+/// Returns a path as somebody here would write it.
+fn shortest(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().ok().and_then(|here| fs::canonicalize(here).ok());
+    let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    inside.unwrap_or_else(|| path.to_owned())
+}

@@ -1,0 +1,75 @@
+//! A run for machines: one JSON object per line. The form is a promise; members are added, never changed.
+
+use baton_engine::driver::{Audience, End, News};
+use baton_engine::journal::Event;
+use baton_engine::run::Run;
+use serde_json::{Value, json};
+
+use crate::command_error::Exit;
+use crate::output::Output;
+use crate::render;
+use crate::store::StoreOptions;
+
+/// Writes a JSON object for each event.
+pub(super) struct Events {
+    pub(super) output: Output,
+}
+
+impl Audience for Events {
+    fn hear(&self, run: &Run, news: &News<'_>) {
+        match news {
+            News::Event(event) => self.write(&of_event(run, event)),
+            News::Note(text) => {
+                self.write(&json!({ "version": 1, "run": run.id, "event": "note", "detail": { "text": text } }));
+            }
+            News::Begins(_) | News::Examines(_) | News::Asks(_) => {}
+        }
+    }
+}
+
+impl Events {
+    fn write(&self, value: &Value) {
+        // A reader that has gone away does not stop the run; what happens is in the journal.
+        let _ = self.output.data(&format!("{value}\n"));
+    }
+}
+
+/// Returns the JSON form of an event of a run.
+pub(crate) fn of_event(run: &Run, event: &Event) -> Value {
+    let mut object = render::timeline::object(event);
+    let phase = run.find(&event.handoff).map(|tracked| &tracked.step.phase).filter(|phase| !phase.is_empty());
+    object["phase"] = json!(phase);
+    object
+}
+
+/// Returns the last line: how driving the run ended.
+pub(super) fn of_end(run: &Run, end: &End, exit: Exit, record: Option<&str>, store: &StoreOptions) -> Value {
+    let (word, why) = match end {
+        End::Completed => ("completed", None),
+        End::Failed(why) => ("failed", Some(why)),
+        End::Cancelled => ("cancelled", None),
+        End::Waiting(_) => ("waiting", None),
+        End::Stopped => ("stopped", None),
+        End::Lost(by) => ("lost", Some(by)),
+    };
+    let store = store.repeated();
+    let questions = match end {
+        End::Waiting(questions) => questions.as_slice(),
+        _ => &[],
+    };
+    let waiting: Vec<Value> = questions
+        .iter()
+        .filter_map(|question| Some((&run.find(&question.handoff)?.handoff, question)))
+        .map(|(handoff, question)| render::inbox::json(handoff, question, &store))
+        .collect();
+    json!({
+        "version": 1,
+        "run": run.id,
+        "event": "ended",
+        "end": word,
+        "why": why,
+        "exit": exit.code(),
+        "waiting": waiting,
+        "record": record,
+    })
+}

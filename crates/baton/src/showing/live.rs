@@ -1,0 +1,244 @@
+//! A run on a terminal: a line for each thing that is going on, which stays when it is over.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use baton_engine::driver::{Audience, News};
+use baton_engine::handoff::State;
+use baton_engine::run::{Run, Tracked};
+use baton_engine::step::Role;
+use baton_engine::{Clock, HandoffId};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::telling::{self, Line, Sign};
+use crate::output::{Output, printable};
+use crate::people::talk::Screen;
+use crate::render;
+use crate::render::sheet::{Paint, Tint, wrapped};
+
+/// So many things that are going on are shown; more would fill the terminal.
+const ROWS_MAX: usize = 10;
+
+/// How often what is going on is drawn.
+const TICK: Duration = Duration::from_millis(120);
+
+/// How wide names of phases are at least and at most.
+const PLACE: (usize, usize) = (12, 28);
+
+/// On a terminal that is narrower than this, texts go on at its left border.
+const NARROW: usize = 60;
+
+/// Shows a run on a terminal.
+pub(super) struct Live {
+    output: Output,
+    clock: Arc<dyn Clock>,
+    bars: MultiProgress,
+    drawn: Arc<Mutex<Drawn>>,
+    ticker: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+#[derive(Default)]
+struct Drawn {
+    rows: HashMap<HandoffId, ProgressBar>,
+    /// What does not fit.
+    more: Option<ProgressBar>,
+    /// Whether somebody is asked, so that nothing may be drawn.
+    is_held: bool,
+    /// What happened meanwhile.
+    kept: String,
+}
+
+impl Live {
+    pub(super) fn new(output: Output, clock: Arc<dyn Clock>) -> Live {
+        let drawn: Arc<Mutex<Drawn>> = Arc::default();
+        let (stop, stopped) = channel();
+        let ticked = drawn.clone();
+        // One thread for all lines; each of them could have its own.
+        let thread = std::thread::spawn(move || tick(&ticked, &stopped));
+        Live { output, clock, bars: output.several(), drawn, ticker: Mutex::new(Some((stop, thread))) }
+    }
+
+    /// Stops drawing for good; what was told stays.
+    pub(super) fn finish(&self) {
+        if let Some((stop, thread)) = self.ticker.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(stop);
+            // It ends by itself a moment later.
+            let _ = thread.join();
+        }
+        let mut drawn = self.drawn();
+        drawn.rows.drain().for_each(|(_, bar)| bar.finish_and_clear());
+        drawn.more.take().into_iter().for_each(|bar| bar.finish_and_clear());
+        let _ = self.bars.clear();
+        self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
+    }
+
+    /// Tells something that stays.
+    pub(super) fn say(&self, text: &str) {
+        let mut drawn = self.drawn();
+        match drawn.is_held {
+            true => drawn.kept.push_str(&format!("{text}\n")),
+            false => self.bars.suspend(|| self.output.pass_on(format!("{text}\n").as_bytes())),
+        }
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line(&self, run: &Run, told: &Line) -> String {
+        let paint = self.output.paint_beside();
+        let tint = match told.sign {
+            Sign::Done => Tint::Green,
+            Sign::Failed => Tint::Red,
+            Sign::Back | Sign::Waits => Tint::Yellow,
+            Sign::Delegated | Sign::Decided => Tint::Cyan,
+            Sign::Begins | Sign::Skipped => Tint::Faint,
+        };
+        let took = told.took.map(|took| format!(" · {}", render::run::took(took))).unwrap_or_default();
+        let place = format!("{:<width$}", told.place, width = width(run));
+        // What does not fit goes on below itself, not below the names.
+        let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
+        let text = hanging(&format!("{}{took}", told.text), paint.columns, place.chars().count() + 3, indent);
+        format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
+    }
+
+    /// Draws what is going on now, and nothing else.
+    fn draw(&self, run: &Run, examined: Option<&HandoffId>) {
+        let mut drawn = self.drawn();
+        let shown: Vec<&Tracked> = run.open().filter(|tracked| is_shown(tracked)).collect();
+        let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
+        let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
+        for bar in over.iter().filter_map(|id| drawn.rows.remove(id)) {
+            bar.finish_and_clear();
+            self.bars.remove(&bar);
+        }
+        let name = |tracked: &Tracked| render::question::cut(&render::run::name(tracked), PLACE.1);
+        let names = shown.iter().take(ROWS_MAX).map(|tracked| name(tracked).chars().count());
+        let wide = names.max().unwrap_or_default().max(width(run));
+        for tracked in shown.iter().take(ROWS_MAX) {
+            let id = &tracked.handoff.id;
+            let bar = match drawn.rows.get(id) {
+                Some(bar) => bar.clone(),
+                None => {
+                    let bar = self.row(tracked);
+                    drawn.rows.insert(id.clone(), bar.clone());
+                    bar
+                }
+            };
+            let doing = match examined == Some(id) {
+                true => format!("{}, its claims are examined", tracked.handoff.terms.to),
+                false => telling::going_on(tracked),
+            };
+            let tokens = tracked.prompt_tokens + tracked.tokens_used;
+            let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
+            bar.set_prefix(printable(&format!("{:<wide$}", name(tracked))));
+            bar.set_message(printable(&format!("{doing}{tokens}")));
+        }
+        let more = shown.len().saturating_sub(ROWS_MAX);
+        match (more, drawn.more.take()) {
+            (0, Some(bar)) => bar.finish_and_clear(),
+            (0, None) => {}
+            (more, bar) => {
+                let bar = bar.unwrap_or_else(|| self.bars.add(styled("  {wide_msg}")));
+                bar.set_message(format!("… and {more} more"));
+                drawn.more = Some(bar);
+            }
+        }
+    }
+
+    fn row(&self, tracked: &Tracked) -> ProgressBar {
+        let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
+        let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
+        self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed))
+    }
+}
+
+/// Breaks a text so that it begins behind a name, and goes on below.
+fn hanging(text: &str, columns: usize, before: usize, indent: usize) -> String {
+    let mut lines = wrapped(text, columns.saturating_sub(before + 1)).into_iter();
+    let first = lines.next().unwrap_or_default();
+    let rest = lines.collect::<Vec<_>>().join(" ");
+    let rest = wrapped(&rest, columns.saturating_sub(indent + 1));
+    std::iter::once(first).chain(rest).collect::<Vec<_>>().join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// Says whether it is worth a line of its own: what holds others shows in them.
+fn is_shown(tracked: &Tracked) -> bool {
+    let over = tracked.handoff.state.name().is_finished();
+    !over
+        && match tracked.step.role {
+            Role::Run => false,
+            Role::Group => false,
+            // Whoever helps has a line already.
+            Role::Work | Role::Delegation => {
+                !(matches!(tracked.handoff.state, State::Blocked { .. }) && tracked.handoff.routed)
+            }
+            Role::Check | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => true,
+        }
+}
+
+/// Returns how wide the names of phases are.
+fn width(run: &Run) -> usize {
+    let names = run.definition.workflow.phases.iter().map(|phase| phase.id().chars().count());
+    names.max().unwrap_or_default().clamp(PLACE.0, PLACE.1)
+}
+
+fn styled(template: &str) -> ProgressBar {
+    // It draws nothing before it stands among the others.
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+    bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
+    bar
+}
+
+fn tick(drawn: &Mutex<Drawn>, stopped: &Receiver<()>) {
+    while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        let drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        if !drawn.is_held {
+            drawn.rows.values().for_each(ProgressBar::tick);
+        }
+    }
+}
+
+impl Audience for Live {
+    fn hear(&self, run: &Run, news: &News<'_>) {
+        match news {
+            News::Event(event) => {
+                for told in telling::lines(run, event).iter().filter(|told| told.sign != Sign::Begins) {
+                    self.say(&self.line(run, told));
+                }
+                self.draw(run, None);
+            }
+            News::Examines(id) => self.draw(run, Some(id)),
+            News::Begins(_) | News::Asks(_) => self.draw(run, None),
+            News::Note(text) => self.say(&printable(text)),
+        }
+    }
+}
+
+impl Screen for Live {
+    fn write(&self, text: &str) {
+        self.output.pass_on(text.as_bytes());
+    }
+
+    fn hold(&self) {
+        self.drawn().is_held = true;
+        // Nothing is drawn over what somebody reads and types.
+        let _ = self.bars.clear();
+        self.bars.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
+    fn go_on(&self) {
+        let mut drawn = self.drawn();
+        drawn.is_held = false;
+        self.output.pass_on(std::mem::take(&mut drawn.kept).as_bytes());
+        self.bars.set_draw_target(Output::drawn_beside());
+    }
+
+    fn paint(&self) -> Paint {
+        self.output.paint_beside()
+    }
+}

@@ -1,0 +1,317 @@
+//! What is worth telling about an event of a run, in one line. Pure: nothing is written here.
+
+use std::time::Duration;
+
+use baton_engine::evidence::{Examined, Finding};
+use baton_engine::handoff::{Ask, State};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
+use baton_engine::run::{Run, Tracked};
+use baton_engine::step::{HUMAN, Role};
+
+use crate::render::handoff::one_line;
+use crate::render::question::cut;
+use crate::render::run::name;
+
+/// The longest reason in a line.
+const REASON_MAX: usize = 160;
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// Somebody begins to work.
+    Begins,
+    /// Something is done.
+    Done,
+    /// Something has failed or was refuted.
+    Failed,
+    /// Work goes back to somebody before.
+    Back,
+    /// Something waits for a person, or for somebody else.
+    Waits,
+    /// Somebody else is asked, or what they made comes back.
+    Delegated,
+    /// A person has decided.
+    Decided,
+    /// Something was left out, or not followed.
+    Skipped,
+}
+
+impl Sign {
+    /// Returns the sign for a terminal.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Sign::Begins => "▸",
+            Sign::Done => "✓",
+            Sign::Failed => "✗",
+            Sign::Back => "⟲",
+            Sign::Waits => "⏸",
+            Sign::Delegated => "→",
+            Sign::Decided => "●",
+            Sign::Skipped => "↷",
+        }
+    }
+
+    /// Returns the word for plain lines.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Sign::Begins => "begins",
+            Sign::Done => "done",
+            Sign::Failed => "failed",
+            Sign::Back => "back",
+            Sign::Waits => "waits",
+            Sign::Delegated => "delegated",
+            Sign::Decided => "decided",
+            Sign::Skipped => "skipped",
+        }
+    }
+}
+
+/// A line about something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What it is about.
+    pub sign: Sign,
+    /// The phase, and who helps in it.
+    pub place: String,
+    /// What happened.
+    pub text: String,
+    /// How long it took, where something is done.
+    pub took: Option<Duration>,
+}
+
+/// Returns what is worth telling about an event. The run is as the event left it.
+pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
+    let (Some(tracked), Ok(fact)) = (run.find(&event.handoff), event.fact()) else { return Vec::new() };
+    if tracked.step.role == Role::Run {
+        return Vec::new();
+    }
+    let told = |sign, text: String| vec![line(sign, tracked, text)];
+    match fact {
+        Fact::Accepted(_) => Vec::new(),
+        Fact::Refused(refused) => {
+            told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
+        }
+        Fact::Happened(command) => match command {
+            Command::Claim(_) => told(Sign::Begins, begun(tracked)),
+            Command::Report(report) => reported(tracked, &report),
+            Command::Fail(fail) => told(Sign::Failed, failed(tracked, &fail.failure.to_string())),
+            Command::Expire(_) => {
+                let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
+                told(Sign::Failed, failed(tracked, &why.unwrap_or_else(|| "its time is over".to_owned())))
+            }
+            Command::Verify(verify) => verified(tracked, &verify),
+            Command::Decide(decide) => decided(tracked, &decide),
+            Command::Resume(resume) => {
+                let by = if resume.by == HUMAN { "a person" } else { &resume.by };
+                told(Sign::Delegated, format!("goes on with what {by} answered"))
+            }
+            Command::Route(route) => routed(run, tracked, &route),
+            Command::Cancel(cancel) => {
+                let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+                told(Sign::Failed, format!("called off by {}{why}", cancel.by))
+            }
+            Command::Requeue(requeue) => told(Sign::Back, format!("brought back by {}", requeue.by)),
+            Command::Acknowledge(acknowledge) if !acknowledge.understood => {
+                told(Sign::Waits, format!("{} does not understand what is asked", tracked.handoff.terms.to))
+            }
+            Command::Acknowledge(_) | Command::Heartbeat(_) | Command::Release(_) => Vec::new(),
+        },
+    }
+}
+
+fn line(sign: Sign, tracked: &Tracked, text: String) -> Line {
+    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
+    let ended = tracked.handoff.state.finished_at().filter(|_| sign == Sign::Done);
+    let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
+    let visit = if tracked.step.visit > 1 && tracked.step.role.is_phase() { tracked.step.visit } else { 1 };
+    let place = if visit > 1 { format!("{} #{visit}", name(tracked)) } else { name(tracked) };
+    Line { sign, place, text: one_line(&text), took }
+}
+
+/// Makes a text of several lines a short one.
+fn brief(text: &str) -> String {
+    let mut lines = text.trim().lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut first = lines.next().unwrap_or_default().to_owned();
+    if first.ends_with(':')
+        && let Some(second) = lines.next()
+    {
+        // A line that only announces others says less than the first of them; what stands before it is its kind.
+        let kind = first.split_once(": ").map(|(kind, _)| format!("{kind}: ")).unwrap_or_default();
+        first = format!("{kind}{second}");
+    }
+    let first = cut(&one_line(&first), REASON_MAX);
+    match lines.count() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
+}
+
+fn begun(tracked: &Tracked) -> String {
+    let agent = &tracked.handoff.terms.to;
+    match tracked.attempts {
+        0 | 1 => agent.clone(),
+        attempt => format!("{agent}, attempt {attempt}"),
+    }
+}
+
+fn reported(tracked: &Tracked, report: &Report) -> Vec<Line> {
+    let told = |sign, text: String| vec![line(sign, tracked, text)];
+    let agent = &tracked.handoff.terms.to;
+    match (&report.ending, &tracked.handoff.state) {
+        (Ending::Blocked { reason }, _) => {
+            let needs = tracked.report().and_then(|report| report.next_context().or(report.summary.as_deref()));
+            let needs = needs.map(|needs| format!(": {}", brief(needs))).unwrap_or_default();
+            told(Sign::Waits, format!("{agent} is blocked ({reason}){needs}"))
+        }
+        (Ending::NeedsClarification, _) => told(Sign::Waits, format!("{agent} has questions")),
+        // What must be verified is told when it is.
+        (Ending::Complete | Ending::NeedsReview, State::Verifying) => Vec::new(),
+        (Ending::NeedsReview, _) => told(Sign::Waits, format!("{agent} asks for a review")),
+        (Ending::Complete, State::Completed { .. }) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
+        (Ending::Complete, State::Completed { .. }) => told(Sign::Done, outcome(tracked, &[])),
+        (Ending::Complete, _) => Vec::new(),
+    }
+}
+
+fn not_good(tracked: &Tracked) -> String {
+    let report = tracked.report();
+    let summary = report.and_then(|report| report.summary.as_deref().or(report.next_context())).map(brief);
+    let verdict = report.and_then(|report| report.verdict.clone()).filter(|_| tracked.step.role == Role::Work);
+    match (verdict, summary) {
+        (Some(verdict), Some(summary)) => format!("{verdict}: {summary}"),
+        (Some(text), None) | (None, Some(text)) => text,
+        (None, None) => "it did not pass".to_owned(),
+    }
+}
+
+/// Says how a visit ended well, and what was seen of its claims.
+fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
+    let mut parts = Vec::new();
+    match tracked.step.role {
+        Role::Work => parts.push(tracked.handoff.terms.to.clone()),
+        Role::Delegation => parts.push("has answered".to_owned()),
+        Role::Group => parts.extend(tracked.report().and_then(|report| report.summary.as_deref()).map(brief)),
+        Role::Check => parts.push("passed".to_owned()),
+        Role::Run | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => {}
+    }
+    parts.extend(Some(evidence(examined)).filter(|text| !text.is_empty()));
+    parts.join(", ")
+}
+
+/// Counts verdicts: `5 verified, 1 refuted`.
+pub(crate) fn evidence(examined: &[Examined]) -> String {
+    let count = |verdict: Finding| examined.iter().filter(|examined| examined.verdict == verdict).count();
+    let counts = [
+        (count(Finding::Verified), "verified"),
+        (count(Finding::Refuted), "refuted"),
+        (count(Finding::Unverifiable), "unverifiable"),
+    ];
+    let told: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    told.join(", ")
+}
+
+fn failed(tracked: &Tracked, why: &str) -> String {
+    let next = match &tracked.handoff.state {
+        State::Pending { ready_at } => {
+            let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
+            match pause {
+                0 => "; tried again".to_owned(),
+                seconds => format!("; tried again in {seconds} s"),
+            }
+        }
+        _ => String::new(),
+    };
+    format!("attempt {}: {}{next}", tracked.attempts, brief(why))
+}
+
+fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
+    let told = |sign, text: String| vec![line(sign, tracked, text)];
+    match (&verify.verdict, &tracked.handoff.state) {
+        (Verdict::Refuted { reasons, .. }, _) => {
+            let seen = evidence(&verify.examined);
+            told(Sign::Failed, format!("{} ({seen})", failed(tracked, &format!("refuted: {reasons}"))))
+        }
+        (Verdict::Verified, State::AwaitingPerson { .. }) => {
+            told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined)))
+        }
+        (Verdict::Verified, _) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
+        (Verdict::Verified, _) => told(Sign::Done, outcome(tracked, &verify.examined)),
+    }
+}
+
+fn decided(tracked: &Tracked, decide: &Decide) -> Vec<Line> {
+    let (word, text) = match &decide.decision {
+        Decision::Approve => ("approved", None),
+        Decision::Reject { feedback } => ("rejected", Some(feedback)),
+        Decision::Answer { answers } => ("answered", Some(answers)),
+        Decision::Ask { question } => ("asked", Some(question)),
+    };
+    let text = text.or(decide.note.as_ref()).map(|text| format!(": {}", brief(text))).unwrap_or_default();
+    let mut told = vec![line(Sign::Decided, tracked, format!("{word} by {} ({}){text}", decide.by, decide.door))];
+    if matches!(tracked.handoff.state, State::Completed { .. }) && tracked.step.role == Role::Work {
+        told.push(line(Sign::Done, tracked, outcome(tracked, &tracked.examined)));
+    }
+    told
+}
+
+/// Tells where it goes, if that is not simply the next phase.
+fn routed(run: &Run, tracked: &Tracked, route: &Route) -> Vec<Line> {
+    let mut told = Vec::new();
+    let mut tell = |sign, text: String| told.push(line(sign, tracked, text));
+    let why = brief(&route.why);
+    match tracked.step.role {
+        Role::Delegation | Role::Escalation => {}
+        _ if matches!(tracked.handoff.state, State::Blocked { .. }) => {
+            let to = if route.to == HUMAN { "a person" } else { &route.to };
+            tell(Sign::Delegated, format!("to {to}: {why}"));
+        }
+        _ if is_back(run, tracked, &route.to) => tell(Sign::Back, format!("to {}: {why}", route.to)),
+        _ if route.to == HUMAN => tell(Sign::Waits, format!("a person must decide: {why}")),
+        _ if route.to == "stop" && in_run(run, tracked) => tell(Sign::Failed, format!("stopped: {why}")),
+        _ => {}
+    }
+    if let Some(advice) = &route.instead_of {
+        tell(Sign::Skipped, format!("goes to {}, not to {advice}", route.to));
+    }
+    let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
+    for skipped in &route.skipped {
+        let (phase, when) = skipped.split_once(": ").unwrap_or((skipped, ""));
+        let text = one_line(&format!("left out, because `{when}` is not so"));
+        told.push(Line { sign: Sign::Skipped, place: format!("{prefix}{phase}"), text, took: None });
+    }
+    told
+}
+
+/// Says whether it belongs to the run itself; what is in a group is judged with the others.
+fn in_run(run: &Run, tracked: &Tracked) -> bool {
+    tracked.step.within.as_ref().is_none_or(|within| *within == run.root().handoff.id)
+}
+
+/// Says whether a phase is the same one or stands before it.
+fn is_back(run: &Run, tracked: &Tracked, to: &str) -> bool {
+    let (here, there) = (run.definition.locate(&tracked.step.phase), run.definition.locate(to));
+    match (here, there) {
+        (Some(here), Some(there)) => here.prefix == there.prefix && there.index <= here.index,
+        _ => false,
+    }
+}
+
+/// Says in a few words what is going on with a handoff that is not finished.
+pub(crate) fn going_on(tracked: &Tracked) -> String {
+    let agent = &tracked.handoff.terms.to;
+    match &tracked.handoff.state {
+        State::Pending { .. } if tracked.step.role == Role::Group => "goes on inside".to_owned(),
+        State::Pending { .. } if tracked.attempts > 0 => format!("{agent}, attempt {} follows", tracked.attempts + 1),
+        State::Pending { .. } => format!("waits for {agent}"),
+        State::Claimed { .. } if tracked.attempts > 1 => format!("{agent}, attempt {}", tracked.attempts),
+        State::Claimed { .. } => agent.clone(),
+        State::Verifying => format!("{agent}, its claims are examined"),
+        State::Blocked { reason } => format!("{agent} is blocked: {}", cut(&one_line(reason), 40)),
+        State::AwaitingPerson { ask: Ask::Review } => "a person must approve or reject it".to_owned(),
+        State::AwaitingPerson { ask: Ask::Clarification } => format!("{agent} waits for answers"),
+        State::AwaitingPerson { ask: Ask::Gate } => "a person must decide".to_owned(),
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => "is dealt with".to_owned(),
+    }
+}
