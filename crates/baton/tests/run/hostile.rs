@@ -1,7 +1,5 @@
 //! Agents that hang, flood, fork and stay: each is ended and named, and nothing of it is left.
 
-use std::time::Duration;
-
 use baton_engine::State;
 use baton_testbed::{Lines, Silence};
 
@@ -73,14 +71,6 @@ fn flood_of_a_gigabyte_is_cut_and_named() {
     assert!(failure.contains("VALIDATION_FAILED"), "{failure}");
     let log = std::fs::metadata(site.attempt("build.1", 1).join("stdout.log")).expect("a log").len();
     assert!(log < 256 << 20, "the log has {log} bytes");
-}
-
-#[test]
-fn flood_does_not_hide_a_report_in_its_file() {
-    let body = "report()\nblock = b'x' * (1 << 20)\nfor _ in range(64): sys.stdout.buffer.write(block)";
-    let site = Site::new().workflow(&flow("")).agent("dev", body);
-    let ended = site.run(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
 
 #[test]
@@ -157,20 +147,15 @@ fn injected_instructions_stay_fenced_in_the_next_prompt() {
 }
 
 #[test]
-fn report_that_comes_late_has_no_effect() {
-    let site = Site::new().workflow(&flow(", timeout: 1s"));
-    let alive = pipe(&site);
-    // The first attempt leaves a process without any mark or parent, which reports when the run is over.
-    let body = format!(
-        "if os.environ['BATON_ATTEMPT'] == '1':\n    time.sleep(600)\nreport()\nif os.environ['BATON_ATTEMPT'] == '9': open({alive:?})"
-    );
-    let site = site.agent("dev", &body);
+fn report_that_comes_late_has_no_effect_and_is_recorded() {
+    let body = "if os.environ['BATON_ATTEMPT'] == '1': time.sleep(600)\nreport()";
+    let site = Site::new().workflow(&flow(", timeout: 1s")).agent("dev", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let late = r#"{"baton": 1, "document": "report", "outcome": "blocked", "blocked_reason": "unknown", "attempted": ["x"]}"#;
+    let late = r#"{"baton": 1, "document": "report", "id": "t.build.1", "outcome": "complete", "summary": "Wrote it late."}"#;
     site.scratch.write("late.json", late);
-    let told = site.baton(&["report", "t.build.1", "--token", "1", "late.json"]);
-    assert_ne!(told.code, Some(0), "{told:?}");
+    let told = site.baton(&["report", "t.build.1", "--fence", "1", "late.json"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
     assert!(matches!(find(&site.told(), "build.1").handoff.state, State::Completed { .. }));
-    let _ = Duration::ZERO;
+    assert_eq!(site.journal().last().map(|event| event.kind.clone()).as_deref(), Some("refused"));
 }
