@@ -84,7 +84,8 @@ impl Lead<'_> {
         let Some(mut question) = flow::question(&self.run, tracked) else { return };
         let shown = question.shown.clone();
         let gate = flow::gate_of(&self.run, tracked);
-        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && failing.is_none());
+        let free = tracked.handoff.terms.choices.is_empty() && failing.is_none();
+        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
         let task = if let Some(gate) = automatic {
             let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
             let Some(scene) = self.scene_of(tracked) else { return };
@@ -169,7 +170,8 @@ impl Lead<'_> {
         if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
             return None;
         }
-        let gate = flow::gate_of(&self.run, tracked)?;
+        // Nobody can tell which choice silence means.
+        let gate = flow::gate_of(&self.run, tracked).filter(|_| tracked.handoff.terms.choices.is_empty())?;
         let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
         Some(later(tracked.handoff.changed_at, after.milliseconds))
     }

@@ -237,7 +237,7 @@ fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), Strin
     let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
     let report = aggregate(&draft.run, group, &located, lanes);
     let document = written_report(report);
-    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None };
+    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
     let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };

@@ -10,6 +10,7 @@ use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
+use crate::step::Role;
 
 /// Tell a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +136,9 @@ impl Decide {
 /// Says whether an answer is one of those that the person can choose from.
 fn is_choice(handoff: &Handoff, answer: &str) -> bool {
     let choices = &handoff.terms.choices;
-    choices.is_empty() || choices.iter().any(|choice| same_word(choice, answer.trim()))
+    // A gate of a workflow is approved or rejected: words that nobody understands must not open it.
+    let gate = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Gate);
+    (choices.is_empty() && !gate) || choices.iter().any(|choice| same_word(choice, answer.trim()))
 }
 
 #[cfg(test)]
