@@ -139,7 +139,7 @@ impl Trial {
             if lines.is_empty() {
                 lines.push("it is no report".to_owned());
             }
-            let message = format!("the report in {} is not valid:\n{}", reply.source, lines.join("\n"));
+            let message = format!("the report is not valid:\n{}", lines.join("\n"));
             return Err((Failure::new(Code::validation_failed(), message), document));
         }
         match reading.document.and_then(answer::understand) {

@@ -95,7 +95,8 @@ impl<'d> Lead<'d> {
             if let Some(end) = self.ended().await? {
                 return Ok(end);
             }
-            if *self.stop.borrow() {
+            // What has come out already is written down first.
+            if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
                 return self.let_go("the driver was told to stop").await.map(|()| End::Stopped);
             }
             if self.advance().await? {

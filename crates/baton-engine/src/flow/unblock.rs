@@ -115,7 +115,6 @@ fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
     let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
     Request {
-        id: Some(blocked.handoff.id.to_string()),
         timestamp: Some(at.to_owned()),
         kind: Some(HandoffKind::Delegation),
         from: party(agent),

@@ -83,11 +83,8 @@ impl Decide {
                 handoff.review_owed = true;
                 Ok(self.send_back(handoff, About::Question, question, at))
             }
-            // What it needs now is said; whether a person must see it again is for the agent and the workflow to say.
-            (Ask::Review, Decision::Reject { feedback }) => {
-                handoff.review_owed = false;
-                Ok(self.send_back(handoff, About::Feedback, feedback, at))
-            }
+            // What was owed stays owed: only an approval lets it pass without being seen.
+            (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
             }

@@ -337,20 +337,17 @@ fn workflow_in_a_foreach_in_a_branch() {
 }
 
 #[test]
-fn limit_after_a_failure_ends_its_item() {
+fn stop_at_a_limit_in_a_group_stops_the_run() {
     let text =
         flow("  - {id: each, foreach: inputs.names, phases: [{id: t, check: 'true'}]}\nlimits: {visits_per_phase: 1}");
     let text = text.replace("name: f\n", "name: f\ninputs: {names: {default: [x]}}\n");
     let play = Play::of(&text)
         .tell("each/x/t", [Act::Exits(false)])
-        .tell("each/x/t?failure", [answers("back")])
+        .tell("each/x/t?failure", [answers("retry")])
         .tell("each/x/t?limit", [answers("stop")])
         .play();
-    assert!(
-        play.story().contains("each.x.t.limit.1 -> stop\neach.1 -> human\neach.failure.1 to human"),
-        "{}",
-        play.story()
-    );
+    assert!(play.story().contains("each.x.t.limit.1 -> stop\n"), "{}", play.story());
+    assert!(play.run.is_finished() && !play.story().ends_with("completed"), "{}", play.story());
 }
 
 #[test]
