@@ -354,6 +354,28 @@ fn limit_after_a_failure_ends_its_item() {
 }
 
 #[test]
+fn limit_while_a_branch_is_blocked_does_not_hold_it_afterwards() {
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\nroutes: [{agent: dev, reason: lost, to: ops}]\nlimits: {handoffs: 3}",
+    );
+    let play = Play::of(&text).tell("both/one", [blocked("lost")]).tell("both/one?limit", [answers("continue")]).play();
+    assert!(play.story().ends_with("both.one.1 -> end\nboth.1 -> end\ncompleted"), "{}", play.story());
+}
+
+#[test]
+fn branch_that_leads_to_another_one_is_where_that_is() {
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, check: 'true'}, {id: which, gate: {choices: {again: one, go: next}}}]}\n  - {id: ship, agent: ops}",
+    );
+    let play = Play::of(&text).tell("both/one", [Act::Exits(false)]).tell("both/which?", [answers("again")]).play();
+    assert!(
+        play.story().ends_with("both.one.2 -> end\nboth.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"),
+        "{}",
+        play.story()
+    );
+}
+
+#[test]
 fn every_phase_of_an_item_can_be_left_out() {
     let text = flow(
         "  - {id: each, foreach: inputs.names, as: name, phases: [{id: a, agent: dev, when: \"name == 'x'\"}, {id: b, agent: ops, when: \"name == 'y'\"}]}\n  - {id: ship, agent: ops}",
