@@ -17,7 +17,7 @@ use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
 use crate::run::{Run, Tracked};
-use crate::step::{ORCHESTRATOR, Role};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// The items of a foreach, by their key.
 pub(super) struct Items(Vec<(String, Value)>);
@@ -148,38 +148,29 @@ fn lanes(run: &Run, group: &Tracked) -> Result<(Vec<Lane>, usize), String> {
 }
 
 /// Where a lane is, by its last visit and what was decided about it.
-fn progress(run: &Run, visit: &Tracked) -> Progress {
-    if !visit.handoff.routed || !visit.handoff.state.name().is_finished() {
+fn progress(run: &Run, last: &Tracked) -> Progress {
+    if !last.handoff.routed || !last.handoff.state.name().is_finished() {
         return Progress::Going;
     }
     // A person may have been asked about it, and again about what was decided there; the last decision counts.
-    let mut last = visit;
-    // What was asked before it ended, while it was blocked, has been dealt with.
-    let about = |subject: &Tracked| {
+    let mut last = last;
+    let about = |id: &HandoffId| {
         run.handoffs().rev().find(|tracked| {
-            tracked.step.about.as_ref() == Some(&subject.handoff.id)
-                && matches!(tracked.step.role, Role::Failure | Role::Limit)
-                && Some(tracked.handoff.accepted_at) >= subject.handoff.state.finished_at()
+            tracked.step.about.as_ref() == Some(id) && matches!(tracked.step.role, Role::Failure | Role::Limit)
         })
     };
-    while let Some(gate) = about(last) {
+    let asks = |tracked: &Tracked| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
+    while let Some(gate) = Some(last).filter(|last| asks(last)).and_then(|last| about(&last.handoff.id)) {
         last = gate;
     }
-    let Some(route) = last.route.as_ref().filter(|_| last.handoff.routed) else { return Progress::Going };
-    match route.to.as_str() {
-        "end" => Progress::Passed,
-        "stop" => Progress::Failed,
-        // A branch may lead to one beside it: it is where that one is then.
-        path => {
-            let followed = |tracked: &&Tracked| {
-                tracked.step.role.is_phase()
-                    && tracked.handoff.id != visit.handoff.id
-                    && tracked.step.phase == path
-                    && tracked.step.within == visit.step.within
-                    && tracked.handoff.accepted_at >= last.handoff.changed_at
-            };
-            run.handoffs().rev().find(followed).map_or(Progress::Going, |next| progress(run, next))
-        }
+    if !last.handoff.routed {
+        return Progress::Going;
+    }
+    let route = last.route.as_ref();
+    match route.map(|route| route.to.as_str()) {
+        Some("end") => Progress::Passed,
+        Some("stop") => Progress::Failed,
+        _ => Progress::Going,
     }
 }
 

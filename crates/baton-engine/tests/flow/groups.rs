@@ -363,16 +363,14 @@ fn limit_while_a_branch_is_blocked_does_not_hold_it_afterwards() {
 }
 
 #[test]
-fn branch_that_leads_to_another_one_is_where_that_is() {
+fn branch_cannot_lead_to_another_one() {
     let text = flow(
-        "  - {id: both, parallel: [{id: one, check: 'true'}, {id: which, gate: {choices: {again: one, go: next}}}]}\n  - {id: ship, agent: ops}",
+        "  - {id: both, pass_when: any_pass, parallel: [{id: one, check: 'true'}, {id: which, gate: {choices: {again: one, go: next}}}]}",
     );
-    let play = Play::of(&text).tell("both/one", [Act::Exits(false)]).tell("both/which?", [answers("again")]).play();
-    assert!(
-        play.story().ends_with("both.one.2 -> end\nboth.1 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"),
-        "{}",
-        play.story()
-    );
+    let play = Play::of(&text).tell("both/which?", [answers("again")]).play();
+    assert!(play.story().contains("both.which.1 -> stop") && play.story().ends_with("completed"), "{}", play.story());
+    let why = &play.find("both.which.1").route.as_ref().unwrap().why;
+    assert!(why.contains("both/one runs at the same time"), "{why}");
 }
 
 #[test]

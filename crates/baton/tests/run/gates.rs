@@ -205,7 +205,7 @@ fn interrupted_run_lets_go_and_is_resumed() {
     let here = site.pipe("here");
     let body = format!(
         "if not os.path.exists('../second'):\n    write('../second', '')\n    \
-         print('here', file=open({here:?}, 'w'), flush=True)\n    time.sleep(600)\nreport()"
+         print('here', file=open({here:?}, 'w'), flush=True)\n    signal.pause()\nreport()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&WAIT);

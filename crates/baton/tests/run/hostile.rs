@@ -20,7 +20,7 @@ fn agent_that_hangs_is_killed_with_everything_it_has_started() {
     let body = format!(
         "alive = open({alive:?}, 'w')\nprint('here', file=alive, flush=True)\n\
          subprocess.Popen(['sleep', '600'], stdout=alive)\n\
-         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\ntime.sleep(600)"
+         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\nsignal.pause()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"]);
@@ -76,7 +76,7 @@ fn killed_driver_leaves_agents_that_the_next_one_ends() {
     let alive = site.pipe("alive");
     let body = format!(
         "if os.environ['BATON_ATTEMPT'] == '1':\n    alive = open({alive:?}, 'w')\n    print('here', file=alive, flush=True)\n    \
-         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\n    time.sleep(600)\nreport()"
+         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\n    signal.pause()\nreport()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"]);
@@ -132,7 +132,7 @@ fn injected_instructions_stay_fenced_in_the_next_prompt() {
 
 #[test]
 fn report_that_comes_late_has_no_effect_and_is_recorded() {
-    let body = "if os.environ['BATON_ATTEMPT'] == '1': time.sleep(600)\nreport()";
+    let body = "if os.environ['BATON_ATTEMPT'] == '1': signal.pause()\nreport()";
     let site = Site::new().workflow(&flow(", timeout: 1s")).agent("dev", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
