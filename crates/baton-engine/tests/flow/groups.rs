@@ -351,6 +351,26 @@ fn stop_at_a_limit_in_a_group_stops_the_run() {
 }
 
 #[test]
+fn limit_while_a_branch_is_blocked_does_not_hold_it_afterwards() {
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\nroutes: [{agent: dev, reason: lost, to: ops}]\nlimits: {handoffs: 3}",
+    );
+    let play = Play::of(&text).tell("both/one", [blocked("lost")]).tell("both/one?limit", [answers("continue")]).play();
+    assert!(play.story().ends_with("both.one.1 -> end\nboth.1 -> end\ncompleted"), "{}", play.story());
+}
+
+#[test]
+fn branch_cannot_lead_to_another_one() {
+    let text = flow(
+        "  - {id: both, pass_when: any_pass, parallel: [{id: one, check: 'true'}, {id: which, gate: {choices: {again: one, go: next}}}]}",
+    );
+    let play = Play::of(&text).tell("both/which?", [answers("again")]).play();
+    assert!(play.story().contains("both.which.1 -> stop") && play.story().ends_with("completed"), "{}", play.story());
+    let why = &play.find("both.which.1").route.as_ref().unwrap().why;
+    assert!(why.contains("both/one runs at the same time"), "{why}");
+}
+
+#[test]
 fn every_phase_of_an_item_can_be_left_out() {
     let text = flow(
         "  - {id: each, foreach: inputs.names, as: name, phases: [{id: a, agent: dev, when: \"name == 'x'\"}, {id: b, agent: ops, when: \"name == 'y'\"}]}\n  - {id: ship, agent: ops}",
