@@ -40,6 +40,8 @@ pub(crate) struct Intake<'a> {
     pub request: Option<&'a Request>,
     /// The workspace that their claims are about.
     pub workspace: Option<&'a Folder>,
+    /// Whether the name of a file tells its format; what agents leave behind is called as it may.
+    pub by_name: bool,
 }
 
 impl Intake<'_> {
@@ -98,7 +100,7 @@ impl Intake<'_> {
             Err(NotRead::TooLarge(length)) => return Ok((None, self.too_large(name, length))),
             Err(problem) => return Err(CommandError::usage(problem.describe(&name))),
         };
-        let hints = Hints { format: Format::of_path(&name), dialect: self.dialect };
+        let hints = Hints { format: Format::of_path(&name).filter(|_| self.by_name), dialect: self.dialect };
         let reading = baton_protocol::read(&bytes, hints);
         let full = std::path::absolute(file).ok().filter(|_| input != Input::Stdin);
         let full = full.map(|path| path.to_string_lossy().replace('\\', "/"));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News};
+use baton_engine::driver::{Audience, Driver, End, News};
 use baton_engine::run::Run;
 use clap::Args;
 
@@ -93,10 +93,14 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
-            let exit = self.end(&ended?, &watching).await?;
-            for line in answers.iter().flat_map(|answers| answers.unused()) {
-                let name = self.options.answers.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-                self.tell(&watching, &format!("{name}:{line}: nothing asked for this answer"));
+            let end = ended?;
+            let exit = self.end(&end, &watching).await?;
+            // What is not over may still ask for it.
+            let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
+            for answers in answers.iter().filter(|_| over) {
+                for line in answers.unused() {
+                    self.tell(&watching, &format!("{}:{line}: nothing asked for this answer", answers.name()));
+                }
             }
             Ok(exit)
         })

@@ -74,6 +74,21 @@ mod queue_store;
 mod readme;
 #[path = "cli/regressions.rs"]
 mod regressions;
+#[cfg(unix)]
+#[path = "cli/route.rs"]
+mod route;
+#[cfg(unix)]
+#[path = "cli/run_letter.rs"]
+mod run_letter;
+#[cfg(unix)]
+#[path = "cli/run_looked_at.rs"]
+mod run_looked_at;
+#[cfg(unix)]
+#[path = "cli/run_shown.rs"]
+mod run_shown;
+#[cfg(unix)]
+#[path = "cli/run_terminal.rs"]
+mod run_terminal;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 #[path = "cli/sarif.rs"]

@@ -3,11 +3,17 @@
 //! Agents are small scripts that a test writes. What happened is read from the journal, and what people see of it from
 //! the program itself.
 
-#[path = "run/examples.rs"]
-mod examples;
+#[path = "run/elsewhere.rs"]
+mod elsewhere;
+#[path = "run/gates.rs"]
+mod gates;
+#[path = "run/hostile.rs"]
+mod hostile;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/writers.rs"]
+mod writers;

@@ -400,7 +400,6 @@ impl<'d> Lead<'d> {
         let quiet = |tracked: &Tracked| {
             unanswerable(tracked)
                 || matches!(tracked.step.role, Role::Run | Role::Group)
-                || (matches!(tracked.handoff.state, State::Blocked { .. }) && tracked.handoff.routed)
                 || matches!(tracked.handoff.state, State::Blocked { .. })
         };
         if busy || self.run.waiting().next().is_none() || !self.run.open().all(quiet) {

@@ -17,7 +17,7 @@ use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
 use crate::run::{Run, Tracked};
-use crate::step::{ORCHESTRATOR, Role};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// The items of a foreach, by their key.
 pub(super) struct Items(Vec<(String, Value)>);
@@ -159,7 +159,8 @@ fn progress(run: &Run, last: &Tracked) -> Progress {
             tracked.step.about.as_ref() == Some(id) && matches!(tracked.step.role, Role::Failure | Role::Limit)
         })
     };
-    while let Some(gate) = about(&last.handoff.id) {
+    let asks = |tracked: &Tracked| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
+    while let Some(gate) = Some(last).filter(|last| asks(last)).and_then(|last| about(&last.handoff.id)) {
         last = gate;
     }
     if !last.handoff.routed {

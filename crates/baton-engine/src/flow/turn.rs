@@ -58,8 +58,22 @@ pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         Role::Limit => (tracked.step.about.clone().unwrap_or_else(|| id.clone()), true),
         _ => (id.clone(), false),
     };
-    let decided = after(&draft.run, id)?;
+    let mut decided = after(&draft.run, id)?;
+    stay_in_branch(&draft.run, &subject, &mut decided);
     enact(draft, id, &subject, decided, waived)
+}
+
+/// What runs at the same time as others cannot lead into them: nobody would wait for it there.
+fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut Decided) {
+    let Some(subject) = run.find(subject) else { return };
+    if let Turn::Phase { path, .. } = &decided.turn
+        && *path != subject.step.phase
+        && is_branch(run, subject)
+    {
+        decided.route.why = format!("{}, but {path} runs at the same time", decided.route.why);
+        decided.route.to = "stop".to_owned();
+        decided.turn = Turn::Stop;
+    }
 }
 
 /// Carries out what was decided; at a limit a person is asked first.

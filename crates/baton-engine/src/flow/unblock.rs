@@ -39,12 +39,10 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         Target::Phase(name) => format!("{}{name}", located.prefix),
         Target::Agent(_) | Target::Human => HUMAN.to_owned(),
     };
-    if let Some(limit) = limit(draft, &to, &blocked.step.phase) {
-        match asked_at_limit(&draft.run, blocked) {
-            Asked::Never | Asked::Waiting => return gates::at_limit(draft, id, &limit),
-            Asked::Stop => return stop(draft, &limit),
-            Asked::GoOn => {}
-        }
+    match (asked_at_limit(&draft.run, blocked), limit(draft, &to, &blocked.step.phase)) {
+        (Asked::Stop, _) => return stop(draft, "a person stopped it at a limit"),
+        (Asked::Never | Asked::Waiting, Some(limit)) => return gates::at_limit(draft, id, &limit),
+        (Asked::Never | Asked::Waiting, None) | (Asked::GoOn, _) => {}
     }
     let blocked = draft.run.find(id).ok_or("it is gone")?;
     let (terms, request, role) = match &target {

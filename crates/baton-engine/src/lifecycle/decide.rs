@@ -82,7 +82,11 @@ impl Decide {
                 handoff.review_owed = true;
                 Ok(self.send_back(handoff, About::Question, question, at))
             }
-            (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
+            // What it needs now is said; whether a person must see it again is for the agent and the workflow to say.
+            (Ask::Review, Decision::Reject { feedback }) => {
+                handoff.review_owed = false;
+                Ok(self.send_back(handoff, About::Feedback, feedback, at))
+            }
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
             }

@@ -307,9 +307,9 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
         Answer::Ended(ending) => ending,
         Answer::Failed(failure) => return fail(draft, id, fence, failure),
     };
-    let complete = ending == Ending::Complete;
+    let done = matches!(ending, Ending::Complete | Ending::NeedsReview);
     draft.apply(id, Command::Report(Report { fence, ending, document, tokens_used: None })).unwrap();
-    if !complete {
+    if !done {
         return;
     }
     let tracked = draft.run.find(id).unwrap();

@@ -245,7 +245,7 @@ fn happen(play: &mut Play, numbers: &mut impl Iterator<Item = usize>) -> bool {
     } else {
         let tracked = play.run.find(&id).unwrap();
         let (fence, role) = (tracked.handoff.fence, tracked.step.role);
-        let act = if role == Role::Check { Act::Exits(what % 3 != 0) } else { agent_act(what) };
+        let act = if role == Role::Check { Act::Exits(!what.is_multiple_of(3)) } else { agent_act(what) };
         play.act(&id, fence, act);
     }
     true

@@ -87,7 +87,13 @@ fn take(
     output: &Output,
 ) -> Result<Option<Taken>, CommandError> {
     let request = outcome::request(request);
-    let intake = Intake { settings: &session.settings, dialect: options.dialect, request: request.as_ref(), workspace };
+    let intake = Intake {
+        settings: &session.settings,
+        dialect: options.dialect,
+        request: request.as_ref(),
+        workspace,
+        by_name: true,
+    };
     let taken = intake.take(std::slice::from_ref(&options.file), Kind::Report, options.json, output)?;
     Ok(taken.and_then(|taken| taken.into_iter().next()))
 }
@@ -99,7 +105,7 @@ fn following(
     handoff: &Handoff,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
-    let intake = Intake { settings: &session.settings, dialect: None, request: None, workspace: None };
+    let intake = Intake { settings: &session.settings, dialect: None, request: None, workspace: None, by_name: true };
     let Some(taken) = intake.take(&options.next, Kind::Request, options.json, output)? else { return Ok(None) };
     let accept = |taken: &Taken| {
         let run = Some(handoff.run.clone());

@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let first = definition.workflow.phases.first().map(|phase| phase.id().to_owned()).unwrap_or_default();
     let settings = rehearsal::judging(&definition, options.phase.as_ref().unwrap_or(&first), &settings);
-    let intake = Intake { settings: &settings, dialect: None, request: None, workspace: None };
+    let intake = Intake { settings: &settings, dialect: None, request: None, workspace: None, by_name: false };
     let Some(mut taken) = intake.take_any(std::slice::from_ref(&options.file), options.json, output)? else {
         return Ok(Exit::No);
     };
@@ -123,8 +123,13 @@ fn known_phase(definition: &Definition, phase: &str) -> Result<(), CommandError>
 fn place(options: &Options, definition: &Definition, report: &Report) -> Result<(String, Vec<String>), CommandError> {
     let of_phase = options.phase.as_ref().and_then(|phase| definition.locate(phase)?.phase().agent.clone());
     let told = report.agent().map(str::to_owned);
-    let agent = options.agent.clone().or(told.filter(|_| of_phase.is_none())).or(of_phase);
     let known: Vec<&str> = definition.workflow.agents.names().collect();
+    let named = report.phase.as_ref().map(ToString::to_string);
+    let is_meant = |path: &String| named.as_ref().is_some_and(|name| is_called(path, name));
+    // Who tells the phase alone tells the agent with it.
+    let by_phase = known.iter().find(|agent| rehearsal::phases_of(definition, agent).iter().any(is_meant));
+    let by_phase = by_phase.map(|agent| (*agent).to_owned());
+    let agent = options.agent.clone().or(told.filter(|_| of_phase.is_none())).or(of_phase).or(by_phase);
     let Some(agent) = agent else {
         return Err(CommandError::usage("the document does not say who wrote it")
             .hint(format!("say it with --agent: {}", known.join(", "))));
@@ -133,9 +138,7 @@ fn place(options: &Options, definition: &Definition, report: &Report) -> Result<
         return Ok((agent, vec![phase.clone()]));
     }
     let phases = rehearsal::phases_of(definition, &agent);
-    let named = report.phase.as_ref().map(ToString::to_string);
-    let meant: Vec<String> =
-        phases.iter().filter(|path| named.as_ref().is_some_and(|name| is_called(path, name))).cloned().collect();
+    let meant: Vec<String> = phases.iter().filter(|path| is_meant(path)).cloned().collect();
     match (meant.is_empty(), phases.is_empty()) {
         (false, _) => Ok((agent, meant)),
         (true, false) => Ok((agent, phases)),

@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             listed.root.id.to_string(),
             listed.workflow.clone(),
             listed.standing.words(),
-            listed.phases.join(", "),
+            few(&listed.phases),
             ago(listed.root.accepted_at, session.now()),
             took(listed.took),
             listed.handoffs.to_string(),
@@ -102,6 +102,16 @@ async fn list(session: &Session, limit: u32) -> Result<Vec<Listed>, CommandError
         });
     }
     Ok(listed)
+}
+
+/// Names a few, and counts the others.
+fn few(phases: &[String]) -> String {
+    const SHOWN: usize = 2;
+    let named = phases.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match phases.len().saturating_sub(SHOWN) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 /// Returns the phases in which something is not finished.

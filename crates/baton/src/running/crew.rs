@@ -93,12 +93,34 @@ fn started_at(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program stands in brackets and may hold anything.
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
+    let mut fields = rest.split_whitespace();
+    // One that is dead but not buried by whoever started it does nothing any more.
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_died_is_dead_before_it_is_buried() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("a process");
+        let claimant = format!("{}:{}", user::claimant(), 0);
+        let start = started_at(child.id()).expect("it lives");
+        let claimant = claimant.replace(&format!(":{}:0", std::process::id()), &format!(":{}:{start}", child.id()));
+        assert!(!is_dead(&claimant), "{claimant}");
+        child.kill().expect("it can be killed");
+        // It stays in the table of processes until somebody waits for it, which this does not.
+        let id = rustix::process::Pid::from_child(&child);
+        let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(rustix::process::WaitId::Pid(id), options).expect("it dies");
+        assert!(is_dead(&claimant), "{claimant}");
+        child.wait().expect("it is dead");
+    }
 
     #[test]
     fn only_a_process_of_this_machine_that_is_gone_is_dead() {

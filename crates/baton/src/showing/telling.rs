@@ -88,6 +88,7 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
     }
     let told = |sign, text: String| vec![line(sign, tracked, text)];
     match fact {
+        Fact::Accepted(_) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
         Fact::Accepted(_) => Vec::new(),
         Fact::Refused(refused) => {
             told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))

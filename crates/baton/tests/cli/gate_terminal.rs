@@ -62,7 +62,7 @@ fn what_is_decided_elsewhere_is_taken_back() {
     process.stdout.find(MENU, LONG).expect("the first question");
     let shown = digest(&stocked, &first);
     crate::queue_life::done(&stocked.sandbox, &["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown]);
-    process.stdout.find("this was decided elsewhere", LONG).expect("it is taken back");
+    process.stdout.find("this question was taken back", LONG).expect("it is taken back");
     when(&mut process, MENU, "approve\nno");
     when(&mut process, MENU, "later");
     let (code, rest) = end(process);

@@ -10,7 +10,20 @@ use crate::sandbox::{BATON, Sandbox};
 #[test]
 fn help_exits_with_success_and_has_an_example() {
     let sandbox = Sandbox::new();
-    for command in ["check", "explain", "convert", "schema", "workflow", "graph", "completions"] {
+    for command in [
+        "check",
+        "explain",
+        "convert",
+        "schema",
+        "workflow",
+        "graph",
+        "run",
+        "resume",
+        "runs",
+        "log",
+        "route",
+        "completions",
+    ] {
         let run = sandbox.baton(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
         let example = format!("  baton {command} ");
@@ -35,6 +48,10 @@ fn the_manual_of_the_command_line_has_every_command() {
     assert_snapshot!(titles.join("\n"), @"
     # Command line
     ## baton
+    ## baton run
+    ## baton resume
+    ## baton runs
+    ## baton log
     ## baton check
     ## baton explain
     ## baton convert
@@ -42,6 +59,7 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton workflow
     ## baton workflow check
     ## baton graph
+    ## baton route
     ## baton send
     ## baton claim
     ## baton ack

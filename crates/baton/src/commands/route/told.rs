@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use crate::output::printable;
 use crate::render;
-use crate::render::sheet::{Paint, Sheet, Tint};
+use crate::render::sheet::{Paint, Sheet, Tint, numbered};
 
 /// Returns what would follow, for people.
 pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String {
     let mut sheet = Sheet::new(paint);
     sheet.row("phase", phase);
     sheet.row("outcome", &outcome(&rehearsed.outcome));
-    next(&mut sheet, &rehearsed.next);
+    next(&mut sheet, phase, &rehearsed.next);
     if let Some(approved) = &rehearsed.approved {
         sheet.row("approved", "if a person approves it:");
-        next(&mut sheet, approved);
+        next(&mut sheet, phase, approved);
     }
     let mut text = format!("\n{}", sheet.into_text());
     let steps = rehearsed.next.steps.iter().chain(rehearsed.approved.iter().flat_map(|next| &next.steps));
@@ -27,15 +27,16 @@ pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String 
     text
 }
 
-fn next(sheet: &mut Sheet, next: &Next) {
+fn next(sheet: &mut Sheet, phase: &str, next: &Next) {
     if let Some(route) = &next.route {
-        sheet.row("goes", &format!("{}: {}", place(&route.to), route.why));
+        sheet.row("goes", &format!("{}: {}", place(phase, &route.to), route.why));
         sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
         sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.clone())));
     }
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
         sheet.row("asks", &format!("a person: {}", question.title));
+        sheet.list("questions", numbered(question.questions.iter().cloned()));
         let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
         sheet.row("choices", &words.join(", "));
     }
@@ -52,12 +53,14 @@ fn outcome(outcome: &Outcome) -> String {
     }
 }
 
-fn place(to: &str) -> String {
-    match to {
-        HUMAN => "to a person".to_owned(),
-        "end" => "to the end".to_owned(),
-        "stop" => "nowhere, the run stops".to_owned(),
-        other => format!("to {other}"),
+fn place(phase: &str, to: &str) -> String {
+    let group = phase.rsplit_once('/').map(|(group, _)| group);
+    match (to, group) {
+        ("end" | "stop", Some(group)) => format!("to the end of {group}, which looks at all of its phases"),
+        (HUMAN, _) => "to a person".to_owned(),
+        ("end", None) => "to the end".to_owned(),
+        ("stop", None) => "nowhere, the run stops".to_owned(),
+        (other, _) => format!("to {other}"),
     }
 }
 

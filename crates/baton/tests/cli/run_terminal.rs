@@ -1,0 +1,150 @@
+//! A run on a real pseudo-terminal: progress is drawn, people are asked in place, and Ctrl-C stops it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::run_letter::with_letter;
+use crate::sandbox::{BATON, Sandbox};
+
+/// Nothing takes so long; what does is stuck.
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Somebody at a terminal of 80 columns.
+struct Person {
+    keyboard: File,
+    seen: String,
+    screen: Receiver<String>,
+    child: Child,
+}
+
+impl Person {
+    fn starts(sandbox: &Sandbox, arguments: &[&str]) -> Person {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it can be used");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&keyboard, size).expect("it has a size");
+        let name = ptsname(&keyboard, Vec::new()).expect("it has a name").into_string().expect("a path of text");
+        let terminal = || -> OwnedFd { File::options().read(true).write(true).open(&name).expect("it opens").into() };
+        let child = Command::new(BATON)
+            .args(arguments)
+            .current_dir(sandbox.path("."))
+            .env("USER", "tester")
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .env_remove("BATON_STORE")
+            .stdin(terminal())
+            .stdout(terminal())
+            .stderr(terminal())
+            .spawn()
+            .expect("the program starts");
+        let mut reader = File::from(keyboard.try_clone().expect("it can be read and written"));
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The end of a terminal that everybody has left is an error.
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                let _ = sender.send(String::from_utf8_lossy(&bytes[..count]).into_owned());
+            }
+        });
+        Person { keyboard: File::from(keyboard), seen: String::new(), screen, child }
+    }
+
+    /// Reads on until something is there; returns everything up to then, and forgets it.
+    fn sees(&mut self, text: &str) -> String {
+        while !self.seen.contains(text) {
+            let more = self.screen.recv_timeout(TIME_MAX);
+            self.seen.push_str(&more.unwrap_or_else(|_| panic!("{text:?} did not come:\n{}", self.seen)));
+        }
+        let (before, after) = self.seen.split_once(text).expect("it is there");
+        let before = before.to_owned();
+        self.seen = after.to_owned();
+        before
+    }
+
+    fn types(&mut self, line: &str) {
+        self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
+    }
+
+    fn interrupts(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it lives");
+    }
+
+    fn leaves(mut self) -> Option<i32> {
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+#[test]
+fn people_are_asked_in_place_and_the_run_goes_on() {
+    let sandbox = with_letter();
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    let drawn = person.sees("Your decision:");
+    for told in ["run letter-1 of letter", "writer, attempt 2", "does not exist; tried again", "has answered", "⟲", "↷"]
+    {
+        assert!(drawn.contains(told), "{told} was not shown:\n{drawn}");
+    }
+    assert!(drawn.contains("\u{1b}[32m✓\u{1b}[0m"), "what is done is green:\n{drawn}");
+    person.types("perhaps");
+    person.sees("please type one of:");
+    person.sees("Your decision:");
+    person.types("send");
+    person.sees("answered by tester (terminal): send");
+    let table = person.sees("letter-1 is completed");
+    assert!(table.contains("PHASE") && table.contains("EVIDENCE"), "{table}");
+    person.sees("baton audit verify letter-1");
+    assert_eq!(person.leaves(), Some(0));
+}
+
+#[test]
+fn what_is_decided_later_waits() {
+    let sandbox = with_letter();
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("Your decision:");
+    person.types("later");
+    person.sees("letter-1 waits for a person: 1 question");
+    person.sees("baton resume letter-1");
+    assert_eq!(person.leaves(), Some(3));
+}
+
+#[test]
+fn an_interrupt_stops_the_run_so_that_it_can_be_resumed() {
+    let sandbox = with_letter();
+    sandbox.write("desk/.baton/slow", "");
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("→ lawyer");
+    person.interrupts();
+    person.sees("stopping: agents are ended");
+    person.sees("letter-1 was stopped");
+    person.sees("baton resume letter-1");
+    assert_eq!(person.leaves(), Some(1));
+    let runs = sandbox.baton(&["runs", "--json"]).json();
+    assert_eq!(runs["runs"][0]["state"], "left", "nobody drives it");
+    std::fs::remove_file(sandbox.path("desk/.baton/slow")).expect("it is there");
+    let resumed = sandbox.baton(&["resume", "letter-1", "--answers", "answers.yaml"]);
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+}
+
+#[test]
+fn a_run_that_somebody_drives_is_left_to_them_but_can_be_called_off() {
+    let sandbox = with_letter();
+    sandbox.write("desk/.baton/slow", "");
+    let mut person = Person::starts(&sandbox, &["run", "flow", "--workspace", "desk", "--id", "letter-1"]);
+    person.sees("→ lawyer");
+    let second = sandbox.baton(&["resume", "letter-1"]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""), "{second}");
+    assert!(second.stderr.contains("letter-1 is driven by tester@"), "{second}");
+    assert!(second.stderr.contains("take over end that process, then baton resume letter-1"), "{second}");
+    let runs = sandbox.baton(&["runs", "--json"]).json();
+    assert_eq!(runs["runs"][0]["state"], "driven");
+    assert_eq!(sandbox.baton(&["cancel", "letter-1"]).code, Some(0));
+    person.sees("letter-1 was called off");
+    assert_eq!(person.leaves(), Some(1));
+}

@@ -1,0 +1,71 @@
+//! Agents that claim their work themselves: a real worker takes it from the queue while the run is driven.
+
+use baton_testbed::Process;
+
+use crate::site::{BATON, LONG, Site, end, find};
+
+const FLOW: &str = "name: elsewhere\nagents:\n  anyone: {queue: true, retry: {max_retries: 2, delay: 0s}}\n  \
+    dev: {command: [./dev.py]}\nphases: [{id: build, agent: anyone}, {id: ship, agent: dev}]\n";
+
+/// Starts a worker; what it runs is shell text.
+fn worker(site: &Site, text: &str) -> Process {
+    let mut command = site.command(&["worker", "--agent", "anyone", "--once", "--", "sh", "-c", text]);
+    command.env("BATON", BATON);
+    Process::spawn(&mut command)
+}
+
+fn report(more: &str) -> String {
+    format!(
+        "cat > request.txt; printf '{{\"baton\": 1, \"document\": \"report\", \"id\": \"%s\", \"outcome\": \"complete\", \
+         \"summary\": \"Wrote the parser for dates and its three tests.\"{more}}}' $BATON_HANDOFF_ID"
+    )
+}
+
+#[test]
+fn worker_does_the_work_of_a_phase() {
+    let site = Site::new().workflow(FLOW).agent("dev", "report()");
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
+    driver.close_input();
+    driver.stderr.as_ref().expect("a pipe").find("accepted", LONG).expect("it begins");
+    let mut worker = worker(&site, &report(""));
+    worker.close_input();
+    let ended = end(&mut driver);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(worker.wait(LONG).and_then(|status| status.code()), Some(0));
+    let run = site.told();
+    assert_eq!(find(&run, "build.1").attempts, 1);
+    assert!(site.scratch.read("request.txt").contains("build"));
+}
+
+#[test]
+fn worker_that_lies_is_refuted_by_the_driver() {
+    let site = Site::new().workflow(FLOW).agent("dev", "report()");
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
+    driver.close_input();
+    driver.stderr.as_ref().expect("a pipe").find("accepted", LONG).expect("it begins");
+    let mut first = worker(&site, &report(", \"artifacts\": [\"parser.py\"]"));
+    first.close_input();
+    assert_eq!(first.wait(LONG).and_then(|status| status.code()), Some(0));
+    let mut second = worker(&site, &report(""));
+    second.close_input();
+    let ended = end(&mut driver);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let run = site.told();
+    let build = find(&run, "build.1");
+    assert_eq!(build.attempts, 2);
+    assert!(build.handoff.notes.iter().any(|note| note.text.contains("artifact-missing")), "{:?}", build.handoff.notes);
+}
+
+#[test]
+fn work_goes_on_elsewhere_while_nobody_drives() {
+    let site = Site::new().workflow(FLOW).agent("dev", "report()");
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
+    driver.stderr.as_ref().expect("a pipe").find("t.build.1", LONG).expect("it begins");
+    driver.kill();
+    let mut worker = worker(&site, &report(""));
+    worker.close_input();
+    assert_eq!(worker.wait(LONG).and_then(|status| status.code()), Some(0));
+    let ended = site.resume(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(find(&site.told(), "build.1").attempts, 1, "what the worker did is not done again");
+}

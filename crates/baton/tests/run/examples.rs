@@ -1,1 +1,0 @@
-//! The examples, from end to end.
