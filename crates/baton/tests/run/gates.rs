@@ -111,10 +111,10 @@ fn answers_that_were_used_are_not_used_again_after_a_resume() {
 fn person_is_asked_at_a_limit() {
     let flow = "name: gates\nagents: {dev: {command: [./dev.py]}, rev: {command: [./rev.py]}}\n\
         phases: [{id: build, agent: dev}, {id: review, agent: rev}]\nlimits: {visits_per_phase: 2}\n";
-    let site = Site::new().workflow(flow).agent("dev", "report()").agent(
-        "rev",
-        "report(verdict='CHANGES_REQUESTED' if not os.path.exists('../content') else 'APPROVED')",
-    );
+    let site = Site::new()
+        .workflow(flow)
+        .agent("dev", "report()")
+        .agent("rev", "report(verdict='CHANGES_REQUESTED' if not os.path.exists('../content') else 'APPROVED')");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("t.review.limit.1"), "{}", ended.stderr);
@@ -174,7 +174,10 @@ fn advisory_gate_goes_on_after_its_time() {
 #[test]
 fn auto_gate_is_decided_by_its_checks() {
     let flow = |command: &str| {
-        FLOW.replace("gate: {items: [the parser]}", &format!("gate: {{type: auto, checks: [{{name: tests, run: '{command}'}}]}}"))
+        FLOW.replace(
+            "gate: {items: [the parser]}",
+            &format!("gate: {{type: auto, checks: [{{name: tests, run: '{command}'}}]}}"),
+        )
     };
     let site = Site::new().workflow(&flow("true")).agent("dev", "report()");
     let ended = site.run(&[]);
