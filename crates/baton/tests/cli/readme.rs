@@ -1,7 +1,7 @@
 //! The tours in the README and in docs: every command that they show is run, and prints what they say.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::sandbox::{BATON, Sandbox};
@@ -39,6 +39,10 @@ fn commands(content: &str) -> Vec<(String, String)> {
     commands
 }
 
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("the folder can be made");
     for entry in fs::read_dir(from).expect("the folder can be read") {
@@ -55,6 +59,28 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn every_command_of_the_tour_prints_what_the_readme_says() {
     take_the_tour("README.md");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_command_of_the_readme_runs_a_workflow_to_its_end() {
+    let readme = fs::read_to_string(repository().join("README.md")).expect("the document");
+    let first = blocks(&readme).into_iter().find(|block| block.language == "sh").expect("a command").content;
+    let arguments = first.trim().strip_prefix("cargo run --release -- ").expect("it runs the program");
+    let sandbox = Sandbox::new();
+    copy(&repository().join("examples"), &sandbox.path("examples"));
+    let run = sandbox.baton(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!(run.code, Some(0), "{run}");
+    assert!(run.stderr.contains("is completed: 14 handoffs"), "{run}");
+}
+
+#[test]
+fn the_graph_in_the_readme_is_what_the_program_draws() {
+    let path = repository().join("docs/images/integration.svg");
+    let kept = fs::read_to_string(&path).expect("the picture exists");
+    let example = repository().join("examples/integration");
+    let drawn = Sandbox::new().baton(&["graph", &example.to_string_lossy(), "--format", "svg"]);
+    assert_eq!(kept, drawn.stdout, "draw it again: baton graph examples/integration --output {}", path.display());
 }
 
 #[cfg(unix)]
@@ -83,7 +109,7 @@ fn every_command_of_the_tour_prints_what_the_guide_of_gates_says() {
 
 #[cfg(unix)]
 fn take_the_tour(document: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = repository();
     let readme = fs::read_to_string(root.join(document)).expect("the document");
     let sandbox = Sandbox::new();
     copy(&root.join("examples"), &sandbox.path("examples"));
