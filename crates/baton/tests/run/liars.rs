@@ -138,11 +138,3 @@ fn binary_output() {
 fn report_of_another_handoff() {
     assert_caught(&liar("report(id='t.deploy.1')"), &["report-echo-mismatch", "t.deploy.1"]);
 }
-
-#[test]
-fn report_that_gives_a_part_as_the_whole() {
-    let body = "report(outcome='complete', summary='')";
-    let site = liar(body);
-    let ended = site.run(&[]);
-    assert_ne!(ended.code, Some(70), "{}", ended.stderr);
-}

@@ -11,9 +11,11 @@ fn flow(second: &str) -> String {
 
 #[test]
 fn overlapping_writers_take_turns() {
-    // Whoever finds the lock held works at the same time as another one.
-    let body = "import fcntl\nlock = open('../lock', 'w')\nfcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n\
-                for _ in range(200000): pass\nreport()";
+    // Each looks out for the other for a second; if they worked at the same time, they would meet.
+    let body = "name = os.environ['BATON_PHASE'].split('/')[1]\nother = {'one': 'two', 'two': 'one'}[name]\n\
+                write('../' + name, 'here')\nstart, met = time.time(), False\n\
+                while time.time() < start + 1: met = met or os.path.exists('../' + other)\n\
+                os.remove('../' + name)\nreport('failed' if met else 'complete')";
     let site = Site::new().workflow(&flow("src/parser/*.py")).agent("dev", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
