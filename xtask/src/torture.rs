@@ -52,17 +52,24 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     requirements::ensure(requirements::TEST)?;
     output::note(&plan(options));
     let hint = "run it again with the seed printed above: cargo xtask torture --minutes N --seed S";
-    process::run(&mut command(root, options), hint)
+    process::run(&mut command(root, options, &QUEUES), hint)?;
+    process::run(&mut command(root, options, &RUNS), hint)
 }
+
+/// The queues: stores and folders.
+const QUEUES: [&str; 3] = ["torture", "--", "--nocapture"];
+
+/// The runs of the examples.
+const RUNS: [&str; 4] = ["run", "--", "--nocapture", "killed_run"];
 
 fn plan(options: &Options) -> String {
     let minutes = if options.minutes == 1 { "1 minute".to_owned() } else { format!("{} minutes", options.minutes) };
     let seed = options.seed.map_or("a seed that it prints".to_owned(), |seed| format!("seed {seed}"));
-    format!("torture for {minutes} with {seed}, built for release")
+    format!("torture of queues and then of runs for {minutes} each with {seed}, built for release")
 }
 
-fn command(root: &Path, options: &Options) -> Command {
-    let arguments = ["test", "--release", "--locked", "--package", "baton", "--test", "torture", "--", "--nocapture"];
+fn command(root: &Path, options: &Options, what: &[&str]) -> Command {
+    let arguments = [&["test", "--release", "--locked", "--package", "baton", "--test"], what].concat();
     let mut command = process::cargo(root, &arguments);
     command.env(MINUTES, options.minutes.to_string());
     match options.seed {
@@ -113,13 +120,19 @@ mod tests {
     #[test]
     fn plan_says_how_long_and_with_which_seed() {
         let plan = |minutes, seed| plan(&Options { minutes, seed });
-        assert_eq!(plan(1, None), "torture for 1 minute with a seed that it prints, built for release");
-        assert_eq!(plan(30, Some(7)), "torture for 30 minutes with seed 7, built for release");
+        assert_eq!(
+            plan(1, None),
+            "torture of queues and then of runs for 1 minute each with a seed that it prints, built for release"
+        );
+        assert_eq!(
+            plan(30, Some(7)),
+            "torture of queues and then of runs for 30 minutes each with seed 7, built for release"
+        );
     }
 
     #[test]
     fn test_is_told_minutes_and_seed() {
-        let command = command(Path::new("."), &Options { minutes: 5, seed: Some(7) });
+        let command = command(Path::new("."), &Options { minutes: 5, seed: Some(7) }, &RUNS);
         let told: Vec<_> = command.get_envs().collect();
         assert_eq!(told, [(MINUTES.as_ref(), Some("5".as_ref())), (SEED.as_ref(), Some("7".as_ref()))]);
     }

@@ -88,10 +88,53 @@ fn of_package(request: Request) -> Understood {
     Understood { report, asks: to.filter(|_| kind == HandoffKind::Delegation) }
 }
 
-/// Says whether what a complete report tells is good: no verdict, decision or finding against it.
-pub fn passes(report: &Report) -> bool {
-    const AGAINST: [&str; 6] = ["changes_requested", "request_changes", "needs_changes", "rejected", "failed", "fail"];
-    let against = |verdict: &str| AGAINST.iter().any(|word| same_word(verdict, word));
+/// What a complete report says about the work that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opinion {
+    /// Nothing against it.
+    Good,
+    /// It must be done again.
+    Bad,
+    /// A verdict that nobody understands. It is not guessed in anybody's favour.
+    Unclear,
+}
+
+/// Words of reviewers that mean yes.
+const FOR: [&str; 12] = [
+    "approved",
+    "approve",
+    "pass",
+    "passed",
+    "ok",
+    "lgtm",
+    "accepted",
+    "accept",
+    "success",
+    "verified",
+    "compliant",
+    "good",
+];
+
+/// Words of reviewers that mean no.
+const AGAINST: [&str; 14] = [
+    "changes_requested",
+    "request_changes",
+    "changes_required",
+    "needs_changes",
+    "needs_work",
+    "rejected",
+    "reject",
+    "failed",
+    "fail",
+    "not_approved",
+    "disapproved",
+    "blocked",
+    "non_compliant",
+    "no",
+];
+
+/// Says what a complete report tells about the work: by its verdict, and by its findings.
+pub fn opinion(report: &Report) -> Opinion {
     let found = match &report.findings {
         Some(Findings::Validate(findings)) => findings.overall_passed != Some(false),
         Some(Findings::Parallel(findings)) => {
@@ -99,7 +142,21 @@ pub fn passes(report: &Report) -> bool {
         }
         Some(Findings::Research(_) | Findings::Write(_)) | None => true,
     };
-    found && !report.verdict.as_deref().is_some_and(against)
+    let is = |words: &[&str], verdict: &str| {
+        words.iter().any(|word| same_word(verdict, word) || same_word(&verdict.replace(' ', "_"), word))
+    };
+    match report.verdict.as_deref().map(str::trim).filter(|verdict| !verdict.is_empty()) {
+        _ if !found => Opinion::Bad,
+        None => Opinion::Good,
+        Some(verdict) if is(&AGAINST, verdict) => Opinion::Bad,
+        Some(verdict) if is(&FOR, verdict) => Opinion::Good,
+        Some(_) => Opinion::Unclear,
+    }
+}
+
+/// Says whether what a complete report tells is good: no verdict, decision or finding against it.
+pub fn passes(report: &Report) -> bool {
+    opinion(report) == Opinion::Good
 }
 
 fn reason(report: &Report) -> String {

@@ -165,11 +165,6 @@ impl<'d> Located<'d> {
     pub fn path_of(&self, phase: &Phase) -> String {
         format!("{}{}", self.prefix, phase.id())
     }
-
-    /// Returns its name with its place among its neighbours replaced.
-    pub fn at(&self, index: usize) -> Located<'d> {
-        Located { index, ..self.clone() }
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::definition::Definition;
 use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
-use crate::lifecycle::{self, Command, Decision};
+use crate::lifecycle::{self, Command, Decision, Verdict};
 use crate::step::{Role, Step};
 
 /// What a person says at a limit to start counting anew.
@@ -172,5 +172,9 @@ fn revises(step: &Step, fact: &Fact) -> bool {
 }
 
 fn is_failure(fact: &Fact) -> bool {
-    matches!(fact, Fact::Happened(Command::Fail(_) | Command::Verify(_) | Command::Expire(_)))
+    match fact {
+        Fact::Happened(Command::Fail(_) | Command::Expire(_)) => true,
+        Fact::Happened(Command::Verify(verify)) => matches!(verify.verdict, Verdict::Refuted { .. }),
+        Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => false,
+    }
 }

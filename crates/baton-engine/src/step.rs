@@ -70,4 +70,12 @@ impl Role {
             Role::Run | Role::Escalation | Role::Failure | Role::Limit => false,
         }
     }
+
+    /// Says whether only the driver of the run can claim it.
+    pub fn is_drivers(self) -> bool {
+        match self {
+            Role::Run | Role::Group | Role::Check => true,
+            Role::Work | Role::Gate | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => false,
+        }
+    }
 }

@@ -121,7 +121,8 @@ async fn steps_are_carried_out_once_although_connections_end() {
         begun.send(number).unwrap();
         let name = format!("a{number}");
         let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
-        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None });
+        let claim =
+            Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false });
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
             Step::Apply(id(&name), claim),

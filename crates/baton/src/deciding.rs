@@ -63,6 +63,11 @@ pub(crate) fn decide(
     note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
+    // Whoever does the work does not approve it. The mark is inherited by everything that an agent starts.
+    if std::env::var_os("BATON_HANDOFF_ID").is_some() {
+        return Err(CommandError::no("an agent cannot decide: this runs inside the work on a handoff")
+            .hint("a person decides, in a shell of their own"));
+    }
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;

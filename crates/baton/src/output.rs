@@ -158,7 +158,10 @@ fn width_of<T>(_: &T) -> Option<usize> {
 
 /// Replaces control characters, so that a document cannot write to the terminal through us.
 pub(crate) fn printable(text: &str) -> String {
-    let clean = |character: char| !character.is_control() || character == '\n' || character == '\t';
+    // What changes the direction of text could make it read otherwise than it is.
+    let turns = |character: char| matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let clean =
+        |character: char| (!character.is_control() && !turns(character)) || character == '\n' || character == '\t';
     if text.chars().all(clean) {
         return text.to_owned();
     }

@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
-use crate::running;
+use crate::running::{self, WorkspaceLock};
 use crate::store::{Session, StoreOptions};
 use events::Events;
 use live::Live;
@@ -78,13 +78,21 @@ impl Show<'_> {
         let people = self.people(answers.clone(), &watching);
         let driver = running::driver(self.session, Arc::new(people), watching.audience());
         self.session.run(async {
+            let mut _workspace = None;
             match begin {
                 Some((definition, from)) => {
+                    _workspace = Some(WorkspaceLock::take(&definition.workspace)?);
                     driver.begin(self.id, definition, from).await?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 None => {
                     let events = self.session.events_of_run(self.id).await?;
+                    let run = driver.load(self.id).await?;
+                    // A run that is driven says so itself, better than its workspace does.
+                    let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
+                    if idle && !run.is_finished() {
+                        _workspace = Some(WorkspaceLock::take(&run.definition.workspace)?);
+                    }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
                 }

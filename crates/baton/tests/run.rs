@@ -1,7 +1,8 @@
 //! Runs of workflows from end to end: the real program, real processes, real files.
 //!
 //! Agents are small scripts that a test writes. What happened is read from the journal, and what people see of it from
-//! the program itself.
+//! the program itself. `cargo xtask torture --minutes N [--seed S]` kills runs of the examples for longer.
+#![expect(clippy::print_stdout, reason = "killing runs prints its seed and what it has counted")]
 
 #[path = "run/elsewhere.rs"]
 mod elsewhere;

@@ -1,6 +1,6 @@
 //! One attempt: the agent works, what it says is read and judged, and what can be looked at quickly is looked at.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::{Document, Report};
 use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
@@ -38,12 +38,17 @@ pub(super) struct Answered {
     pub(super) examined: Option<Vec<Examined>>,
 }
 
+/// Patterns of files that others may change, as they come.
+pub(super) type Newcomers = Arc<Mutex<Vec<String>>>;
+
 /// What an attempt needs.
 pub(super) struct Trial {
     pub(super) agent: Arc<dyn Agent>,
     pub(super) evidence: Arc<dyn Evidence>,
     pub(super) job: Job,
     pub(super) scene: Scene,
+    /// What others may change who began while this one works.
+    pub(super) newcomers: Newcomers,
     pub(super) dialect: Option<Dialect>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
@@ -80,8 +85,10 @@ impl Trial {
             return Finished::Failed(failure, Some(document));
         };
         let quick = !asks_for_commands(&self.scene);
+        let mut scene = self.scene.clone();
+        scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         let examined = match quick {
-            true => Some(self.evidence.examine(&self.scene, &understood.report).await),
+            true => Some(self.evidence.examine(&scene, &understood.report).await),
             false => None,
         };
         let tokens_used = reply.tokens_used;
@@ -132,7 +139,7 @@ impl Trial {
             if lines.is_empty() {
                 lines.push("it is no report".to_owned());
             }
-            let message = format!("the report in {} is not valid:\n{}", reply.source, lines.join("\n"));
+            let message = format!("the report is not valid:\n{}", lines.join("\n"));
             return Err((Failure::new(Code::validation_failed(), message), document));
         }
         match reading.document.and_then(answer::understand) {

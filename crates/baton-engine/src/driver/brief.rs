@@ -189,14 +189,23 @@ impl<'r> Brief<'r> {
         }
     }
 
-    /// Returns what others may change while this one works; whoever says nothing may change everything.
+    /// Returns what others may have changed since this attempt began; whoever says nothing may change everything.
     fn others_write(&self) -> Vec<String> {
-        let others = flow::work(self.run).filter(|other| other.handoff.id != self.tracked.handoff.id);
-        let working = others.filter(|other| other.handoff.lease().is_some());
-        let briefs = working.filter_map(|other| Brief::of(self.run, other));
-        briefs
-            .flat_map(|brief| if brief.writes().is_empty() { vec!["**".to_owned()] } else { brief.writes() })
-            .collect()
+        let handoff = &self.tracked.handoff;
+        let since = handoff.lease().map(|lease| lease.since).or(self.tracked.begun_at).unwrap_or(handoff.accepted_at);
+        let others = self.run.handoffs().filter(|other| other.handoff.id != handoff.id);
+        let working = others.filter(|other| {
+            matches!(other.step.role, Role::Work | Role::Delegation | Role::Check)
+                && other.begun_at.is_some()
+                && (other.handoff.lease().is_some() || other.handoff.changed_at > since)
+        });
+        working.filter_map(|other| Brief::of(self.run, other)).flat_map(|brief| brief.may_write()).collect()
+    }
+
+    /// Returns what the agent may change: all files, unless the workflow says which.
+    pub(super) fn may_write(&self) -> Vec<String> {
+        let writes = self.writes();
+        if writes.is_empty() { vec!["**".to_owned()] } else { writes }
     }
 }
 

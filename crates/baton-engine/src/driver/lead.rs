@@ -1,6 +1,7 @@
 //! Leads one run: one transaction after another, with agents, commands and people in between.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,7 +9,7 @@ use tokio::sync::watch as channel;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::attempt::{self, Finished, Trial};
+use super::attempt::{self, Finished, Newcomers, Trial};
 use super::brief::{self, Brief};
 use super::record::record;
 use super::watch::{Asked, Said};
@@ -49,6 +50,8 @@ pub(super) struct Lead<'d> {
     fence: u64,
     pub(super) tasks: JoinSet<(HandoffId, Outcome)>,
     running: HashMap<HandoffId, (u64, AbortHandle)>,
+    /// What each attempt that goes on must know about those that began later.
+    newcomers: HashMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with the prompt of its agent.
     prompts: HashMap<HandoffId, (u64, String)>,
     results: Vec<(HandoffId, u64, Finished)>,
@@ -74,6 +77,7 @@ impl<'d> Lead<'d> {
             fence,
             tasks: JoinSet::new(),
             running: HashMap::new(),
+            newcomers: HashMap::new(),
             prompts: HashMap::new(),
             results: Vec::new(),
             asked: HashMap::new(),
@@ -91,7 +95,8 @@ impl<'d> Lead<'d> {
             if let Some(end) = self.ended().await? {
                 return Ok(end);
             }
-            if *self.stop.borrow() {
+            // What has come out already is written down first.
+            if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
                 return self.let_go("the driver was told to stop").await.map(|()| End::Stopped);
             }
             if self.advance().await? {
@@ -283,6 +288,7 @@ impl<'d> Lead<'d> {
             Ok(folder) => folder,
             Err(why) => return self.results.push((id.clone(), fence, failed(why))),
         };
+        let may_write = brief.may_write();
         let scene = brief.scene(folder.clone(), self.driver.earlier_folders(&self.run, tracked));
         let evidence = self.driver.evidence.clone();
         let (verifying, report) = (matches!(tracked.handoff.state, State::Verifying), tracked.report().cloned());
@@ -305,6 +311,7 @@ impl<'d> Lead<'d> {
                 evidence,
                 job: brief.job(prompt, folder),
                 scene,
+                newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
                 acknowledge: brief.agent.is_some_and(|agent| agent.acknowledge == Some(true)),
                 settings: self.driver.judging(&brief),
@@ -312,6 +319,11 @@ impl<'d> Lead<'d> {
             let id = id.clone();
             self.tasks.spawn(async move { (id, Outcome::Work(fence, trial.run().await)) })
         };
+        if !verifying {
+            for (_, others) in self.newcomers.iter().filter(|(other, _)| *other != id) {
+                others.lock().unwrap_or_else(PoisonError::into_inner).extend(may_write.iter().cloned());
+            }
+        }
         self.running.insert(id.clone(), (fence, handle));
     }
 
@@ -326,7 +338,8 @@ impl<'d> Lead<'d> {
             Some(joined) = self.tasks.join_next(), if !self.tasks.is_empty() => self.joined(joined),
             _ = self.beat.tick() => self.heartbeat().await?,
             () = self.driver.store.changed(changes, pause), if outside => {}
-            () = tokio::time::sleep(pause), if !outside => {}
+            // Others can still call the run off, or take it over.
+            () = tokio::time::sleep(pause.min(Duration::from_secs(1))), if !outside => {}
             _ = self.stop.changed() => {}
         }
         Ok(())
@@ -338,6 +351,7 @@ impl<'d> Lead<'d> {
         match outcome {
             Outcome::Work(fence, finished) => {
                 self.running.remove(&id);
+                self.newcomers.remove(&id);
                 self.results.push((id, fence, finished));
             }
             Outcome::Asked(said) => self.heard(id, said),
@@ -436,7 +450,7 @@ enum Prepared {
 
 pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Command {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens })
+    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true })
 }
 
 fn failed(why: String) -> Finished {

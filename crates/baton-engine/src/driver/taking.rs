@@ -51,13 +51,23 @@ impl Driver {
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
             }
         }
+        let root = root.id.clone();
+        draft.apply(&root, claim(&self.claimant, None)).map_err(Error::Refused)?;
+        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
+            Ok(handoffs) => handoffs,
+            // Somebody else was faster.
+            Err(Error::Refused(_)) => {
+                let run = self.load(id).await?;
+                let holder = run.root().handoff.lease().map(|lease| lease.claimant.clone());
+                return Ok(Err(End::Lost(holder.unwrap_or_else(|| "somebody else".to_owned()))));
+            }
+            Err(error) => return Err(error),
+        };
+        let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
+        // Only whoever has the run may end what others have left; nothing of ours runs yet.
         if run.seq > 1 {
             self.team.sweep(id, &run.definition.workspace);
         }
-        let root = root.id.clone();
-        draft.apply(&root, claim(&self.claimant, None)).map_err(Error::Refused)?;
-        let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
-        let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
         Ok(Ok((run, fence)))
     }
 

@@ -84,7 +84,8 @@ impl Lead<'_> {
         let Some(mut question) = flow::question(&self.run, tracked) else { return };
         let shown = question.shown.clone();
         let gate = flow::gate_of(&self.run, tracked);
-        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && failing.is_none());
+        let free = tracked.handoff.terms.choices.is_empty() && failing.is_none();
+        let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
         let task = if let Some(gate) = automatic {
             let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
             let Some(scene) = self.scene_of(tracked) else { return };
@@ -132,23 +133,26 @@ impl Lead<'_> {
 
     /// Records what people have said, and goes on where advice was only advice.
     pub(super) fn decide_gates(&mut self, draft: &mut Draft) {
-        let answered: Vec<HandoffId> = self
-            .asked
-            .iter()
-            .filter(|(_, asked)| matches!(asked, Asked::Answered { .. }))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in answered {
-            let Some(Asked::Answered { shown, said }) = self.asked.remove(&id) else { continue };
-            let people::Said { decision, note, by, door } = *said;
+        // An answer stays here until the journal has it: a transaction that met a race is tried again.
+        let mut refused = Vec::new();
+        for (id, asked) in &self.asked {
+            let Asked::Answered { shown, said } = asked else { continue };
+            let waits = draft.run.find(id).is_some_and(|tracked| {
+                matches!(tracked.handoff.state, State::AwaitingPerson { .. })
+                    && tracked.handoff.last_report.as_ref() == Some(shown)
+            });
+            if !waits {
+                continue;
+            }
+            let people::Said { decision, note, by, door } = (**said).clone();
             let decide = Command::Decide(Decide { by, door, shown: shown.clone(), decision, note });
-            if let Err(refusal) = draft.apply(&id, decide) {
-                let note = format!("{id}: {refusal}");
-                self.driver.audience.hear(&self.run, &News::Note(&note));
-                // What cannot be recorded was no answer; nobody is asked the same again and again.
-                self.asked.insert(id, Asked::Nobody { shown });
+            if let Err(refusal) = draft.apply(id, decide) {
+                self.driver.audience.hear(&self.run, &News::Note(&format!("{id}: {refusal}")));
+                refused.push((id.clone(), shown.clone()));
             }
         }
+        // What cannot be recorded was no answer; nobody is asked the same again and again.
+        self.asked.extend(refused.into_iter().map(|(id, shown)| (id, Asked::Nobody { shown })));
         let now = draft.at;
         let lapsed: Vec<(HandoffId, Digest)> = draft
             .run
@@ -169,7 +173,8 @@ impl Lead<'_> {
         if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
             return None;
         }
-        let gate = flow::gate_of(&self.run, tracked)?;
+        // Nobody can tell which choice silence means.
+        let gate = flow::gate_of(&self.run, tracked).filter(|_| tracked.handoff.terms.choices.is_empty())?;
         let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
         Some(later(tracked.handoff.changed_at, after.milliseconds))
     }

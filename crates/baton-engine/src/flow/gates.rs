@@ -12,6 +12,7 @@ use super::values::context;
 use crate::draft::Draft;
 use crate::handoff::{Ask, Digest, State, Terms};
 use crate::id::HandoffId;
+use crate::lifecycle::Decision;
 use crate::people::Question;
 use crate::run::{Run, Tracked};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
@@ -95,16 +96,23 @@ pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &Tracked) -> Option<&'r GateFie
     match (tracked.step.role, &tracked.handoff.state) {
         (Role::Gate, _) => phase.gate.as_ref(),
         // An agent that asks for a review itself wants a person, not a rule.
-        (Role::Work, State::AwaitingPerson { ask: Ask::Review }) if tracked.report().is_some_and(is_done) => {
+        (Role::Work, State::AwaitingPerson { ask: Ask::Review })
+            if tracked.report().is_some_and(is_done) && !has_asked(tracked) =>
+        {
             phase.review.as_ref().map(|review| &review.gate)
         }
         _ => None,
     }
 }
 
+/// Whoever has asked something wants to see the answer.
+fn has_asked(tracked: &Tracked) -> bool {
+    tracked.decided.as_ref().is_some_and(|decide| matches!(decide.decision, Decision::Ask { .. }))
+}
+
 fn is_done(report: &Report) -> bool {
-    use baton_protocol::model::terms::{Decision, Outcome};
-    report.outcome == Some(Outcome::Complete) && !matches!(report.decision, Some(Decision::Stop | Decision::Clarify))
+    use baton_protocol::model::terms::{Decision as Advice, Outcome};
+    report.outcome == Some(Outcome::Complete) && !matches!(report.decision, Some(Advice::Stop | Advice::Clarify))
 }
 
 /// Returns what a person is asked where a handoff waits for one.

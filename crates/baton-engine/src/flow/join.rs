@@ -237,7 +237,7 @@ fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), Strin
     let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
     let report = aggregate(&draft.run, group, &located, lanes);
     let document = written_report(report);
-    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None };
+    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
     let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };
@@ -248,7 +248,8 @@ fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), Strin
 fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>, lanes: &[Lane]) -> Report {
     let rule = located.phase().pass_when.unwrap_or_default();
     let passed = lanes.iter().filter(|lane| lane.progress == Progress::Passed).count();
-    let overall = rule.is_met(passed, lanes.len());
+    // Where there is nothing to do, nothing has failed.
+    let overall = lanes.is_empty() || rule.is_met(passed, lanes.len());
     let last_of = |lane: &Lane| {
         let prefix = lane.first.rsplit_once('/').map_or("", |(prefix, _)| prefix);
         let path = &group.step.phase;
@@ -256,7 +257,8 @@ fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>, lanes: &[Lane]) 
             true => tracked.step.phase == lane.first,
             false => tracked.step.phase.starts_with(&format!("{prefix}/")),
         };
-        run.handoffs().rev().filter(|tracked| tracked.step.role.is_phase()).find(own)
+        let member = |tracked: &&Tracked| tracked.step.within.as_ref() == Some(&group.handoff.id);
+        run.handoffs().rev().filter(|tracked| tracked.step.role.is_phase()).filter(member).find(own)
     };
     let result = |lane: &Lane| {
         let last = last_of(lane);

@@ -29,7 +29,7 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         return Some(format!("the phase {} was visited {visits} times, and {limit} are allowed", next.phase));
     }
     if let Some(agent) = next.agent {
-        let exchanges = counted.exchanges_with(agent);
+        let exchanges = counted.exchanges_with(next.phase, agent);
         // The usual limit lets work come back three times.
         if let Some(limit) = over(limits.ping_pong, 3, exchanges.saturating_sub(1)) {
             return Some(format!("two agents handed work to each other {exchanges} times, and {limit} are allowed"));

@@ -43,8 +43,11 @@ impl Asking<'_> {
             retry_delay_seconds: retry.delay.and_then(|delay| seconds(delay.milliseconds)),
             backoff_multiplier: retry.multiplier.clone(),
         });
+        let (instructions, facts) = self.task()?;
+        let mut plain = self.plain(name);
+        plain.context.get_or_insert_default().facts.extend(facts);
         let request = Request {
-            instructions: Some(self.instructions()?),
+            instructions: Some(instructions),
             phase: Some(Label::Name(kind.map_or_else(|| phase.id().to_owned(), |kind| kind.as_str().to_owned()))),
             expectations: Some(Expectations {
                 deliverable: phase.deliverable.clone(),
@@ -58,7 +61,7 @@ impl Asking<'_> {
                 .then(|| Input { schema: agent.input_schema.clone(), data: Some(Value::Object(inputs)) }),
             timeout_seconds: phase.timeout.or(agent.timeout).and_then(|timeout| seconds(timeout.milliseconds)),
             retry,
-            ..self.plain(name)
+            ..plain
         };
         Ok(write(dialect, request))
     }
@@ -79,7 +82,7 @@ impl Asking<'_> {
             true => usual.into_iter().map(|(word, meaning)| (word.to_owned(), Value::from(meaning))).collect(),
             false => fields.choices.clone(),
         };
-        let instructions = self.instructions()?;
+        let (instructions, _) = self.task()?;
         let items = if fields.items.is_empty() { vec![instructions.clone()] } else { fields.items };
         let gate = Gate {
             r#type: fields.r#type.or(Some(GateType::Blocking)),
@@ -126,6 +129,11 @@ impl Asking<'_> {
     fn context(&self) -> Context {
         let feature = self.run.definition.inputs.get("feature").and_then(Value::as_str);
         let feature = Some(feature.unwrap_or(self.run.definition.name()).to_owned());
+        // Who tries a phase again starts from what was known the first time.
+        let again = self.sender.filter(|sender| sender.step.phase == self.path && !sender.passed());
+        if let Some(context) = again.and_then(Tracked::asked).and_then(|request| request.context.clone()) {
+            return context;
+        }
         let mut facts = Map::new();
         let mut speaker = self.sender;
         // A check and a gate have little to say: what the agent before them said is what matters.
@@ -147,15 +155,27 @@ impl Asking<'_> {
         }
     }
 
-    fn instructions(&self) -> Result<String, String> {
+    /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
+    fn task(&self) -> Result<(String, Map<String, Value>), String> {
         let phase = self.located.phase();
         let usual = || format!("Work on the phase {} of {}.", phase.id(), self.located.definition.name());
-        let Some(task) = &phase.task else { return Ok(phase.title.clone().unwrap_or_else(usual)) };
+        let Some(task) = &phase.task else { return Ok((phase.title.clone().unwrap_or_else(usual), Map::new())) };
         if !task.contains("{{") && !task.contains("{%") {
-            return Ok(task.clone());
+            return Ok((task.clone(), Map::new()));
         }
-        expression::render(task, &names(self.run, self.path))
-            .map_err(|error| format!("phase {}: its task: {error}", self.path))
+        let mut names = names(self.run, self.path);
+        let mut quoted = Quoted::default();
+        if let Value::Object(names) = &mut names {
+            // The inputs and the names are the author's and the user's; the rest comes from agents.
+            names
+                .iter_mut()
+                .filter(|(name, _)| !matches!(name.as_str(), "inputs" | "run"))
+                .for_each(|(_, value)| quoted.quote(value));
+        }
+        let text =
+            expression::render(task, &names).map_err(|error| format!("phase {}: its task: {error}", self.path))?;
+        let facts = quoted.said_in(&text);
+        Ok((text, facts))
     }
 
     /// Evaluates the inputs of the phase. What is no text is taken as it is.
@@ -175,6 +195,41 @@ impl Asking<'_> {
         };
         inputs.iter().map(evaluate).collect()
     }
+}
+
+/// Texts of agents that a task speaks of.
+#[derive(Default)]
+struct Quoted(Vec<String>);
+
+impl Quoted {
+    /// Puts a name in the place of every text that is more than a word or a path.
+    fn quote(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) if !is_word(text) => {
+                self.0.push(std::mem::take(text));
+                *text = Quoted::name(self.0.len());
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.quote(item)),
+            Value::Object(members) => members.values_mut().for_each(|member| self.quote(member)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn name(number: usize) -> String {
+        format!("(value {number}, below)")
+    }
+
+    /// Returns the texts that are named in a task.
+    fn said_in(self, task: &str) -> Map<String, Value> {
+        let named = self.0.into_iter().enumerate().map(|(index, text)| (index + 1, text));
+        let said = named.filter(|(number, _)| task.contains(&Quoted::name(*number)));
+        said.map(|(number, text)| (format!("value {number}"), Value::String(text))).collect()
+    }
+}
+
+/// Says whether a text is a word, a number or a path, which cannot tell anybody what to do.
+fn is_word(text: &str) -> bool {
+    text.len() <= 120 && !text.contains(char::is_whitespace) && !text.contains(char::is_control)
 }
 
 /// Returns the last handoff before another one, among the same phases, in which an agent or a group has worked.

@@ -6,10 +6,11 @@ use baton_protocol::wire::same_word;
 
 use super::values::names;
 use super::{complete, enter, gates, stop};
-use crate::answer;
+use crate::answer::{self, Opinion};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::expression;
+use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decision, Route};
@@ -90,14 +91,29 @@ fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decide
     record(draft, id, route.clone())?;
     let within = draft.run.find(subject).and_then(|tracked| tracked.step.within.clone());
     let in_root = within.as_ref().is_none_or(|within| *within == draft.run.root().handoff.id);
+    // Whoever says stop at a question of the orchestrator means the run.
+    let by_person = matches!(draft.run.find(id).map(|tracked| tracked.step.role), Some(Role::Limit | Role::Failure));
+    let sender = speaker(&draft.run, subject);
     match turn {
-        Turn::Phase { path, notes } => enter::enter(draft, &path, within, Some(subject), notes),
+        Turn::Phase { path, notes } => enter::enter(draft, &path, within, Some(&sender), notes),
         Turn::End if in_root => complete(draft, &route.why),
-        Turn::Stop if in_root => stop(draft, &route.why),
+        Turn::Stop if in_root || by_person => stop(draft, &route.why),
         Turn::Person { question, choices } => gates::after_failure(draft, subject, &question, &choices),
         // The group that it belongs to looks at its members itself.
         Turn::End | Turn::Stop | Turn::Returned => Ok(()),
     }
+}
+
+/// Returns the phase that a question to a person is about; itself, if it is none.
+fn speaker(run: &Run, id: &HandoffId) -> HandoffId {
+    let mut speaker = id.clone();
+    while let Some(tracked) = run.find(&speaker)
+        && matches!(tracked.step.role, Role::Limit | Role::Failure)
+        && let Some(about) = &tracked.step.about
+    {
+        speaker = about.clone();
+    }
+    speaker
 }
 
 fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), String> {
@@ -125,6 +141,10 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
     match (&tracked.handoff.state, tracked.report()) {
         (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
         (State::Completed { .. }, Some(report)) if !answer::passes(report) => not_good(run, tracked, &located, report),
+        // Nothing goes on without a report of what was done.
+        (State::Completed { .. }, None) if tracked.step.role == Role::Work => {
+            Ok(ask(run, tracked, &located, &format!("{} ended without a report", phase.id())))
+        }
         (State::Completed { .. }, report) => {
             if let Some(report) = report
                 && let Some(decided) = by_row(run, tracked, &located, report)
@@ -137,8 +157,7 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            // A gate that was rejected sends back what it was about.
-            let about = if tracked.step.role == Role::Gate { About::Feedback } else { About::Refuted };
+            let about = about_failure(tracked);
             failed(run, tracked, &located, &why, note(about, tracked, &what))
         }
     }
@@ -151,11 +170,15 @@ fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) 
     let outcome = report.outcome.unwrap_or(Outcome::Complete);
     let routed = route(workflow, agent, outcome, report.blocked_reason.as_deref(), report.verdict.as_deref());
     match (routed.row, routed.target) {
-        (Row::Workflow(_), Target::Phase(name)) => {
+        (Row::Workflow(_), Target::Phase(name)) if located.siblings.iter().any(|beside| beside.id() == name) => {
             let notes = vec![note(About::Feedback, tracked, &told(report))];
-            Some(go(run, located, &name, &routed.why, notes))
+            Some(go(located, &name, &routed.why, notes))
         }
-        _ => None,
+        // Work that is done cannot be delegated, and a phase elsewhere cannot be reached from here.
+        (Row::Workflow(_), Target::Human | Target::Agent(_) | Target::Phase(_)) => {
+            Some(ask(run, tracked, located, &routed.why))
+        }
+        (Row::Default(_) | Row::Fallback, _) => None,
     }
 }
 
@@ -163,6 +186,11 @@ fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) 
 fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
     if let Some(decided) = by_row(run, tracked, located, report) {
         return Ok(decided);
+    }
+    if answer::opinion(report) == Opinion::Unclear {
+        let (agent, verdict) = (&tracked.handoff.terms.to, report.verdict.as_deref().unwrap_or_default());
+        let why = format!("{agent} says {verdict}, which is neither for nor against it");
+        return Ok(ask(run, tracked, located, &why));
     }
     let why = match (&report.verdict, tracked.step.role) {
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
@@ -172,27 +200,31 @@ fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report
     failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)))
 }
 
+/// A person decides what follows.
+fn ask(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
+    let again = match tracked.step.role != Role::Work && worker_before(run, located).is_some() {
+        true => ("back", "send it back to the agent before"),
+        false => ("retry", "try the phase again"),
+    };
+    let choices = vec![again, ("continue", "go on as it is"), ("stop", "stop the run")];
+    decided(Turn::Person { question: why.to_owned(), choices }, HUMAN, why)
+}
+
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
 fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Result<Decided, String> {
     let phase = located.phase();
-    let (retry, back) = (("retry", "try the phase again"), ("back", "send it back to the agent before"));
-    let rest = [("continue", "go on as it is"), ("stop", "stop the run")];
-    let again = if tracked.step.role == Role::Work { retry } else { back };
-    let person = || {
-        let turn = Turn::Person { question: why.to_owned(), choices: [again].into_iter().chain(rest).collect() };
-        decided(turn, HUMAN, why)
-    };
+    let person = || ask(run, tracked, located, why);
     Ok(match phase.on_failure.as_deref() {
         Some(word) if same_word(word, "stop") => decided(Turn::Stop, "stop", why),
         Some(word) if same_word(word, "gate") => person(),
-        Some(name) => go(run, located, name, why, vec![note]),
+        Some(name) => go(located, name, why, vec![note]),
         None if is_branch(run, tracked) => decided(Turn::Stop, "stop", why),
         None if tracked.step.role == Role::Work && tracked.handoff.last_report.is_none() => person(),
         None if tracked.step.role == Role::Work && !matches!(tracked.handoff.state, State::Completed { .. }) => {
             person()
         }
-        None => match worker_before(located) {
-            Some(index) => go(run, located, located.siblings[index].id(), why, vec![note]),
+        None => match worker_before(run, located) {
+            Some(index) => go(located, located.siblings[index].id(), why, vec![note]),
             None if tracked.step.role == Role::Gate => decided(Turn::Stop, "stop", why),
             None => person(),
         },
@@ -207,7 +239,11 @@ fn is_branch(run: &Run, tracked: &Tracked) -> bool {
 }
 
 /// Finds the nearest phase before it in which an agent works.
-fn worker_before(located: &Located<'_>) -> Option<usize> {
+fn worker_before(run: &Run, located: &Located<'_>) -> Option<usize> {
+    // What runs at the same time is not before it.
+    if is_single(run, located) {
+        return None;
+    }
     located.siblings[..located.index].iter().rposition(|phase| phase.agent.is_some())
 }
 
@@ -223,7 +259,7 @@ fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Dec
         Some((_, "next")) | None => onward(run, located, None),
         Some((word, name)) => {
             let said = tracked.handoff.notes.last().cloned();
-            Ok(go(run, located, name, &format!("the person chose {word}"), said.into_iter().collect()))
+            Ok(go(located, name, &format!("the person chose {word}"), said.into_iter().collect()))
         }
     }
 }
@@ -236,7 +272,7 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     let answer = gate.answer().unwrap_or("stop");
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
     let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
-    let mut notes: Vec<Note> = failure.into_iter().map(|text| note(About::Refuted, about, &text)).collect();
+    let mut notes: Vec<Note> = failure.into_iter().map(|text| note(about_failure(about), about, &text)).collect();
     notes.extend(
         about
             .report()
@@ -246,10 +282,10 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     notes.extend(said.map(|text| Note { about: About::Feedback, from: by.to_owned(), text }));
     let why = format!("{by} chose {answer}");
     Ok(match answer {
-        word if same_word(word, "retry") => go(run, &located, located.phase().id(), &why, notes),
-        word if same_word(word, "back") => match worker_before(&located) {
-            Some(index) => go(run, &located, located.siblings[index].id(), &why, notes),
-            None => go(run, &located, located.phase().id(), &why, notes),
+        word if same_word(word, "retry") => go(&located, located.phase().id(), &why, notes),
+        word if same_word(word, "back") => match worker_before(run, &located) {
+            Some(index) => go(&located, located.siblings[index].id(), &why, notes),
+            None => go(&located, located.phase().id(), &why, notes),
         },
         word if same_word(word, "continue") => return onward(run, &located, about.report()),
         _ => decided(Turn::Stop, "stop", &why),
@@ -300,7 +336,7 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
     let mut decided = match next {
         Some(next) => {
             let why = format!("{} follows {}", next.id(), phase.id());
-            go(run, located, next.id(), &why, Vec::new())
+            go(located, next.id(), &why, Vec::new())
         }
         None => decided(Turn::End, "end", &format!("{} was the last phase", phase.id())),
     };
@@ -323,7 +359,7 @@ fn advice(report: Option<&Report>, agent: Option<&str>) -> Option<String> {
     (!followed && !same_word(advised, ORCHESTRATOR)).then(|| format!("{advised}, as the agent advised"))
 }
 
-fn go(_: &Run, located: &Located<'_>, name: &str, why: &str, notes: Vec<Note>) -> Decided {
+fn go(located: &Located<'_>, name: &str, why: &str, notes: Vec<Note>) -> Decided {
     let path = format!("{}{name}", located.prefix);
     decided(Turn::Phase { path: path.clone(), notes }, &path, why)
 }
@@ -344,6 +380,15 @@ fn told(report: &Report) -> String {
     let issues = report.issues.iter().cloned();
     let parts: Vec<String> = verdict.into_iter().chain(context).chain(issues).chain(found).collect();
     parts.join("\n")
+}
+
+/// Only a report can be refuted; whatever else went wrong is told as it is.
+fn about_failure(tracked: &Tracked) -> About {
+    let failure = tracked.handoff.last_failure.as_ref();
+    match failure.is_some_and(|failure| failure.code == Code::validation_failed()) {
+        true => About::Refuted,
+        false => About::Feedback,
+    }
 }
 
 fn note(about: About, tracked: &Tracked, text: &str) -> Note {

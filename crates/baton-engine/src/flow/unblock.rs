@@ -36,8 +36,8 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     };
     let to = match &target {
         Target::Agent(name) if *name != agent => name.clone(),
-        Target::Phase(name) => format!("{}{name}", located.prefix),
-        Target::Agent(_) | Target::Human => HUMAN.to_owned(),
+        // A phase cannot give its result back: a person decides instead.
+        Target::Agent(_) | Target::Human | Target::Phase(_) => HUMAN.to_owned(),
     };
     match (asked_at_limit(&draft.run, blocked), limit(draft, &to, &blocked.step.phase)) {
         (Asked::Stop, _) => return stop(draft, "a person stopped it at a limit"),
@@ -58,7 +58,6 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
                 Role::Delegation,
             )
         }
-        // A phase cannot give its result back: a person decides instead.
         Target::Agent(_) | Target::Human | Target::Phase(_) => {
             let request = escalation(blocked, &reason, &draft.at.to_string());
             (Terms::between(&*agent, HUMAN), write("package", request), Role::Escalation)
@@ -104,20 +103,27 @@ pub(super) fn is_open(run: &Run, blocked: &Tracked) -> bool {
     !blocked.handoff.routed && !matches!(asked_at_limit(run, blocked), Asked::Waiting)
 }
 
+/// What an agent calls its reason, if that is a word; whole sentences of an agent are no part of an instruction.
+fn plain(reason: &str) -> &str {
+    let is_word = !reason.is_empty() && reason.len() <= 64;
+    let letters = reason.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
+    if is_word && letters { reason } else { "a reason of its own" }
+}
+
 /// What is asked of the one who helps.
 fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
     let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
     Request {
-        id: Some(blocked.handoff.id.to_string()),
         timestamp: Some(at.to_owned()),
         kind: Some(HandoffKind::Delegation),
         from: party(agent),
         to: party(to),
         // What the agent says is data: it stands in the context, where it is fenced.
         instructions: Some(format!(
-            "{agent} is blocked in the phase {} ({reason}). Resolve what it asks for.",
-            blocked.step.phase
+            "{agent} is blocked in the phase {} ({}). Resolve what it asks for.",
+            blocked.step.phase,
+            plain(reason)
         )),
         context: Some(told(report)),
         expectations: Some(Expectations {
@@ -133,7 +139,7 @@ fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
     let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
     let mut context_of = told(report);
-    let blocked_by = format!("{agent} is blocked in the phase {}: {reason}", blocked.step.phase);
+    let blocked_by = format!("{agent} is blocked in the phase {}: {}", blocked.step.phase, plain(reason));
     let said = context_of.summary.take().map(|said| format!("\n{said}"));
     context_of.summary = Some(format!("{blocked_by}.{}", said.unwrap_or_default()));
     if context_of.open_questions.is_empty() {

@@ -18,9 +18,8 @@ pub fn names(run: &Run, path: &str) -> Value {
     let mut siblings = run.definition.workflow.phases.as_slice();
     while let Some(segment) = segments.next() {
         for phase in siblings {
-            if let Some(tracked) = run.latest(&format!("{prefix}{}", phase.id())) {
-                phases.insert(phase.id().to_owned(), result(tracked));
-            }
+            let visited = run.latest(&format!("{prefix}{}", phase.id()));
+            phases.insert(phase.id().to_owned(), visited.map_or_else(nothing, result));
         }
         let Some(phase) = siblings.iter().find(|phase| phase.id() == segment) else { break };
         if segments.peek().is_none() {
@@ -56,6 +55,15 @@ struct Scope<'d> {
     definition: &'d Definition,
     inputs: Map<String, Value>,
     items: Map<String, Value>,
+}
+
+/// Returns what expressions see of a phase that was not visited.
+fn nothing() -> Value {
+    json!({
+        "status": "not_visited", "passed": false, "failed": false, "visits": 0, "answer": null, "summary": null,
+        "context": null, "verdict": null, "decision": null, "findings": null, "output": null, "verification": null,
+        "artifacts": [], "files_modified": [], "skills_invoked": [], "issues": [],
+    })
 }
 
 /// Returns what expressions see of a visit of a phase.

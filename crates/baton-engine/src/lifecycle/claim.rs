@@ -16,10 +16,18 @@ pub struct Claim {
     /// How many tokens the claimant is told, where somebody has counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
+    /// Whether the driver of the run claims it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub driver: bool,
 }
 
 impl Claim {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        // Runs, groups and checks are the driver's own; whoever asks for work gets none of them.
+        let own = handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
+        if own && !self.driver {
+            return Err(Refusal::PartOfRun);
+        }
         match handoff.state {
             State::Pending { ready_at } if ready_at > at => Err(Refusal::NotReady { at: ready_at }),
             State::Pending { .. } if handoff.deadline.is_some_and(|deadline| deadline <= at) => Err(Refusal::Overdue),
@@ -123,7 +131,8 @@ mod tests {
 
     #[test]
     fn lease_has_a_limit() {
-        let claim = Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX, prompt_tokens: None });
+        let claim =
+            Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX, prompt_tokens: None, driver: false });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
     }

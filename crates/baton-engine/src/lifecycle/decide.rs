@@ -10,6 +10,7 @@ use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
+use crate::step::Role;
 
 /// Tell a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,11 +83,8 @@ impl Decide {
                 handoff.review_owed = true;
                 Ok(self.send_back(handoff, About::Question, question, at))
             }
-            // What it needs now is said; whether a person must see it again is for the agent and the workflow to say.
-            (Ask::Review, Decision::Reject { feedback }) => {
-                handoff.review_owed = false;
-                Ok(self.send_back(handoff, About::Feedback, feedback, at))
-            }
+            // What was owed stays owed: only an approval lets it pass without being seen.
+            (Ask::Review, Decision::Reject { feedback }) => Ok(self.send_back(handoff, About::Feedback, feedback, at)),
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
             }
@@ -135,7 +133,9 @@ impl Decide {
 /// Says whether an answer is one of those that the person can choose from.
 fn is_choice(handoff: &Handoff, answer: &str) -> bool {
     let choices = &handoff.terms.choices;
-    choices.is_empty() || choices.iter().any(|choice| same_word(choice, answer.trim()))
+    // A gate of a workflow is approved or rejected: words that nobody understands must not open it.
+    let gate = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Gate);
+    (choices.is_empty() && !gate) || choices.iter().any(|choice| same_word(choice, answer.trim()))
 }
 
 #[cfg(test)]

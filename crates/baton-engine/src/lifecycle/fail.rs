@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::claim::held_by;
 use super::report::{completed, heard_once};
 use super::{Action, Refusal};
-use crate::failure::{Chance, Failure};
-use crate::handoff::{Digest, Handoff, State, Written};
+use crate::failure::{Chance, Code, Failure};
+use crate::handoff::{About, Digest, Handoff, State, Written};
 
 /// Say that the attempt failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,10 @@ impl Fail {
         // That it failed is true however late it is said.
         held_by(handoff, self.fence)?;
         handoff.last_report = Some(digest);
+        // What was wrong with a report must still be known when the next attempt dies before it can do better.
+        if self.document.is_some() && self.failure.code == Code::validation_failed() {
+            handoff.note(About::Refuted, "baton", &self.failure.message);
+        }
         Ok(try_again(handoff, self.failure.clone(), self.dice, at))
     }
 

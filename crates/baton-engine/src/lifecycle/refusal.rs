@@ -66,8 +66,11 @@ pub enum Refusal {
         expected: &'static str,
     },
     /// The person chose something that is not offered.
-    #[error("this cannot be chosen: choose one of what is offered")]
+    #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
     NoChoice,
+    /// It belongs to a run, which decides about it.
+    #[error("it is a step of a run: the run decides what becomes of it")]
+    PartOfRun,
     /// The command makes no sense in this state.
     #[error("a handoff that is {state} cannot be {participle}")]
     WrongState {
@@ -118,6 +121,7 @@ impl Refusal {
             Refusal::Changed { .. } => "changed since",
             Refusal::OtherQuestion { .. } => "other question",
             Refusal::NoChoice => "no choice",
+            Refusal::PartOfRun => "part of a run",
             Refusal::WrongState { .. } => "wrong state",
         }
     }
@@ -134,6 +138,7 @@ impl Refusal {
             | Refusal::Changed { .. }
             | Refusal::OtherQuestion { .. }
             | Refusal::NoChoice
+            | Refusal::PartOfRun
             | Refusal::WrongState { .. } => false,
         }
     }

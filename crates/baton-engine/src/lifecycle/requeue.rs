@@ -18,6 +18,9 @@ pub struct Requeue {
 
 impl Requeue {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        if handoff.terms.step.is_some() {
+            return Err(Refusal::PartOfRun);
+        }
         match handoff.state {
             State::Failed { .. } | State::Cancelled { .. } | State::Blocked { .. } => {
                 // A deadline that has passed would end it again at once.

@@ -124,7 +124,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn claim() -> Command {
-        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None })
+        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false })
     }
 
     pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {

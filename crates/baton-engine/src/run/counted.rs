@@ -19,8 +19,8 @@ pub struct Counted {
     pub tokens: u64,
     visits: HashMap<String, u64>,
     failures: HashMap<(String, String), u64>,
-    /// Which agents had their turn, without repetitions.
-    turns: Vec<String>,
+    /// Which agents had their turn in which phase, without repetitions.
+    turns: Vec<(String, String)>,
 }
 
 /// So many turns are remembered; two agents that go on for longer have reached every limit.
@@ -43,8 +43,12 @@ impl Counted {
                 }
             }
             Fact::Happened(Command::Claim(_)) if matches!(step.role, Role::Work | Role::Delegation) => {
-                if self.turns.last().is_none_or(|last| last != to) && self.turns.len() < TURNS_MAX {
-                    self.turns.push(to.to_owned());
+                let turn = (step.phase.clone(), to.to_owned());
+                if self.turns.last() != Some(&turn) {
+                    self.turns.push(turn);
+                }
+                if self.turns.len() > TURNS_MAX {
+                    self.turns.remove(0);
                 }
             }
             Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
@@ -64,12 +68,15 @@ impl Counted {
         self.failures.get(&(phase.to_owned(), failure.to_owned())).copied().unwrap_or_default()
     }
 
-    /// Returns how often the last two agents and this one would have handed work to each other and back.
-    pub fn exchanges_with(&self, agent: &str) -> u64 {
-        let turns: Vec<&str> = self.turns.iter().map(String::as_str).collect();
-        let mut turns = turns;
-        if turns.last() != Some(&agent) {
-            turns.push(agent);
+    /// Returns how often the same work would have gone to and fro between the last agent and this one.
+    ///
+    /// Only the same phase with the same agent again is a return; two agents that work on one thing after the other are
+    /// none.
+    pub fn exchanges_with(&self, phase: &str, agent: &str) -> u64 {
+        let turn = (phase.to_owned(), agent.to_owned());
+        let mut turns: Vec<&(String, String)> = self.turns.iter().collect();
+        if turns.last() != Some(&&turn) {
+            turns.push(&turn);
         }
         let alternate = turns.windows(3).rev().take_while(|window| window[0] == window[2]).count();
         // a b a: once there and back.
@@ -86,8 +93,8 @@ mod tests {
         let with = |turns: &[&str]| {
             let mut counted = Counted::since(Timestamp::UNIX_EPOCH);
             let (last, before) = turns.split_last().expect("somebody");
-            counted.turns = before.iter().map(|name| (*name).to_owned()).collect();
-            counted.exchanges_with(last)
+            counted.turns = before.iter().map(|name| ("p".to_owned(), (*name).to_owned())).collect();
+            counted.exchanges_with("p", last)
         };
         assert_eq!(with(&["a", "b"]), 0);
         assert_eq!(with(&["a", "b", "a"]), 1);

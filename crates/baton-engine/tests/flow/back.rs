@@ -131,14 +131,14 @@ fn failed_check_asks_a_person_if_it_says_so() {
 fn check_without_an_agent_before_it_asks_a_person() {
     let play = Play::of(&flow("phases: [{id: ready, check: 'true'}, {id: build, agent: dev}]"))
         .tell("ready", [Act::Exits(false)])
-        .tell("ready?failure", [answers("back")])
+        .tell("ready?failure", [answers("retry")])
         .play();
     assert_story(
         &play,
         "ready.1 to check
          ready.1 -> human
          ready.failure.1 to human
-         ready.failure.1 answered: back
+         ready.failure.1 answered: retry
          ready.failure.1 -> ready
          ready.2 to check
          ready.2 -> build
@@ -253,7 +253,7 @@ fn person_lets_a_phase_that_gave_up_try_again_or_go_on() {
          completed",
     );
     let notes = again.notes("build.2");
-    assert!(notes[0].starts_with("Refuted by dev: ") && notes[0].contains("exit 4"), "{notes:?}");
+    assert!(notes[0].starts_with("Feedback by dev: ") && notes[0].contains("exit 4"), "{notes:?}");
     assert_eq!(notes[1], "Feedback by ana: The disk was full.");
     let onward = failing().tell("build?failure", [answers("continue")]).play();
     assert!(onward.story().ends_with("review.1 to rev\nreview.1 -> end\ncompleted"), "{}", onward.story());

@@ -43,7 +43,7 @@ fn needs_review_waits_without_a_gate_in_the_workflow() {
     let done = Play::of(&text).tell("build", [says("needs_review")]).tell("build?", [approves()]).play();
     assert_story(&done, "build.1 to dev\nbuild.1 approved\nbuild.1 -> end\ncompleted");
     let again = Play::of(&text).tell("build", [says("needs_review")]).tell("build?", [rejects("Too long.")]).play();
-    assert_story(&again, "build.1 to dev\nbuild.1 rejected: Too long.\nbuild.1 -> end\ncompleted");
+    assert_story(&again, "build.1 to dev\nbuild.1 rejected: Too long.\nbuild.1 waits for a person");
     assert_eq!(again.find("build.1").attempts, 2);
 }
 
@@ -85,7 +85,7 @@ fn decision_of_the_agent_counts() {
     let proceed = Play::of(&text).tell("build", [decides("PROCEED")]).play();
     assert_story(&proceed, "build.1 to dev\nbuild.1 -> end\ncompleted");
     let stop = Play::of(&text).tell("build", [decides("STOP")]).tell("build?", [rejects("Go on.")]).play();
-    assert_story(&stop, "build.1 to dev\nbuild.1 rejected: Go on.\nbuild.1 -> end\ncompleted");
+    assert_story(&stop, "build.1 to dev\nbuild.1 rejected: Go on.\nbuild.1 waits for a person");
     let clarify = Play::of(&text).tell("build", [decides("CLARIFY")]).tell("build?", [answers("This.")]).play();
     assert_story(&clarify, "build.1 to dev\nbuild.1 answered: This.\nbuild.1 -> end\ncompleted");
 }

@@ -337,20 +337,37 @@ fn workflow_in_a_foreach_in_a_branch() {
 }
 
 #[test]
-fn limit_after_a_failure_ends_its_item() {
+fn stop_at_a_limit_in_a_group_stops_the_run() {
     let text =
         flow("  - {id: each, foreach: inputs.names, phases: [{id: t, check: 'true'}]}\nlimits: {visits_per_phase: 1}");
     let text = text.replace("name: f\n", "name: f\ninputs: {names: {default: [x]}}\n");
     let play = Play::of(&text)
         .tell("each/x/t", [Act::Exits(false)])
-        .tell("each/x/t?failure", [answers("back")])
+        .tell("each/x/t?failure", [answers("retry")])
         .tell("each/x/t?limit", [answers("stop")])
         .play();
-    assert!(
-        play.story().contains("each.x.t.limit.1 -> stop\neach.1 -> human\neach.failure.1 to human"),
-        "{}",
-        play.story()
+    assert!(play.story().contains("each.x.t.limit.1 -> stop\n"), "{}", play.story());
+    assert!(play.run.is_finished() && !play.story().ends_with("completed"), "{}", play.story());
+}
+
+#[test]
+fn limit_while_a_branch_is_blocked_does_not_hold_it_afterwards() {
+    let text = flow(
+        "  - {id: both, parallel: [{id: one, agent: dev}, {id: two, agent: ops}]}\nroutes: [{agent: dev, reason: lost, to: ops}]\nlimits: {handoffs: 3}",
     );
+    let play = Play::of(&text).tell("both/one", [blocked("lost")]).tell("both/one?limit", [answers("continue")]).play();
+    assert!(play.story().ends_with("both.one.1 -> end\nboth.1 -> end\ncompleted"), "{}", play.story());
+}
+
+#[test]
+fn branch_cannot_lead_to_another_one() {
+    let text = flow(
+        "  - {id: both, pass_when: any_pass, parallel: [{id: one, check: 'true'}, {id: which, gate: {choices: {again: one, go: next}}}]}",
+    );
+    let play = Play::of(&text).tell("both/which?", [answers("again")]).play();
+    assert!(play.story().contains("both.which.1 -> stop") && play.story().ends_with("completed"), "{}", play.story());
+    let why = &play.find("both.which.1").route.as_ref().unwrap().why;
+    assert!(why.contains("both/one runs at the same time"), "{why}");
 }
 
 #[test]

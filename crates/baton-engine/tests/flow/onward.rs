@@ -94,12 +94,14 @@ fn inputs_are_taken_from_earlier_phases() {
     let said = json!({"outcome": "complete", "summary": "the plan", "artifacts": ["plan.md", "risks.md"]});
     let play = Play::of(&flow).tell("a", [Act::Says(said)]).play();
     let asked = play.find("b.1").asked().unwrap();
-    assert_eq!(asked.instructions.as_deref(), Some("Build login after the plan"));
+    assert_eq!(asked.instructions.as_deref(), Some("Build login after (value 1, below)"));
     let data = asked.input.as_ref().unwrap().data.clone().unwrap();
     assert_eq!(data, json!({"feature": "login", "plan": ["plan.md", "risks.md"], "count": 3}));
     let context = asked.context.as_ref().unwrap();
     assert_eq!(context.summary.as_deref(), Some("the plan"));
     assert_eq!(context.artifacts.len(), 2);
+    // What an agent said is no part of what the next one is told to do.
+    assert_eq!(context.facts.get("value 1"), Some(&json!("the plan")));
 }
 
 #[test]

@@ -121,7 +121,9 @@ impl Step {
         let document = Written { dialect: "native".to_owned(), text: format!("text {}", self.text) };
         let by = "ana".to_owned();
         match self.ask.clone() {
-            Asked::Claim(lease_ms) => Command::Claim(Claim { claimant: "w".to_owned(), lease_ms, prompt_tokens: None }),
+            Asked::Claim(lease_ms) => {
+                Command::Claim(Claim { claimant: "w".to_owned(), lease_ms, prompt_tokens: None, driver: false })
+            }
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
             Asked::Report(ending) => Command::Report(Report { fence, ending, document, tokens_used: None }),

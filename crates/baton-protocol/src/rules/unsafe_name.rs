@@ -1,7 +1,8 @@
 //! Names of phases and agents that cannot be folders, or mean something else.
 
 use super::{Findings, unsafe_id};
-use crate::wire::join;
+use crate::model::request::Party;
+use crate::wire::{join, same_word};
 use crate::workflow::Case;
 
 rule! {
@@ -32,7 +33,10 @@ rule! {
 }
 
 /// Words that already mean something where phases are named.
-const RESERVED: [&str; 5] = ["end", "gate", "stop", "next", "human"];
+const RESERVED: [&str; 8] = ["end", "gate", "stop", "next", "human", "question", "limit", "failure"];
+
+/// Receivers that are no agents.
+const RECEIVERS: [&str; 3] = ["orchestrator", "group", "check"];
 
 const HELP: &str = "use letters, digits, `-` and `_`, and begin with a letter or a digit";
 
@@ -47,7 +51,8 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
     for name in case.workflow.agents.names() {
         let pointer = join("/agents", name);
-        if name.eq_ignore_ascii_case("human") || name == "*" {
+        let person = Party { agent: Some(name.to_owned()), ..Party::default() }.is_person();
+        if person || name == "*" || RECEIVERS.iter().any(|receiver| same_word(receiver, name)) {
             findings.add_name(&pointer, format!("`{name}` means something else already"), "choose another name");
         } else if let Some(fault) = unsafe_id::fault(name) {
             findings.add_name(&pointer, format!("this name cannot safely be part of a file name: {fault}"), HELP);

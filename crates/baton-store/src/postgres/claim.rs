@@ -170,8 +170,12 @@ async fn decide(
     let (mut claimed, mut changes) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
     for (row, handoff) in rows.iter().zip(handoffs) {
         ends.read(&handoff.run, row, END)?;
-        let command =
-            Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms, prompt_tokens: None });
+        let command = Command::Claim(Claim {
+            claimant: wish.claimant.clone(),
+            lease_ms: wish.lease_ms,
+            prompt_tokens: None,
+            driver: false,
+        });
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;

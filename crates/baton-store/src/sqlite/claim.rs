@@ -24,7 +24,12 @@ pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec
 fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<(Claimed, Head)>, Error> {
     let handoff = row.handoff()?;
     let (head, latest) = table::head(batch.connection, &handoff.run)?;
-    let claim = Command::Claim(Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms, prompt_tokens: None });
+    let claim = Command::Claim(Claim {
+        claimant: wish.claimant.clone(),
+        lease_ms: wish.lease_ms,
+        prompt_tokens: None,
+        driver: false,
+    });
     let Ok(transition) = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at))) else {
         return Ok(None);
     };

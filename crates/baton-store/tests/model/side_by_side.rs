@@ -232,7 +232,12 @@ impl SideBySide {
             Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
         };
         match verb {
-            Verb::Claim => Command::Claim(Claim { claimant: "by id".to_owned(), lease_ms: 9_000, prompt_tokens: None }),
+            Verb::Claim => Command::Claim(Claim {
+                claimant: "by id".to_owned(),
+                lease_ms: 9_000,
+                prompt_tokens: None,
+                driver: false,
+            }),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
             Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
@@ -274,7 +279,7 @@ fn life(fence: u64) -> Vec<Command> {
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
-        Command::Claim(Claim { claimant: "driver".to_owned(), lease_ms: 9_000, prompt_tokens: Some(11) }),
+        Command::Claim(Claim { claimant: "driver".to_owned(), lease_ms: 9_000, prompt_tokens: Some(11), driver: true }),
         Command::Report(report),
         Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),

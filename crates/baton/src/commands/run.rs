@@ -52,7 +52,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-    let is_json = value.starts_with(['[', '{']) || value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
+    // A version such as 1.10 is no number: only what is written back in the same way is one.
+    let number = serde_json::from_str::<serde_json::Number>(value).is_ok_and(|number| number.to_string() == value);
+    let is_json = value.starts_with(['[', '{']) || number || matches!(value, "true" | "false");
     let value = match is_json {
         true => serde_json::from_str(value).map_err(|error| format!("the value is no JSON: {error}"))?,
         false => Value::String(value.to_owned()),
@@ -60,6 +62,12 @@ pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     Ok((name.trim().to_owned(), value))
 }
 
+/// The longest id of a run that leaves room for the names of its phases.
+const RUN_BYTES_MAX: usize = 40;
+
 fn parse_run(text: &str) -> Result<RunId, String> {
+    if text.len() > RUN_BYTES_MAX {
+        return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
+    }
     RunId::parse(text)
 }

@@ -1,6 +1,5 @@
 //! The agents of a workflow as this machine reaches them, and the folders of their attempts.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +9,23 @@ use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Reached, Team};
 use baton_engine::{Clock, HandoffId, RunId};
+use baton_protocol::workflow;
 
 use crate::user;
 
 /// The agents of a workflow.
 pub(crate) struct Crew {
     clock: Arc<dyn Clock>,
-    /// Those that were reached before, by the folder of their workflow and their name.
-    known: Mutex<HashMap<(PathBuf, String), Arc<dyn Agent>>>,
+    /// Those that were reached before.
+    known: Mutex<Vec<Member>>,
+}
+
+/// An agent that was reached before.
+struct Member {
+    folder: PathBuf,
+    name: String,
+    declared: workflow::Agent,
+    reached: Arc<dyn Agent>,
 }
 
 impl Crew {
@@ -28,18 +36,22 @@ impl Crew {
 
 impl Team for Crew {
     fn reach(&self, definition: &Definition, agent: &str) -> Reached {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (definition.folder.clone(), agent.to_owned());
-        if let Some(reached) = known.get(&key) {
-            return Reached::Here(reached.clone());
-        }
         let Some(declared) = definition.workflow.agent(agent) else {
             return Reached::Not(format!("there is no agent {agent} in the workflow"));
         };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Two workflows in one folder may call different agents the same.
+        let same = |member: &&Member| {
+            member.name == agent && member.folder == definition.folder && member.declared == *declared
+        };
+        if let Some(member) = known.iter().find(same) {
+            return Reached::Here(member.reached.clone());
+        }
         match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone()) {
             Ok(Some(reached)) => {
                 let reached: Arc<dyn Agent> = Arc::from(reached);
-                known.insert(key, reached.clone());
+                let (folder, name) = (definition.folder.clone(), agent.to_owned());
+                known.push(Member { folder, name, declared: declared.clone(), reached: reached.clone() });
                 Reached::Here(reached)
             }
             Ok(None) => Reached::Elsewhere,

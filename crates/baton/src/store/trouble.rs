@@ -38,6 +38,7 @@ fn refused(refusal: &Refusal) -> CommandError {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
         Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
         Refusal::NoChoice => error.hint("`baton show` lists what can be chosen"),
+        Refusal::PartOfRun => error.hint("`baton inbox` shows what waits for a person, `baton resume` goes on with a run"),
         Refusal::Over { .. }
         | Refusal::TooLong { .. }
         | Refusal::Repeated

@@ -7,6 +7,14 @@ use crate::site::{BATON, LONG, Site, end, find};
 const FLOW: &str = "name: elsewhere\nagents:\n  anyone: {queue: true, retry: {max_retries: 2, delay: 0s}}\n  \
     dev: {command: [./dev.py]}\nphases: [{id: build, agent: anyone}, {id: ship, agent: dev}]\n";
 
+/// Begins a run, and waits until there is something to do.
+fn begin(site: &Site) -> Process {
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--json"]);
+    driver.close_input();
+    driver.stdout.find("t.build.1", LONG).expect("it begins");
+    driver
+}
+
 /// Starts a worker; what it runs is shell text.
 fn worker(site: &Site, text: &str) -> Process {
     let mut command = site.command(&["worker", "--agent", "anyone", "--once", "--", "sh", "-c", text]);
@@ -24,9 +32,7 @@ fn report(more: &str) -> String {
 #[test]
 fn worker_does_the_work_of_a_phase() {
     let site = Site::new().workflow(FLOW).agent("dev", "report()");
-    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
-    driver.close_input();
-    driver.stderr.as_ref().expect("a pipe").find("accepted", LONG).expect("it begins");
+    let mut driver = begin(&site);
     let mut worker = worker(&site, &report(""));
     worker.close_input();
     let ended = end(&mut driver);
@@ -40,9 +46,7 @@ fn worker_does_the_work_of_a_phase() {
 #[test]
 fn worker_that_lies_is_refuted_by_the_driver() {
     let site = Site::new().workflow(FLOW).agent("dev", "report()");
-    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
-    driver.close_input();
-    driver.stderr.as_ref().expect("a pipe").find("accepted", LONG).expect("it begins");
+    let mut driver = begin(&site);
     let mut first = worker(&site, &report(", \"artifacts\": [\"parser.py\"]"));
     first.close_input();
     assert_eq!(first.wait(LONG).and_then(|status| status.code()), Some(0));
@@ -59,8 +63,7 @@ fn worker_that_lies_is_refuted_by_the_driver() {
 #[test]
 fn work_goes_on_elsewhere_while_nobody_drives() {
     let site = Site::new().workflow(FLOW).agent("dev", "report()");
-    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t"]);
-    driver.stderr.as_ref().expect("a pipe").find("t.build.1", LONG).expect("it begins");
+    let mut driver = begin(&site);
     driver.kill();
     let mut worker = worker(&site, &report(""));
     worker.close_input();

@@ -4,7 +4,7 @@ use baton_engine::State;
 use baton_engine::lifecycle::Decision;
 use baton_engine::run::Run;
 
-use crate::site::{Ended, RUN, Site, end, find};
+use crate::site::{Ended, LONG, RUN, Site, end, find, listen};
 
 const FLOW: &str = "name: gates\nagents: {dev: {command: [./dev.py]}}\n\
     phases: [{id: build, agent: dev}, {id: ok, gate: {items: [the parser]}}, {id: ship, agent: dev}]\n";
@@ -24,13 +24,6 @@ fn decide(site: &Site, verb: &str, name: &str, more: &[&str]) -> Ended {
 
 fn is_completed(run: &Run) -> bool {
     matches!(run.root().handoff.state, State::Completed { .. })
-}
-
-/// Makes a pipe: whoever opens it for reading waits until somebody writes.
-fn pipe(site: &Site, name: &str) -> String {
-    let path = site.scratch.path(name);
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
-    path.to_string_lossy().into_owned()
 }
 
 #[test]
@@ -68,14 +61,14 @@ fn rejected_gate_sends_the_work_back_with_the_feedback() {
 #[test]
 fn approval_from_elsewhere_reaches_a_run_that_goes_on() {
     let flow = "name: gates\nagents: {dev: {command: [./dev.py]}, slow: {command: [./slow.py]}}\nphases:\n  \
-        - {id: both, parallel: [{id: ok, gate: {}}, {id: slow, agent: slow}]}\n  - {id: ship, agent: dev}\n";
+        - {id: both, parallel: [{id: ok, gate: {items: [the parser]}}, {id: slow, agent: slow}]}\n  - {id: ship, agent: dev}\n";
     let site = Site::new().workflow(flow).agent("dev", "report()");
-    let (here, go) = (pipe(&site, "here"), pipe(&site, "go"));
+    let (here, go) = (site.pipe("here"), site.pipe("go"));
     let body = format!("print('here', file=open({here:?}, 'w'), flush=True)\nopen({go:?}).read()\nreport()");
     let site = site.agent("slow", &body);
     let mut process = site.start(&WAIT);
     process.close_input();
-    assert_eq!(std::fs::read_to_string(&here).expect("the agent begins"), "here\n");
+    assert_eq!(listen(&here).next(LONG), Ok("here".to_owned()), "the agent begins");
     let approved = decide(&site, "approve", "both.ok.1", &[]);
     assert_eq!(approved.code, Some(0), "{approved:?}");
     std::fs::write(&go, "go").expect("the agent waits");
@@ -129,7 +122,7 @@ fn person_is_asked_at_a_limit() {
 #[test]
 fn only_one_process_drives_a_run() {
     let site = Site::new().workflow(FLOW);
-    let (here, go) = (pipe(&site, "here"), pipe(&site, "go"));
+    let (here, go) = (site.pipe("here"), site.pipe("go"));
     let body = format!(
         "if os.environ['BATON_PHASE'] == 'ship':\n    print('here', file=open({here:?}, 'w'), flush=True)\n    \
          open({go:?}).read()\nreport()"
@@ -139,7 +132,7 @@ fn only_one_process_drives_a_run() {
     assert_eq!(decide(&site, "approve", "ok.1", &[]).code, Some(0));
     let resume = ["resume", RUN, "--no-input"];
     let (mut one, mut other) = (site.start(&resume), site.start(&resume));
-    assert_eq!(std::fs::read_to_string(&here).expect("the agent begins"), "here\n");
+    assert_eq!(listen(&here).next(LONG), Ok("here".to_owned()), "the agent begins");
     // The one that does not drive ends by itself, while the agent still works.
     let loser = loop {
         if one.wait(std::time::Duration::from_millis(20)).is_some() {
@@ -162,7 +155,7 @@ fn only_one_process_drives_a_run() {
 
 #[test]
 fn advisory_gate_goes_on_after_its_time() {
-    let flow = FLOW.replace("gate: {items: [the parser]}", "gate: {type: advisory, after: 100ms}");
+    let flow = FLOW.replace("gate: {items: [the parser]}", "gate: {type: advisory, items: [the parser], after: 100ms}");
     let site = Site::new().workflow(&flow).agent("dev", "report()");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -176,7 +169,7 @@ fn auto_gate_is_decided_by_its_checks() {
     let flow = |command: &str| {
         FLOW.replace(
             "gate: {items: [the parser]}",
-            &format!("gate: {{type: auto, checks: [{{name: tests, run: '{command}'}}]}}"),
+            &format!("gate: {{type: auto, items: [the parser], checks: [{{name: tests, run: '{command}'}}]}}"),
         )
     };
     let site = Site::new().workflow(&flow("true")).agent("dev", "report()");
@@ -192,12 +185,12 @@ fn auto_gate_is_decided_by_its_checks() {
 #[test]
 fn cancelled_run_ends_what_goes_on() {
     let site = Site::new().workflow(FLOW);
-    let (here, go) = (pipe(&site, "here"), pipe(&site, "go"));
+    let (here, go) = (site.pipe("here"), site.pipe("go"));
     let body = format!("print('here', file=open({here:?}, 'w'), flush=True)\nopen({go:?}).read()\nreport()");
     let site = site.agent("dev", &body);
     let mut process = site.start(&WAIT);
     process.close_input();
-    assert_eq!(std::fs::read_to_string(&here).expect("the agent begins"), "here\n");
+    assert_eq!(listen(&here).next(LONG), Ok("here".to_owned()), "the agent begins");
     let cancelled = site.baton(&["cancel", RUN]);
     assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
     let ended = end(&mut process);
@@ -209,15 +202,15 @@ fn cancelled_run_ends_what_goes_on() {
 #[test]
 fn interrupted_run_lets_go_and_is_resumed() {
     let site = Site::new().workflow(&FLOW.replace(", {id: ok, gate: {items: [the parser]}}", ""));
-    let here = pipe(&site, "here");
+    let here = site.pipe("here");
     let body = format!(
         "if not os.path.exists('../second'):\n    write('../second', '')\n    \
-         print('here', file=open({here:?}, 'w'), flush=True)\n    time.sleep(600)\nreport()"
+         print('here', file=open({here:?}, 'w'), flush=True)\n    signal.pause()\nreport()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&WAIT);
     process.close_input();
-    assert_eq!(std::fs::read_to_string(&here).expect("the agent begins"), "here\n");
+    assert_eq!(listen(&here).next(LONG), Ok("here".to_owned()), "the agent begins");
     process.terminate();
     let ended = end(&mut process);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);

@@ -1,9 +1,9 @@
 //! Agents that hang, flood, fork and stay: each is ended and named, and nothing of it is left.
 
 use baton_engine::State;
-use baton_testbed::{Lines, Silence};
+use baton_testbed::Silence;
 
-use crate::site::{LONG, Site, end, find};
+use crate::site::{LONG, Site, end, find, listen};
 
 fn flow(agent: &str) -> String {
     format!(
@@ -12,32 +12,15 @@ fn flow(agent: &str) -> String {
     )
 }
 
-/// A pipe that is closed when the last process that holds it has ended.
-fn pipe(site: &Site) -> String {
-    let path = site.scratch.path("alive");
-    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs");
-    assert!(made.success());
-    path.to_string_lossy().into_owned()
-}
-
-/// Reads a pipe from now on.
-fn listen(path: &str) -> Lines {
-    // Opened for writing too, so that opening does not wait; a second opening for reading sees the end.
-    let path = path.to_owned();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(Lines::of(std::fs::File::open(path).expect("the pipe opens"))));
-    receiver.recv_timeout(LONG).expect("somebody writes")
-}
-
 #[test]
 fn agent_that_hangs_is_killed_with_everything_it_has_started() {
     let site = Site::new().workflow(&flow(", timeout: 1s"));
-    let alive = pipe(&site);
+    let alive = site.pipe("alive");
     // A child that stays, and one that leaves group, session and parent: both hold the pipe for as long as they live.
     let body = format!(
         "alive = open({alive:?}, 'w')\nprint('here', file=alive, flush=True)\n\
          subprocess.Popen(['sleep', '600'], stdout=alive)\n\
-         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\ntime.sleep(600)"
+         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\nsignal.pause()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"]);
@@ -76,7 +59,7 @@ fn flood_of_a_gigabyte_is_cut_and_named() {
 #[test]
 fn children_that_stay_are_ended_with_the_attempt() {
     let site = Site::new().workflow(&flow(""));
-    let alive = pipe(&site);
+    let alive = site.pipe("alive");
     let body = format!(
         "alive = open({alive:?}, 'w')\nsubprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\nreport()"
     );
@@ -90,10 +73,10 @@ fn children_that_stay_are_ended_with_the_attempt() {
 #[test]
 fn killed_driver_leaves_agents_that_the_next_one_ends() {
     let site = Site::new().workflow(&flow(""));
-    let alive = pipe(&site);
+    let alive = site.pipe("alive");
     let body = format!(
         "if os.environ['BATON_ATTEMPT'] == '1':\n    alive = open({alive:?}, 'w')\n    print('here', file=alive, flush=True)\n    \
-         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\n    time.sleep(600)\nreport()"
+         subprocess.Popen(['setsid', '--fork', 'sleep', '600'], stdout=alive)\n    signal.pause()\nreport()"
     );
     let site = site.agent("dev", &body);
     let mut process = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"]);
@@ -149,7 +132,7 @@ fn injected_instructions_stay_fenced_in_the_next_prompt() {
 
 #[test]
 fn report_that_comes_late_has_no_effect_and_is_recorded() {
-    let body = "if os.environ['BATON_ATTEMPT'] == '1': time.sleep(600)\nreport()";
+    let body = "if os.environ['BATON_ATTEMPT'] == '1': signal.pause()\nreport()";
     let site = Site::new().workflow(&flow(", timeout: 1s")).agent("dev", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

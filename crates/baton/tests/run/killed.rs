@@ -13,13 +13,13 @@ use baton_engine::step::Role;
 use baton_engine::{HandoffId, State};
 use baton_testbed::{Dice, Process};
 
-use crate::site::{BATON, LONG, RUN, Site, end};
+use crate::site::{LONG, RUN, Site, end};
 
 /// The repository's examples.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
-/// A run is killed so often at most; then it may come to its end.
-const KILLS_MAX: u64 = 6;
+/// A run is killed so often at most; then it may come to its end. The agents of the examples may fail five times.
+const KILLS_MAX: u64 = 3;
 
 /// What is the same however often a run was killed.
 #[derive(Debug, PartialEq)]
@@ -175,6 +175,7 @@ fn torture(name: &'static str, seed: u64) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let minutes = number("BATON_TORTURE_MINUTES");
     let seed = number("BATON_TORTURE_SEED").unwrap_or_else(|| minutes.map_or(seed, |_| Dice::fresh().seed()));
+    println!("{name}: runs are killed with seed {seed}");
     let mut dice = Dice::new(seed);
     let example = Example::of(name);
     let (expected, usual) = example.undisturbed();
@@ -190,8 +191,7 @@ fn torture(name: &'static str, seed: u64) {
         assert_eq!(verified.code, Some(0), "{name} with seed {seed}: {verified:?}");
         (rounds, kills) = (rounds + 1, kills + killed);
     }
-    assert!(Path::new(BATON).exists());
-    let _ = kills;
+    println!("{name}: {rounds} runs were killed {kills} times, and ended as they should");
 }
 
 #[test]

@@ -10,13 +10,13 @@ use baton_engine::journal::Event;
 use baton_engine::run::{Run, Tracked};
 use baton_engine::{HandoffId, RunId};
 use baton_store::Location;
-use baton_testbed::{Process, Scratch};
+use baton_testbed::{Lines, Process, Scratch};
 
 /// The program under test.
 pub(crate) const BATON: &str = env!("CARGO_BIN_EXE_baton");
 
 /// Nothing takes longer, on the slowest machine.
-pub(crate) const LONG: Duration = Duration::from_secs(120);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The identifier that every run of these tests is given.
 pub(crate) const RUN: &str = "t";
@@ -135,6 +135,13 @@ impl Site {
         self.scratch.path(format!("workspace/.baton/runs/{RUN}/{handoff}/{fence}"))
     }
 
+    /// Makes a pipe: it has an end when the last process that holds it has ended.
+    pub(crate) fn pipe(&self, name: &str) -> String {
+        let path = self.scratch.path(name);
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+        path.to_string_lossy().into_owned()
+    }
+
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> String {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
     }
@@ -148,6 +155,14 @@ pub(crate) fn end(process: &mut Process) -> Ended {
     let stderr = process.stderr.as_ref().expect("a pipe").rest(LONG).expect("the program ends").join("\n");
     let status = process.wait(LONG).expect("the program ends");
     Ended { code: status.code(), stdout, stderr }
+}
+
+/// Reads a pipe from now on; waits until somebody writes to it.
+pub(crate) fn listen(path: &str) -> Lines {
+    let path = path.to_owned();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(Lines::of(fs::File::open(path).expect("the pipe opens"))));
+    receiver.recv_timeout(LONG).expect("somebody writes")
 }
 
 /// Finds a handoff of a run by its name.
