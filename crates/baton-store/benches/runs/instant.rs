@@ -51,6 +51,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
 struct Watch;
 
 impl Clock for Watch {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark is its own clock")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
         Timestamp::from_microsecond(i64::try_from(since.as_micros()).expect("this century")).expect("a time")
