@@ -177,7 +177,7 @@ fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
 }
 
 fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false };
+    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
     apply(draft, id, Command::Claim(claim))
 }
 

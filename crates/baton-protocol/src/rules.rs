@@ -307,6 +307,14 @@ rules! {
     artifact_empty
     artifact_outside_workspace
     source_lines_missing
+    artifact_changed
+    file_not_modified
+    modified_not_declared
+    writes_outside
+    skill_missing
+    skill_unproven
+    claim_refuted
+    stale_base
     unknown_workflow_field
     agent_kind
     phase_kind
@@ -326,12 +334,4 @@ rules! {
     bad_limit
     missing_file
     missing_command
-    artifact_changed
-    file_not_modified
-    modified_not_declared
-    writes_outside
-    skill_missing
-    skill_unproven
-    claim_refuted
-    stale_base
 }

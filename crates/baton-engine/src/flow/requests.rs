@@ -166,10 +166,11 @@ impl Asking<'_> {
         let mut names = names(self.run, self.path);
         let mut quoted = Quoted::default();
         if let Value::Object(names) = &mut names {
-            // The inputs and the names are the author's and the user's; the rest comes from agents.
+            // The inputs of the run are the user's; the rest comes from agents, also what a workflow inside it is given.
+            let inner = !std::ptr::eq(self.located.definition, &*self.run.definition);
             names
                 .iter_mut()
-                .filter(|(name, _)| !matches!(name.as_str(), "inputs" | "run"))
+                .filter(|(name, _)| name.as_str() != "run" && (inner || name.as_str() != "inputs"))
                 .for_each(|(_, value)| quoted.quote(value));
         }
         let text =

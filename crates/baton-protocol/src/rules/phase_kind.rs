@@ -10,12 +10,12 @@ rule! {
     /// Whether every phase of a workflow file does exactly one thing: `agent`, `check`, `parallel`, `foreach` (with
     /// `phases`), `workflow` or `gate`. Every other field must mean something to that kind:
     ///
-    /// - `task`, `deliverable`, `constraints`, `success_criteria`, `kind`, `verify`, `mandatory_skills`: an agent
+    /// - `task`, `deliverable`, `constraints`, `success_criteria`, `kind`, `verify`, `mandatory_skills`, `retry`, `review`: an
+    ///   agent
     /// - `inputs`: an agent or a workflow
-    /// - `timeout`, `retry`, `writes`: an agent or a check
+    /// - `timeout`, `writes`: an agent or a check
     /// - `pass_when`: parallel or foreach
     /// - `as`, `phases`, `at_once`: foreach
-    /// - `review`: everything but a gate
     /// - `next`: not beside phases that run at the same time, which are followed by nothing
     ///
     /// ## Why it matters
@@ -87,13 +87,13 @@ fn given(phase: &Phase) -> Vec<(&'static str, &'static [PhaseKind])> {
         ("mandatory_skills", !phase.mandatory_skills.is_empty(), WORK),
         ("inputs", !phase.inputs.is_empty(), &[Agent, Workflow]),
         ("timeout", phase.timeout.is_some(), STARTED),
-        ("retry", phase.retry.is_some(), STARTED),
+        ("retry", phase.retry.is_some(), WORK),
         ("writes", !phase.writes.is_empty(), STARTED),
         ("pass_when", phase.pass_when.is_some(), &[Parallel, Foreach]),
         ("as", phase.r#as.is_some(), EACH),
         ("phases", !phase.phases.is_empty(), EACH),
         ("at_once", phase.at_once.is_some(), EACH),
-        ("review", phase.review.is_some(), &[Agent, Check, Parallel, Foreach, Workflow]),
+        ("review", phase.review.is_some(), WORK),
     ];
     fields.into_iter().filter(|(_, given, _)| *given).map(|(field, _, kinds)| (field, kinds)).collect()
 }

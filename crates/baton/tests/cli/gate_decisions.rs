@@ -107,14 +107,16 @@ fn where_nothing_is_offered_nothing_is_chosen() {
     error: HO-1: a person is asked for a decision: nobody is there who could be asked; it is awaiting_person
     --- exit 1
     ");
+    // Words that nobody understands do not open a gate.
     assert_snapshot!(given(&["answer", "HO-1", "Go, but slowly"]), @"
+    --- stderr
+    error: HO-1: this is no answer here: choose one of what is offered, or approve or reject it; it is awaiting_person
+    hint: `baton show` lists what can be chosen
+    --- exit 1
+    ");
+    assert_snapshot!(given(&["approve", "HO-1"]), @"
     HO-1 completed
     --- exit 0
-    ");
-    assert_snapshot!(given(&["answer", "HO-1", "--choice", "go"]), @"
-    --- stderr
-    error: HO-1: a handoff that is completed cannot be decided about
-    --- exit 1
     ");
 }
 

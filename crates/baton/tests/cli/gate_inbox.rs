@@ -1,7 +1,7 @@
 //! What waits for a person, over all runs: `baton inbox`, and what `baton show` tells before a decision.
 
 use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Command, Ending, Report};
+use baton_engine::lifecycle::{Command, Ending, Report, Verdict, Verify};
 use baton_protocol::Dialect;
 use insta::assert_snapshot;
 
@@ -161,6 +161,8 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
     let document = Written::new(Dialect::Task, REPORT.replace("912", "913"));
     let report = Report { fence, ending: Ending::NeedsReview, document, tokens_used: None };
     stocked.apply(&id, Command::Report(report));
+    let verify = Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
+    stocked.apply(&id, Command::Verify(verify));
     let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
     assert!(shown.contains("awaiting_person") && !shown.contains("✗"), "{shown}");
     let inbox = done(&stocked.sandbox, &["inbox", "--json"]).json();
