@@ -187,11 +187,12 @@ fn failure(handoff: &Handoff) -> Failure {
 
 fn told(error: &Error) -> Failure {
     match error {
-        Error::Violations { violations, .. } => {
+        Error::Violations { what, violations, .. } => {
             let places = violations.iter().map(|found| format!("\n{}: {}", found.pointer, found.message));
-            // Another attempt may do better: what was made is wrong, not what was asked.
+            // What was made may be better next time; what was asked stays as it is.
+            let chance = if *what == "the output" { Chance::Transient } else { Chance::Permanent };
             let message = format!("{error}{}", places.collect::<String>());
-            Failure { chance: Chance::Transient, ..Failure::new(Code::schema_validation_failed(), message) }
+            Failure { chance, ..Failure::new(Code::schema_validation_failed(), message) }
         }
         Error::MissingSchema { .. } | Error::BrokenSchema { .. } => {
             permanent(Code::dependency_missing(), error.to_string())

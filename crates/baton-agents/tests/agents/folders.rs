@@ -33,7 +33,7 @@ impl Clock for RealClock {
 const SPECIALIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/specialist.py");
 
 fn specialist(bench: &Bench) -> Process {
-    let root = bench.scratch.path("workflow/exchange");
+    let root = bench.scratch.path("workspace/exchange");
     Process::spawn(Command::new("python3").arg(SPECIALIST).arg(root).arg("@react-specialist"))
 }
 
@@ -64,7 +64,7 @@ fn attempt(bench: &Bench, declared: &Agent, job: &Job) -> Attempt {
 
 fn count(bench: &Bench) -> usize {
     let count = |folder: Folder| {
-        let path = bench.scratch.path("workflow/exchange/handoffs").join(folder.as_str());
+        let path = bench.scratch.path("workspace/exchange/handoffs").join(folder.as_str());
         let names = std::fs::read_dir(path).expect("it is there").filter_map(Result::ok);
         names.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
     };
@@ -117,7 +117,7 @@ fn script_that_hangs_is_timed_out_by_the_folders() {
 fn driver_that_comes_back_finds_what_it_had_begun() {
     let bench = Bench::new();
     let (agent, job) = (agent(&bench, &declared()), job(&bench, "page"));
-    let root = bench.scratch.path("workflow/exchange");
+    let root = bench.scratch.path("workspace/exchange");
     let directory = Directory::init(&root).expect("the folders can be made");
     let id = HandoffId::parse("hoff-1-2").expect("a safe name");
     runtime().block_on(async {
