@@ -56,6 +56,7 @@ fn command_knows_where_it_is_and_what_is_asked() {
     BATON_ATTEMPT=2
     BATON_FENCE=7
     BATON_HANDOFF_ID=hoff-1
+    BATON_NOTES_FILE=ROOT/attempt/notes.json
     BATON_OUTPUT_DIRECTORY=ROOT/workspace/out
     BATON_PHASE=build/review
     BATON_PROMPT_FILE=ROOT/attempt/prompt.md
