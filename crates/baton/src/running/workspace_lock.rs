@@ -22,7 +22,7 @@ impl WorkspaceLock {
         match file.try_lock() {
             Ok(()) => Ok(WorkspaceLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
-                Err(CommandError::usage(format!("another run works in {}", workspace.display()))
+                Err(CommandError::no(format!("another run works in {}", workspace.display()))
                     .hint("`baton runs` shows it; wait until it has ended, or give this one its own --workspace"))
             }
             Err(TryLockError::Error(error)) => Err(failed(error)),
