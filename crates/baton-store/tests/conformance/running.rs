@@ -120,6 +120,7 @@ async fn question_of_a_person_goes_back_and_the_next_report_is_shown_again(bed: 
     let verified = with(request("a"), |terms| terms.verify = true);
     let claimed = bed.claimed(verified, time(0)).await;
     bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "please look"), time(1)).await.unwrap();
+    bed.apply("a", verify(claimed.fence, Verdict::Verified), time(1)).await.unwrap();
     let asked = bed.apply("a", decide("please look", ask("why not SQLite?")), time(2)).await.unwrap();
     let note = asked.notes.last().unwrap();
     assert_eq!((note.about, note.from.as_str(), note.text.as_str()), (About::Question, "ana", "why not SQLite?"));
