@@ -68,6 +68,11 @@ pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), String
     }
 }
 
+/// Says whether nothing can be decided now.
+pub fn is_settled(run: &Run) -> bool {
+    run.is_finished() || !is_driven(run) || next_open(run).is_none()
+}
+
 /// Only a run that somebody drives goes on.
 fn is_driven(run: &Run) -> bool {
     matches!(run.root().handoff.state, State::Claimed { .. })

@@ -91,7 +91,10 @@ impl<'d> Lead<'d> {
     async fn go(&mut self) -> Result<End, Error> {
         loop {
             let changes = self.driver.store.changes();
-            self.read().await?;
+            // What has come out is written first: if somebody else has written meanwhile, the store says so.
+            if self.results.is_empty() || self.races > 0 {
+                self.read().await?;
+            }
             if let Some(end) = self.ended().await? {
                 return Ok(end);
             }
@@ -164,7 +167,11 @@ impl<'d> Lead<'d> {
 
     /// Writes down what came out, decides what follows, and claims what can begin. Says whether anything was written.
     async fn advance(&mut self) -> Result<bool, Error> {
-        let mut draft = Draft::new(&self.run, self.driver.clock.now());
+        let now = self.driver.clock.now();
+        if self.has_nothing_to_write(now) {
+            return Ok(false);
+        }
+        let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
             // What is refused came too late: somebody else has it, or it was called off.
@@ -198,6 +205,18 @@ impl<'d> Lead<'d> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Says whether nothing has come out, nothing follows, and nothing can begin.
+    fn has_nothing_to_write(&self, now: Timestamp) -> bool {
+        let answered = self.asked.values().any(|asked| matches!(asked, Asked::Answered { .. }));
+        let ready = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= now);
+        let lapsed = |tracked: &Tracked| self.lapses_at(tracked).is_some_and(|at| at <= now);
+        self.results.is_empty()
+            && !answered
+            && flow::is_settled(&self.run)
+            && !flow::work(&self.run).any(ready)
+            && !self.run.waiting().any(lapsed)
     }
 
     /// Claims what can begin now. Returns the prompts of the agents.
