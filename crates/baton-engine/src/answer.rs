@@ -236,6 +236,19 @@ mod tests {
     }
 
     #[test]
+    fn verdict_that_nobody_knows_is_not_taken_for_a_yes() {
+        let says = |word: &str| opinion(&Report { verdict: Some(word.to_owned()), ..Report::default() });
+        for word in ["APPROVED", "approve", "Pass"] {
+            assert_eq!(says(word), Opinion::Good, "{word}");
+        }
+        for word in ["CHANGES_REQUESTED", "REJECT", "not approved", "needs_work", "changes required"] {
+            assert_eq!(says(word), Opinion::Bad, "{word}");
+        }
+        assert_eq!(says("hmm"), Opinion::Unclear);
+        assert_eq!(opinion(&Report::default()), Opinion::Good);
+    }
+
+    #[test]
     fn doubt_asks_a_person() {
         let sound = Acknowledgment { received: Some(true), starting: Some(true), ..Acknowledgment::default() };
         assert!(is_understood(&sound));

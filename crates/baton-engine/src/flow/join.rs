@@ -204,13 +204,9 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     }
     // What a person said at a limit is about the members that began next, and not about those after them.
     let unspent = |gate: &&Tracked| lanes.iter().all(|lane| lane.begun_at < Some(gate.handoff.changed_at));
-    let asked = limit_gate(&draft.run, id).filter(unspent);
-    let asked = asked.map(|gate| gate.route.as_ref().is_some_and(|route| route.to == "stop"));
-    if asked == Some(true) {
-        return finish(draft, id, &lanes);
-    }
+    let asked = limit_gate(&draft.run, id).filter(unspent).is_some();
     for lane in waiting.into_iter().take(at_once.saturating_sub(going)) {
-        if let Some(limit) = enter::limit(draft, &lane.first).filter(|_| asked.is_none()) {
+        if let Some(limit) = enter::limit(draft, &lane.first).filter(|_| !asked) {
             return gates::at_limit(draft, id, &limit);
         }
         enter::enter(draft, &lane.first, Some(id.clone()), Some(id), Vec::new())?;

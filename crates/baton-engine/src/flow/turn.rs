@@ -219,7 +219,6 @@ fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: 
         Some(word) if same_word(word, "gate") => person(),
         Some(name) => go(located, name, why, vec![note]),
         None if is_branch(run, tracked) => decided(Turn::Stop, "stop", why),
-        None if tracked.step.role == Role::Work && tracked.handoff.last_report.is_none() => person(),
         None if tracked.step.role == Role::Work && !matches!(tracked.handoff.state, State::Completed { .. }) => {
             person()
         }

@@ -5,10 +5,10 @@ use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
 use baton_protocol::model::{Report, Request};
 
 use super::enter::{agent_named, aside, policy};
+use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
 use super::values::context;
-use super::{gates, stop};
 use crate::draft::Draft;
 use crate::handoff::{State, Terms};
 use crate::id::HandoffId;
@@ -40,7 +40,6 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         Target::Agent(_) | Target::Human | Target::Phase(_) => HUMAN.to_owned(),
     };
     match (asked_at_limit(&draft.run, blocked), limit(draft, &to, &blocked.step.phase)) {
-        (Asked::Stop, _) => return stop(draft, "a person stopped it at a limit"),
         (Asked::Never | Asked::Waiting, Some(limit)) => return gates::at_limit(draft, id, &limit),
         (Asked::Never | Asked::Waiting, None) | (Asked::GoOn, _) => {}
     }
@@ -81,7 +80,6 @@ enum Asked {
     Never,
     Waiting,
     GoOn,
-    Stop,
 }
 
 fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
@@ -93,7 +91,6 @@ fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
     match gate {
         None => Asked::Never,
         Some(gate) if !gate.handoff.routed => Asked::Waiting,
-        Some(gate) if gate.route.as_ref().is_some_and(|route| route.to == "stop") => Asked::Stop,
         Some(_) => Asked::GoOn,
     }
 }

@@ -96,6 +96,7 @@ mod tests {
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Command, apply};
+    use crate::step::Role;
 
     #[test]
     fn each_claim_has_a_higher_token() {
@@ -135,5 +136,16 @@ mod tests {
             Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX, prompt_tokens: None, driver: false });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
+    }
+
+    #[test]
+    fn only_the_driver_claims_runs_groups_and_checks() {
+        for role in [Role::Run, Role::Group, Role::Check] {
+            let mut pending = sample::handoff(StateName::Pending);
+            pending.terms.step = Some(sample::step(role));
+            assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun), "{role:?}");
+            let driver = Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
+            assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");
+        }
     }
 }

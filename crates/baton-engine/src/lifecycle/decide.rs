@@ -199,4 +199,17 @@ mod tests {
         let answer = decide(&seen, Decision::Answer { answers: "PostgreSQL".to_owned() });
         assert_eq!(apply(&waiting, answer, sample::time(40)).expect("asked").handoff.notes[0].about, About::Answer);
     }
+
+    #[test]
+    fn words_do_not_open_a_gate_of_a_workflow() {
+        let mut gate = sample::handoff(StateName::AwaitingPerson);
+        gate.state = State::AwaitingPerson { ask: Ask::Gate };
+        let seen = gate.last_report.clone().expect("what was shown");
+        let words = decide(&seen, Decision::Answer { answers: "reject, do not deploy".to_owned() });
+        gate.terms.step = Some(sample::step(Role::Gate));
+        assert_eq!(apply(&gate, words.clone(), sample::time(40)), Err(Refusal::NoChoice));
+        // Whoever waits for an answer gets one.
+        gate.terms.step = Some(sample::step(Role::Escalation));
+        assert!(apply(&gate, words, sample::time(40)).is_ok());
+    }
 }

@@ -42,8 +42,9 @@ impl Requeue {
 #[cfg(test)]
 mod tests {
     use crate::handoff::StateName;
-    use crate::lifecycle::apply;
     use crate::lifecycle::table::sample;
+    use crate::lifecycle::{Refusal, apply};
+    use crate::step::Role;
 
     #[test]
     fn dead_letter_starts_over_but_its_token_goes_on_growing() {
@@ -60,5 +61,12 @@ mod tests {
         failed.deadline = Some(sample::time(45));
         let pending = apply(&failed, sample::requeue(), sample::time(50)).expect("failed").handoff;
         assert_eq!(pending.wakes_at(), None);
+    }
+
+    #[test]
+    fn step_of_a_run_is_not_brought_back_past_the_run() {
+        let mut failed = sample::handoff(StateName::Failed);
+        failed.terms.step = Some(sample::step(Role::Work));
+        assert_eq!(apply(&failed, sample::requeue(), sample::time(50)), Err(Refusal::PartOfRun));
     }
 }

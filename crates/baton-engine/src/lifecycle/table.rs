@@ -163,6 +163,11 @@ pub(crate) mod sample {
         Command::Requeue(Requeue { by: "ana".to_owned(), note: None })
     }
 
+    #[cfg(test)]
+    pub(crate) fn step(role: crate::step::Role) -> crate::step::Step {
+        crate::step::Step { role, phase: "build".to_owned(), visit: 1, within: None, about: None }
+    }
+
     pub(crate) fn route() -> Command {
         let (to, why) = ("review".to_owned(), "the next phase".to_owned());
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })

@@ -283,3 +283,22 @@ fn report_that_says_failed_is_a_failed_attempt() {
     let play = Play::of(&flow("phases: [{id: build, agent: dev, on_failure: stop}]")).tell("build", [failed]).play();
     assert_story(&play, "build.1 to dev\nbuild.1 fails\nbuild.1 -> stop\nfailed: build has failed: TIMEOUT: too slow");
 }
+
+#[test]
+fn row_to_a_person_and_a_verdict_that_nobody_knows_ask_one() {
+    let phases = "phases: [{id: build, agent: dev}, {id: review, agent: rev}, {id: ship, agent: dev}]";
+    let says = |word: &str| Act::Says(json!({"outcome": "complete", "summary": "s", "verdict": word}));
+    let unclear = Play::of(&flow(phases)).tell("review", [says("hmm")]).play();
+    assert!(
+        unclear.story().ends_with("review.1 -> human\nreview.failure.1 to human\nreview.failure.1 waits for a person"),
+        "{}",
+        unclear.story()
+    );
+    let row = format!("{}\nroutes: [{{agent: dev, status: complete, to: human}}]", flow(phases));
+    let asked = Play::of(&row).play();
+    assert!(
+        asked.story().starts_with("build.1 to dev\nbuild.1 -> human\nbuild.failure.1 to human"),
+        "{}",
+        asked.story()
+    );
+}
