@@ -144,4 +144,26 @@ mod tests {
         assert!(!is_dead("ana@elsewhere:1:5"), "nobody here knows");
         assert!(!is_dead("worker-7"));
     }
+
+    #[test]
+    fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
+        let crew = Crew::new(Arc::new(crate::clock::SteadyClock::start()));
+        let reach = |program: &str| {
+            let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
+            let definition = Definition {
+                workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
+                folder: PathBuf::from("/flows"),
+                nested: std::collections::BTreeMap::new(),
+                templates: std::collections::BTreeMap::new(),
+                inputs: serde_json::Map::new(),
+                workspace: PathBuf::from("/work"),
+            };
+            match crew.reach(&definition, "a") {
+                Reached::Here(agent) => agent,
+                Reached::Elsewhere | Reached::Not(_) => panic!("it is a command"),
+            }
+        };
+        assert!(Arc::ptr_eq(&reach("sh"), &reach("sh")), "the same agent is reached once");
+        assert!(!Arc::ptr_eq(&reach("sh"), &reach("cat")), "another command is another agent");
+    }
 }
