@@ -84,7 +84,8 @@ impl DirectoryAgent {
                     }
                     let text = serde_json::to_string_pretty(&handoff.to_value()).unwrap_or_default();
                     let source = path.display().to_string();
-                    return Ok(Reply { text, source, answers: Some(id.to_string()), ..Reply::default() });
+                    let path = std::path::absolute(&path).ok();
+                    return Ok(Reply { text, source, path, answers: Some(id.to_string()), ..Reply::default() });
                 }
             }
         }

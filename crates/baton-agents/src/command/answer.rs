@@ -65,13 +65,13 @@ fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
     };
     let reply = Reply { tokens_used: said.tokens, transcript: said.transcript, ..Reply::default() };
     if let Some(text) = filed {
-        return Ok(Reply { text, source: path.display().to_string(), ..reply });
+        return Ok(Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..reply });
     }
     match (asked.report, said.text.filter(|text| !is_blank(text)), unreadable) {
         (ReportFrom::Auto | ReportFrom::Stdout, Some(text), _) => {
             // For whoever looks later; the report itself goes on without it.
-            let _ = fs::write(path, &text);
-            Ok(Reply { text, source: "stdout".to_owned(), ..reply })
+            let path = fs::write(path, &text).is_ok().then(|| path.clone());
+            Ok(Reply { text, source: "stdout".to_owned(), path, ..reply })
         }
         (ReportFrom::Auto | ReportFrom::Stdout, None, Some(why)) => Err(refused(why)),
         (ReportFrom::Auto, None, None) => {

@@ -82,6 +82,8 @@ fn answer_of_a_script_is_the_report() {
     assert_eq!(answer["context"]["project_id"], "proj-001");
     assert_eq!(specialist.stdout.next(LONG).as_deref(), Ok("working hoff-1-2 0"), "one attempt has ended before");
     assert!(Path::new(&reply.source).ends_with("completed/hoff-1-2.json"), "{}", reply.source);
+    let path = reply.path.expect("the answer is a file");
+    assert!(path.is_absolute() && path.is_file(), "{}", path.display());
 }
 
 #[test]
