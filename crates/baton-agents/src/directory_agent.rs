@@ -4,6 +4,7 @@
 //! finds what it had begun. Retries and time-outs are those of the folders; what has failed there has failed for good.
 //! Only a request that nobody picked up in time is given up here, and may be made again.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,7 @@ impl DirectoryAgent {
             .artifact_path()
             .and_then(|path| places.map(|place| place.join(path)).into_iter().find(|path| path.exists()));
         if let Some(path) = &made {
-            let seen = path.strip_prefix(&job.workspace).unwrap_or(path);
+            let seen = seen_from_workspace(path, directory.root(), job, id);
             answer.set_artifact_path(&seen.to_string_lossy());
         }
         if let Some(schema) = &self.output_schema {
@@ -165,6 +166,26 @@ impl Agent for DirectoryAgent {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
+    }
+}
+
+/// Returns the path of an artifact in the workspace. One that lies in a folder outside is copied to the output directory.
+fn seen_from_workspace(made: &Path, root: &Path, job: &Job, id: &HandoffId) -> PathBuf {
+    let lies_in = |folder: &Path| match (made.canonicalize(), folder.canonicalize()) {
+        (Ok(made), Ok(folder)) => made.starts_with(folder),
+        _ => false,
+    };
+    let inner = |path: &Path| path.strip_prefix(&job.workspace).unwrap_or(path).to_owned();
+    // Only what the agent was given may be copied: it could name any file of this machine.
+    if lies_in(&job.workspace) || !lies_in(root) || !made.is_file() {
+        return inner(made);
+    }
+    let folder = job.output_directory.join(id.as_str());
+    let copy = folder.join(made.file_name().unwrap_or_default());
+    match fs::create_dir_all(&folder).and_then(|()| fs::copy(made, &copy)) {
+        Ok(_) => inner(&copy),
+        // Nobody can see it there, and the evidence tells that.
+        Err(_) => inner(made),
     }
 }
 

@@ -23,7 +23,7 @@ impl Directory {
     ) -> Result<Option<Failed>, Error> {
         let Some(held) = self.try_hold_in(Folder::Pending, id)? else { return Ok(None) };
         let since = held.handoff.time("not_before").map_or(since, |time| time.max(since));
-        if later(since, longest) > now || self.is_busy(held.handoff.to().unwrap_or_default())? {
+        if later(since, longest) > now || self.is_busy(held.handoff.to().unwrap_or_default(), now)? {
             return Ok(None);
         }
         let agent = held.handoff.to().unwrap_or("the agent");
@@ -36,12 +36,13 @@ impl Directory {
         }
     }
 
-    /// Returns whether an agent works on something.
-    fn is_busy(&self, agent: &str) -> Result<bool, Error> {
+    /// Returns whether an agent works on something, and has time left for it.
+    fn is_busy(&self, agent: &str, now: Timestamp) -> Result<bool, Error> {
         for name in files::names(&self.folder(Folder::InProgress))? {
             let Some(id) = id_of(&name) else { continue };
-            let other = self.read(Folder::InProgress, &id)?;
-            if other.is_some_and(|(_, other)| other.to().is_some_and(|to| same_agent(to, agent))) {
+            let Some((_, other)) = self.read(Folder::InProgress, &id)? else { continue };
+            let has_time = other.time("started_at").is_some_and(|started| later(started, other.timeout()) > now);
+            if has_time && other.to().is_some_and(|to| same_agent(to, agent)) {
                 return Ok(true);
             }
         }

@@ -146,6 +146,28 @@ fn artifact_of_an_answer_is_seen_from_the_workspace() {
 }
 
 #[test]
+fn artifact_in_a_folder_outside_of_the_workspace_is_copied_into_it() {
+    let bench = Bench::new();
+    let root = bench.scratch.path("shared");
+    let _specialist = Process::spawn(Command::new("python3").arg(SPECIALIST).arg(&root).arg("@react-specialist"));
+    bench.scratch.write("shared/page.json", "{}").write("page.json", "a secret");
+    let path = |ended: u32, folder: &str| {
+        let declared = Agent { directory: Some(folder.to_owned()), ..declared() };
+        let reply = answered(attempt(&bench, &declared, &Job { ended, ..job(&bench, "page") }));
+        let answer: Value = serde_json::from_str(&reply.text).expect("it is JSON");
+        answer["output"]["artifact_path"].as_str().expect("a path").to_owned()
+    };
+    for (ended, folder) in [(1, "../shared"), (2, root.to_str().expect("plain"))] {
+        let copy = format!("out/hoff-1-{}/page.json", ended + 1);
+        assert_eq!(path(ended, folder), copy);
+        assert_eq!(bench.scratch.read(format!("workspace/{copy}")), "{}");
+    }
+    std::fs::remove_file(bench.scratch.path("shared/page.json")).expect("it is there");
+    std::os::unix::fs::symlink("../page.json", bench.scratch.path("shared/page.json")).expect("a link");
+    assert_eq!(path(3, "../shared"), "../shared/page.json", "what lies elsewhere is not copied");
+}
+
+#[test]
 fn request_says_phases_what_is_wanted_and_where_it_goes() {
     let bench = Bench::new();
     let _specialist = specialist(&bench);
