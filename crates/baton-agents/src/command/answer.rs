@@ -5,11 +5,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use baton_engine::agent::{Job, Reply};
-use baton_engine::answer::understand;
 use baton_engine::failure::{Code, Failure};
-use baton_protocol::Hints;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
+use baton_protocol::{Document, Hints};
 
 use super::files::Files;
 use super::output_files::{OutputFile, OutputFiles};
@@ -143,7 +142,9 @@ fn on_stdout(text: String, asked: &Asked<'_>) -> Reply {
 
 /// Returns whether a text holds a report, recognised by its marks.
 fn is_report(text: &str) -> bool {
-    baton_protocol::read(text.as_bytes(), Hints::default()).document.and_then(understand).is_some()
+    let document = baton_protocol::read(text.as_bytes(), Hints::default()).document;
+    // A package is how some agents report.
+    matches!(document, Some(Document::Report(_) | Document::Request(_)))
 }
 
 fn nowhere(asked: &Asked<'_>) -> String {

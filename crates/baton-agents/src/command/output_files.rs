@@ -10,10 +10,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use baton_engine::agent::Job;
-use baton_engine::answer::understand;
-use baton_protocol::Hints;
-use baton_protocol::model::Report;
 use baton_protocol::read::{BYTES_MAX, Format};
+use baton_protocol::{Document, Hints};
 use rustix::fs::OFlags;
 
 /// How many files are listed; an output directory with more is not looked through to its end.
@@ -77,8 +75,7 @@ impl OutputFiles {
             let format = Format::of_path(&path.to_string_lossy());
             let reading = baton_protocol::read(text.as_bytes(), Hints { format, dialect: None });
             let unreadable = reading.document.is_none() && !reading.unmarked && format == Some(Format::Markdown);
-            let report = reading.document.and_then(understand).map(|understood| understood.report);
-            if report.is_some_and(|report| is_of(&report, job)) {
+            if reading.document.is_some_and(|document| is_of(&document, job)) {
                 written.reports.push(OutputFile { path, text });
             } else if unreadable {
                 written.broken.push(OutputFile { path, text });
@@ -88,11 +85,17 @@ impl OutputFiles {
     }
 }
 
-/// Returns whether a report is of the agent of a job. One that names nobody must name the handoff.
-fn is_of(report: &Report, job: &Job) -> bool {
-    match report.from.as_ref().and_then(|from| from.agent.as_deref()) {
+/// Returns whether a report or a package is of the agent of a job. One that names nobody must name the handoff.
+fn is_of(document: &Document, job: &Job) -> bool {
+    let (id, from) = match document {
+        Document::Report(report) => (&report.id, &report.from),
+        Document::Request(package) => (&package.id, &package.from),
+        Document::Acknowledgment(_) => return false,
+    };
+    match from.as_ref().and_then(|from| from.agent.as_deref()) {
         Some(agent) => plain(agent) == plain(&job.agent),
-        None => report.id.as_deref() == Some(job.handoff.as_str()),
+        // Tasks keep the identifier of the run through all of their phases.
+        None => id.as_deref().is_some_and(|id| id == job.handoff.as_str() || id == job.run.as_str()),
     }
 }
 

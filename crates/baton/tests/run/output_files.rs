@@ -4,12 +4,14 @@ use baton_engine::State;
 
 use crate::site::{Site, find};
 
-/// A lead whose report must be a metadata block, and who may try twice.
+/// A lead whose report must be a metadata block and who may try twice, and somebody who follows.
 fn flow() -> Site {
     Site::new().workflow(
         "name: output\noutput_directory: out\n\
-         agents: {frontend-lead: {command: [./lead.py], dialect: metadata-block, retry: {max_retries: 1, delay: 0s}}}\n\
-         phases: [{id: design, agent: frontend-lead}]\nlimits: {same_failure: 9}\n",
+         agents:\n\
+         \x20 frontend-lead: {command: [./lead.py], dialect: metadata-block, retry: {max_retries: 1, delay: 0s}}\n\
+         \x20 dev: {command: [./dev.py]}\n\
+         phases: [{id: design, agent: frontend-lead}, {id: build, agent: dev}]\nlimits: {same_failure: 9}\n",
     )
 }
 
@@ -27,7 +29,7 @@ def design(name, **members):
 "##;
 
 fn lead(body: &str) -> Site {
-    flow().agent("lead", &format!("{WRITE}{body}"))
+    flow().agent("lead", &format!("{WRITE}{body}")).agent("dev", "report()")
 }
 
 #[test]
@@ -41,6 +43,8 @@ fn block_at_the_end_of_an_output_file_is_the_handoff() {
     assert_eq!(report.from.as_ref().and_then(|from| from.agent.as_deref()), Some("Frontend_Lead"));
     let written = site.baton(&["show", "t.design.1", "--documents"]);
     assert!(written.stdout.contains("# Architecture"), "the prose around the block is kept: {written:?}");
+    let prompt = site.read(site.attempt("build.1", 1).join("prompt.md"));
+    assert!(prompt.contains("out/architecture.md"), "the next agent is told where it is: {prompt}");
 }
 
 #[test]
