@@ -10,6 +10,7 @@ mod artifact;
 mod claim;
 mod complete;
 mod create;
+mod dependencies;
 mod error;
 mod fail;
 mod files;
@@ -25,6 +26,7 @@ mod schemas;
 mod settled;
 mod status;
 mod sweep;
+mod unclaimed;
 mod wait;
 mod watch;
 

@@ -6,6 +6,8 @@
 
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/folder_agents.rs"]
+mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
 #[path = "run/hostile.rs"]
@@ -14,6 +16,8 @@ mod hostile;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/output_files.rs"]
+mod output_files;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/writers.rs"]
