@@ -16,5 +16,7 @@ mod killed;
 mod liars;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/writers.rs"]
 mod writers;
