@@ -20,5 +20,7 @@ mod liars;
 mod output_files;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/writers.rs"]
 mod writers;
