@@ -8,14 +8,14 @@ use baton_engine::agent::{Job, Reply};
 use baton_engine::failure::{Code, Failure};
 use baton_protocol::workflow::ReportFrom;
 
-use super::files::Files;
+use super::files::AttemptFiles;
 use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
 use crate::profile::{Heard, Output, Recipe, Said, refusal};
 
 /// What was asked of the command.
 pub(super) struct Asked<'a> {
     pub(super) job: &'a Job,
-    pub(super) files: &'a Files,
+    pub(super) files: &'a AttemptFiles,
     pub(super) environment: &'a Environment,
     pub(super) report: ReportFrom,
 }
@@ -87,7 +87,7 @@ fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
 }
 
 /// Reads a file that the command may have written; `None` if there is nothing in it.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
     // Anything but a file, such as a pipe without a writer, would never end.
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(None);

@@ -68,7 +68,10 @@ fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
         ("facts", by("facts"), (!context.facts.is_empty()).then(|| pretty(&context.facts))),
         (
             "input",
-            "input data, from earlier phases and the start of the run".to_owned(),
+            match briefing.workflow.is_empty() {
+                true => by("input data"),
+                false => "input data, from earlier phases and the start of the run".to_owned(),
+            },
             input.filter(|input| !input.is_null()).map(pretty),
         ),
     ];

@@ -8,6 +8,7 @@ use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
+use crate::briefing::{self, Judging};
 use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
@@ -54,11 +55,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
-    let intake =
-        Intake { settings: &session.settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
-    let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
-    let document = taken.into_iter().next().map(|taken| taken.written);
     let mut failure = Failure::new(options.code.clone(), options.message.clone());
     failure.chance = match (options.permanent, options.transient) {
         (true, _) => Chance::Permanent,
@@ -67,6 +64,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
+        let definition = briefing::definition(session.store.as_ref(), &handoff.run).await?;
+        let judging = Judging::of(&handoff, definition.as_ref(), &session.settings);
+        let dialect = options.dialect.or(judging.dialect);
+        let intake = Intake { settings: &judging.settings, dialect, request: None, workspace: None, by_name: true };
+        let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
+        let document = taken.into_iter().next().map(|taken| taken.written);
         let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice() };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
