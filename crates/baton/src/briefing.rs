@@ -1,11 +1,14 @@
 //! What a handoff of the queue has from the run that it belongs to: the workspace on this machine, what its report is
 //! judged by, and what whoever claims it is told. The same as for agents that the driver starts itself.
 
+use std::fs;
 use std::path::Path;
 
+use baton_agents::evidence::Eyes;
 use baton_agents::workspace::Folder;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{self, HandIn, QueueBrief};
+use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
@@ -17,6 +20,7 @@ use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
 
 use crate::outcome;
+use crate::running::attempt_folder;
 use crate::store::{dice, unforeseeable_word};
 
 /// Returns what a run was started with; `None` if it is no run of a workflow.
@@ -87,6 +91,17 @@ pub(crate) async fn brief(
     };
     let judging = || Judging::of(handoff, run.as_ref().map(|run| run.definition.as_ref()), settings);
     Ok(brief.map(|brief| Briefing { brief, judging: judging() }))
+}
+
+/// Remembers how the workspace of a run is before an attempt that begins on this machine, so that the driver can compare
+/// what the report says with what has changed.
+pub(crate) async fn remember(brief: &QueueBrief) {
+    let Some(scene) = brief.scene.as_ref().filter(|scene| here(&scene.workspace).is_some()) else { return };
+    let folder = attempt_folder(&scene.workspace, &brief.job.run, &brief.job.handoff, brief.job.fence);
+    // Without it changes cannot be verified, and that is what is told then.
+    if fs::create_dir_all(&folder).is_ok() {
+        Eyes::new([]).remember(&Scene { folder, ..scene.clone() }).await;
+    }
 }
 
 /// Says that an attempt ends because its prompt cannot be made. Trying again would not help.

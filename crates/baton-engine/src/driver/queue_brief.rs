@@ -7,6 +7,7 @@ use baton_protocol::{Dialect, Hints};
 
 use super::brief::Brief;
 use crate::agent::Job;
+use crate::evidence::Scene;
 use crate::handoff::{Handoff, Written};
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
@@ -34,6 +35,8 @@ pub struct QueueBrief {
     pub dialect: Option<Dialect>,
     /// The folder of the workflow file.
     pub workflow_folder: Option<PathBuf>,
+    /// What the driver looks at afterwards; its folder is for the caller to make.
+    pub scene: Option<Scene>,
 }
 
 impl HandIn {
@@ -57,6 +60,7 @@ impl QueueBrief {
             shortened: prompt.shortened,
             dialect: brief.dialect(),
             workflow_folder: Some(brief.located.definition.folder.clone()),
+            scene: Some(brief.scene(PathBuf::new(), Vec::new())),
         })
     }
 
@@ -113,6 +117,7 @@ impl QueueBrief {
             shortened: prompt.shortened,
             dialect: None,
             workflow_folder: None,
+            scene: None,
         })
     }
 }

@@ -135,7 +135,7 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
 struct ClaimedWork {
     handoff: Handoff,
     request: Written,
-    /// What an agent is told, or why there is no prompt; `None` if nobody wants to know.
+    /// What an agent is told, or why there is no prompt; `None` if neither a run nor the options want one.
     brief: Option<Result<Briefing, String>>,
     missing_artifacts: Vec<String>,
 }
@@ -149,11 +149,13 @@ impl ClaimedWork {
         output: &Output,
     ) -> Result<ClaimedWork, CommandError> {
         let store = session.store.as_ref();
-        let wanted = options.prompt || options.json;
-        let brief = match wanted {
+        let brief = match options.prompt || options.json || claimed.handoff.terms.step.is_some() {
             true => Some(briefing::brief(store, &claimed, HandIn::Command, &session.settings).await?),
             false => None,
         };
+        if let Some(Ok(briefing)) = &brief {
+            briefing::remember(&briefing.brief).await;
+        }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);
         let missing_artifacts = match (workspace, &handoff.terms.step) {
@@ -199,8 +201,10 @@ async fn tell(
         match &work.brief {
             Some(Err(why)) if options.prompt && !options.json => return Err(give_up(session, &work.handoff, why).await?),
             Some(Err(why)) => output.note(&printable(&format!("{}: no prompt: {why}", work.handoff.id))),
-            Some(Ok(briefing)) => briefing.brief.shortened.iter().for_each(|what| output.note(&printable(what))),
-            None => {}
+            Some(Ok(briefing)) if options.prompt || options.json => {
+                briefing.brief.shortened.iter().for_each(|what| output.note(&printable(what)));
+            }
+            Some(Ok(_)) | None => {}
         }
     }
     match (options.json, options.count, works) {
@@ -217,18 +221,24 @@ async fn tell(
             }
             output.json(&claim)?;
         }
-        (false, _, _) => works.iter().try_for_each(|work| tell_plainly(work, session, output))?,
+        (false, _, _) => works.iter().try_for_each(|work| tell_plainly(options, work, session, output))?,
     }
     Ok(Exit::Done)
 }
 
-fn tell_plainly(work: &ClaimedWork, session: &Session, output: &Output) -> Result<(), CommandError> {
+fn tell_plainly(
+    options: &Options,
+    work: &ClaimedWork,
+    session: &Session,
+    output: &Output,
+) -> Result<(), CommandError> {
     let ClaimedWork { handoff, request, .. } = work;
-    output.document(work.prompt().unwrap_or(&request.text))?;
+    let prompt = if options.prompt { work.prompt() } else { None };
+    output.document(prompt.unwrap_or(&request.text))?;
     let (id, fence) = (&handoff.id, handoff.fence);
     output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
     handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
-    if handoff.terms.step.is_some() && work.brief.is_none() {
+    if handoff.terms.step.is_some() && !options.prompt {
         output.note("this is the bare request; `baton claim --prompt` also tells skills, output directory and checks");
     }
     output.note(&format!("then: baton report {id} --fence {fence} FILE"));

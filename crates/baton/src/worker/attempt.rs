@@ -152,6 +152,7 @@ impl Worker {
             }
         };
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
+        briefing::remember(&brief).await;
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
