@@ -199,7 +199,9 @@ async fn tell(
             output.note(&printable(&briefing::missing(&work.handoff, &work.missing_artifacts)));
         }
         match &work.brief {
-            Some(Err(why)) if options.prompt && !options.json => return Err(give_up(session, &work.handoff, why).await?),
+            Some(Err(why)) if options.prompt && !options.json => {
+                return Err(give_up(session, &work.handoff, why).await?);
+            }
             Some(Err(why)) => output.note(&printable(&format!("{}: no prompt: {why}", work.handoff.id))),
             Some(Ok(briefing)) if options.prompt || options.json => {
                 briefing.brief.shortened.iter().for_each(|what| output.note(&printable(what)));
@@ -226,12 +228,7 @@ async fn tell(
     Ok(Exit::Done)
 }
 
-fn tell_plainly(
-    options: &Options,
-    work: &ClaimedWork,
-    session: &Session,
-    output: &Output,
-) -> Result<(), CommandError> {
+fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output: &Output) -> Result<(), CommandError> {
     let ClaimedWork { handoff, request, .. } = work;
     let prompt = if options.prompt { work.prompt() } else { None };
     output.document(prompt.unwrap_or(&request.text))?;

@@ -133,12 +133,7 @@ fn following(
     taken.iter().map(accept).collect::<Result<_, _>>().map(Some)
 }
 
-fn command(
-    options: &Options,
-    taken: Taken,
-    request: &Written,
-    handoff: &Handoff,
-) -> Result<Command, CommandError> {
+fn command(options: &Options, taken: Taken, request: &Written, handoff: &Handoff) -> Result<Command, CommandError> {
     let Taken { name, document, written, .. } = taken;
     let handed_in = HandedIn { document, written, request, handoff, fence: options.fence };
     handed_in.command().map_err(|why| match why {

@@ -50,8 +50,7 @@ fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command
         return Err(format!("the report is not valid: {}", findings(&judgement)));
     }
     let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
-    let handed_in =
-        HandedIn { document, written: Written::new(dialect, text), request, handoff, fence: handoff.fence };
+    let handed_in = HandedIn { document, written: Written::new(dialect, text), request, handoff, fence: handoff.fence };
     handed_in.command().map_err(|why| format!("what the command wrote is no report: {why}"))
 }
 

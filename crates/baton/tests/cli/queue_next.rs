@@ -10,7 +10,10 @@ fn report(sandbox: &Sandbox, more: &[&str]) -> Run {
 /// The next phase of the task, which says to nobody whom it is for.
 fn with_a_next_phase() -> Sandbox {
     let sandbox = with_one_claimed(&[]);
-    let next = sandbox.read("request.json").replace("\"research\"", "\"write\"").replace("structured_findings", "files_changed");
+    let next = sandbox
+        .read("request.json")
+        .replace("\"research\"", "\"write\"")
+        .replace("structured_findings", "files_changed");
     sandbox.write("write.json", next);
     sandbox
 }

@@ -54,8 +54,9 @@ fn a_package_that_hands_on_completes_its_handoff() {
 #[test]
 fn a_delegation_blocks_until_its_result_comes_back() {
     let sandbox = with_a_package_claimed();
-    let delegation = RETURN.replace("kind: return", "kind: delegation").replace("agent: architecture", "agent: scanner")
-        + "  expectations:\n    deliverable: How long the scanner was down in each of the last 12 months\n";
+    let delegation =
+        RETURN.replace("kind: return", "kind: delegation").replace("agent: architecture", "agent: scanner")
+            + "  expectations:\n    deliverable: How long the scanner was down in each of the last 12 months\n";
     assert_eq!(report(&sandbox, &delegation).stdout, "HO-2026-031 blocked: delegation\n");
     sandbox.write("help.yaml", PACKAGE.replace("HO-2026-031", "HO-2026-041").replace("security-review", "scanner"));
     done(&sandbox, &["send", "help.yaml", "--returns-to", "HO-2026-031"]);

@@ -113,7 +113,8 @@ fn command_of_a_worker_works_in_the_workspace_with_the_variables_of_an_agent() {
         ("BATON_REPORT_FILE", format!("{workspace}/{attempt}/report.md")),
         ("BATON_REQUEST_FILE", format!("{workspace}/{attempt}/request.json")),
     ] {
-        let told = env.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).unwrap_or_else(|| panic!("{env}"));
+        let told =
+            env.lines().find_map(|line| line.strip_prefix(&format!("{name}="))).unwrap_or_else(|| panic!("{env}"));
         let same = std::path::Path::new(told).canonicalize().map_or(told.to_owned(), |path| path.display().to_string());
         assert_eq!(same, value, "{name}");
     }
@@ -134,7 +135,8 @@ fn report_file_of_a_worker_counts_and_is_verified() {
     let run = site.told();
     let build = find(&run, "build.1");
     for (rule, finding) in [("file-not-modified", Finding::Verified), ("skill-missing", Finding::Verified)] {
-        let seen = build.examined.iter().find(|seen| seen.rule == rule).unwrap_or_else(|| panic!("{:?}", build.examined));
+        let seen =
+            build.examined.iter().find(|seen| seen.rule == rule).unwrap_or_else(|| panic!("{:?}", build.examined));
         assert_eq!(seen.verdict, finding, "{seen:?}");
     }
 }
@@ -228,7 +230,11 @@ fn long_handover_is_cut_to_the_budget_of_a_claim() {
     begin(&site);
     let claim = site.baton(&["claim", "--agent", "dev", "--prompt"]);
     assert_eq!(claim.code, Some(0), "{}", claim.stderr);
-    assert!(claim.stdout.contains("[cut by Baton to fit the budget") && claim.stderr.contains("cut: "), "{}", claim.stderr);
+    assert!(
+        claim.stdout.contains("[cut by Baton to fit the budget") && claim.stderr.contains("cut: "),
+        "{}",
+        claim.stderr
+    );
 }
 
 const HELP: &str = "handoff:\n  id: H-2\n  from: {agent: dev}\n  to: {agent: legal, reason: The corpus has a licence}\n  \
