@@ -13,8 +13,9 @@ use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Fail;
+use baton_engine::run::Run;
 use baton_engine::store::{Claimed, Error, Store};
-use baton_engine::{RunId, rehearsal};
+use baton_engine::{RunId, flow, rehearsal};
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
@@ -50,17 +51,22 @@ pub(crate) struct Judging {
     pub settings: Settings,
     /// How the agent writes, where the workflow says so.
     pub dialect: Option<Dialect>,
+    /// The agents that come next anyway. Without a workflow that is whoever asked.
+    pub following: Vec<String>,
 }
 
 impl Judging {
     /// Returns what the driver of the run judges the report of the same agent by.
     pub(crate) fn of(handoff: &Handoff, definition: Option<&Definition>, settings: &Settings) -> Judging {
         let located = handoff.terms.step.as_ref().zip(definition);
-        let Some((step, definition)) = located else { return Judging { settings: settings.clone(), dialect: None } };
+        let Some((step, definition)) = located else {
+            return Judging { settings: settings.clone(), dialect: None, following: vec![handoff.terms.from.clone()] };
+        };
         let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
         Judging {
             settings: rehearsal::judging(definition, &step.phase, settings),
             dialect: agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse),
+            following: flow::following(definition, &step.phase),
         }
     }
 }
@@ -81,10 +87,7 @@ pub(crate) async fn brief(
     settings: &Settings,
 ) -> Result<Result<Briefing, String>, Error> {
     let (handoff, word) = (&claimed.handoff, unforeseeable_word());
-    let run = match handoff.terms.step {
-        Some(_) => Some(driver::load(store, &handoff.run).await?),
-        None => None,
-    };
+    let run = run_of(store, handoff).await?;
     let brief = match &run {
         Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
@@ -93,22 +96,44 @@ pub(crate) async fn brief(
     Ok(brief.map(|brief| Briefing { brief, judging: judging() }))
 }
 
-/// Remembers how the workspace of a run is before an attempt that begins on this machine, so that the driver can compare
-/// what the report says with what has changed.
-pub(crate) async fn remember(brief: &QueueBrief) {
-    let Some(scene) = brief.scene.as_ref().filter(|scene| here(&scene.workspace).is_some()) else { return };
-    let folder = attempt_folder(&scene.workspace, &brief.job.run, &brief.job.handoff, brief.job.fence);
-    // Without it changes cannot be verified, and that is what is told then.
-    if fs::create_dir_all(&folder).is_ok() {
-        Eyes::new([]).remember(&Scene { folder, ..scene.clone() }).await;
+/// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
+pub(crate) async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
+    match handoff.terms.step {
+        Some(_) => driver::load(store, &handoff.run).await.map(Some),
+        None => Ok(None),
     }
+}
+
+/// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says
+/// can be compared with what has changed.
+pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>) {
+    // Without it changes cannot be verified, and that is what is told then.
+    if let Some(scene) = scene_here(handoff, scene)
+        && fs::create_dir_all(&scene.folder).is_ok()
+    {
+        Eyes::new([]).remember(&scene).await;
+    }
+}
+
+/// Lists what has changed since then, as far as that can be told here.
+pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>) -> Vec<String> {
+    match scene_here(handoff, scene) {
+        Some(scene) => Eyes::new([]).changed(&scene).await,
+        None => Vec::new(),
+    }
+}
+
+fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
+    let scene = scene.filter(|scene| here(&scene.workspace).is_some())?;
+    let folder = attempt_folder(&scene.workspace, &handoff.run, &handoff.id, handoff.fence);
+    Some(Scene { folder, ..scene.clone() })
 }
 
 /// Says that an attempt ends because its prompt cannot be made. Trying again would not help.
 pub(crate) fn no_prompt(fence: u64, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
     let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), message) };
-    Fail { fence, failure, document: None, dice: dice() }
+    Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() }
 }
 
 /// Returns the artifacts of a request that are not in the workspace.

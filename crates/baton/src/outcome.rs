@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use baton_engine::answer::{self, Answer};
+use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::lifecycle::{Command, Ending, Fail, Report};
 use baton_protocol::model::request::Party;
@@ -45,14 +45,18 @@ pub(crate) struct HandedIn<'a> {
     pub request: &'a Written,
     /// The handoff that it ends an attempt at.
     pub handoff: &'a Handoff,
+    /// The agents that come next anyway.
+    pub following: &'a [String],
     /// The token of the claim.
     pub fence: u64,
+    /// What has changed since the claim, as far as somebody looked.
+    pub changed: Vec<String>,
 }
 
 impl HandedIn<'_> {
     /// Returns the command that hands it in: a report by what it says, a package by what it is handed over for.
     pub(crate) fn command(self) -> Result<Command, NoAnswer> {
-        let HandedIn { document, written, request, handoff, fence } = self;
+        let HandedIn { document, written, request, handoff, following, fence, changed } = self;
         let kind = document.kind();
         let mut escalates = false;
         if let Document::Request(package) = &document {
@@ -66,20 +70,20 @@ impl HandedIn<'_> {
             }
             escalates = package.told_kind() == HandoffKind::Escalation;
         }
-        let understood = answer::understand(document).ok_or(NoAnswer::OtherKind(kind))?;
-        Ok(match answer::of_report(&understood.report).ok_or(NoAnswer::NoOutcome)? {
+        let next = Successors::Agents(following);
+        let understood = answer::understand(document, next).ok_or(NoAnswer::OtherKind(kind))?;
+        let ending = match answer::of_report(&understood.report).ok_or(NoAnswer::NoOutcome)? {
             // In a run the driver finds out who helps. Here nobody would ever look.
             Answer::Ended(Ending::Blocked { .. }) if escalates && handoff.terms.step.is_none() => {
-                report(fence, Ending::NeedsClarification, written)
+                Ending::NeedsClarification
             }
-            Answer::Ended(ending) => report(fence, ending, written),
-            Answer::Failed(failure) => Command::Fail(Fail { fence, failure, document: Some(written), dice: dice() }),
-        })
+            Answer::Ended(ending) => ending,
+            Answer::Failed(failure) => {
+                return Ok(Command::Fail(Fail { fence, failure, document: Some(written), dice: dice(), changed }));
+            }
+        };
+        Ok(Command::Report(Report { fence, ending, document: written, tokens_used: None, changed }))
     }
-}
-
-fn report(fence: u64, ending: Ending, document: Written) -> Command {
-    Command::Report(Report { fence, ending, document, tokens_used: None })
 }
 
 /// Says whether a package is the request that it should answer: it is, if it goes the same way.

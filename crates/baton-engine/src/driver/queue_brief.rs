@@ -55,13 +55,18 @@ impl QueueBrief {
         let brief = Brief::of(run, tracked).ok_or("its phase is not in the workflow")?;
         let prompt = brief.prompt_to(delimiter, by.report_to(&tracked.handoff))?;
         Ok(QueueBrief {
-            job: brief.job(prompt.text, PathBuf::new()),
+            job: brief.job(prompt.text, PathBuf::new())?,
             prompt_tokens: prompt.tokens,
             shortened: prompt.shortened,
             dialect: brief.dialect(),
             workflow_folder: Some(brief.located.definition.folder.clone()),
             scene: Some(brief.scene(PathBuf::new(), Vec::new())),
         })
+    }
+
+    /// Returns where a handoff of a run is worked on, as its evidence sees it; its folder is for the caller to name.
+    pub fn scene_of(run: &Run, id: &HandoffId) -> Option<Scene> {
+        Some(Brief::of(run, run.find(id)?)?.scene(PathBuf::new(), Vec::new()))
     }
 
     /// Briefs whoever has claimed a handoff that belongs to no workflow, from its request alone.
@@ -81,6 +86,9 @@ impl QueueBrief {
             role: None,
             dialect: dialect.filter(answers).unwrap_or(Dialect::Native),
             request: &asked,
+            handovers: &[],
+            index: None,
+            memory: None,
             notes: &handoff.notes,
             last_failure: handoff.last_failure.as_ref(),
             attempt: handoff.attempts,

@@ -154,7 +154,7 @@ impl ClaimedWork {
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
-            briefing::remember(&briefing.brief).await;
+            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref()).await;
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);

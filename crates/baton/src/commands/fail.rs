@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_engine::driver::QueueBrief;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::lifecycle::{self, Command};
 use baton_protocol::{Dialect, Kind};
@@ -64,13 +65,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let definition = briefing::definition(session.store.as_ref(), &handoff.run).await?;
-        let judging = Judging::of(&handoff, definition.as_ref(), &session.settings);
+        let run = briefing::run_of(session.store.as_ref(), &handoff).await?;
+        let definition = run.as_ref().map(|run| run.definition.as_ref());
+        let judging = Judging::of(&handoff, definition, &session.settings);
         let dialect = options.dialect.or(judging.dialect);
         let intake = Intake { settings: &judging.settings, dialect, request: None, workspace: None, by_name: true };
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.written);
-        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice() };
+        let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));
+        let changed = briefing::changed(&handoff, scene.as_ref()).await;
+        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

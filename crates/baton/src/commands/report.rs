@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use baton_agents::workspace::Folder;
 use baton_engine::Handoff;
+use baton_engine::driver::QueueBrief;
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{self, Accept, Command, Ending};
 use baton_protocol::{Dialect, Kind};
@@ -73,15 +74,27 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let definition = briefing::definition(session.store.as_ref(), &handoff.run).await?;
-        let judging = Judging::of(&handoff, definition.as_ref(), &session.settings);
+        let run = briefing::run_of(session.store.as_ref(), &handoff).await?;
+        let definition = run.as_ref().map(|run| run.definition.as_ref());
+        let judging = Judging::of(&handoff, definition, &session.settings);
         let request = accepted_request(&session.events_of(&handoff).await?)?;
         let Some(taken) = take(options, &judging, &request, workspace.as_ref(), output)? else { return Ok(Exit::No) };
-        let workspace = workspace.or_else(|| briefing::workspace(definition.as_ref()));
+        let workspace = workspace.or_else(|| briefing::workspace(definition));
         let Some(next) = following(options, &session, &handoff, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
         };
-        let command = command(options, taken, &request, &handoff)?;
+        let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));
+        let changed = briefing::changed(&handoff, scene.as_ref()).await;
+        let handed_in = HandedIn {
+            document: taken.document,
+            written: taken.written,
+            request: &request,
+            handoff: &handoff,
+            following: &judging.following,
+            fence: options.fence,
+            changed,
+        };
+        let command = handed_in.command().map_err(|why| refused(&taken.name, why))?;
         if !next.is_empty() && !completes(&command) {
             return Err(CommandError::no("--next is sent after a complete report, and this is none"));
         }
@@ -133,13 +146,11 @@ fn following(
     taken.iter().map(accept).collect::<Result<_, _>>().map(Some)
 }
 
-fn command(options: &Options, taken: Taken, request: &Written, handoff: &Handoff) -> Result<Command, CommandError> {
-    let Taken { name, document, written, .. } = taken;
-    let handed_in = HandedIn { document, written, request, handoff, fence: options.fence };
-    handed_in.command().map_err(|why| match why {
-        NoAnswer::OtherKind(kind) => wrong_kind(&name, kind, Kind::Report),
+fn refused(name: &str, why: NoAnswer) -> CommandError {
+    match why {
+        NoAnswer::OtherKind(kind) => wrong_kind(name, kind, Kind::Report),
         NoAnswer::RequestItself | NoAnswer::NoOutcome => CommandError::no(format!("{name}: {why}")),
-    })
+    }
 }
 
 fn completes(command: &Command) -> bool {

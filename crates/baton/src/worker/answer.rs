@@ -30,7 +30,7 @@ pub(super) fn is_blank(output: &[u8]) -> bool {
 
 /// Says that an attempt failed.
 pub(super) fn failed(fence: u64, failure: Failure) -> Command {
-    Command::Fail(Fail { fence, failure, document: None, dice: dice() })
+    Command::Fail(Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() })
 }
 
 fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command, String> {
@@ -50,7 +50,16 @@ fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command
         return Err(format!("the report is not valid: {}", findings(&judgement)));
     }
     let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
-    let handed_in = HandedIn { document, written: Written::new(dialect, text), request, handoff, fence: handoff.fence };
+    let handed_in = HandedIn {
+        document,
+        written: Written::new(dialect, text),
+        request,
+        handoff,
+        following: &judging.following,
+        fence: handoff.fence,
+        // The caller looks when everything that the command has started is gone.
+        changed: Vec::new(),
+    };
     handed_in.command().map_err(|why| format!("what the command wrote is no report: {why}"))
 }
 
@@ -81,7 +90,7 @@ mod tests {
         let (run, terms) = (RunId::alone(&id), Terms::between("a", "b"));
         let accept = Accept { id, run, terms, request: request.clone(), notes: Vec::new() };
         let handoff = accept.apply(Timestamp::UNIX_EPOCH).handoff;
-        let judging = Judging { settings: Settings::default(), dialect: None };
+        let judging = Judging { settings: Settings::default(), dialect: None, following: Vec::new() };
         of_output(output.as_bytes(), &Claimed { handoff, request }, &judging)
     }
 

@@ -124,6 +124,15 @@ impl Worker {
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
         };
         running.finish_off().await;
+        let mut work = work;
+        if let Work::Done(command) = &mut work {
+            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref()).await;
+            match command.as_mut() {
+                Command::Report(report) => report.changed = changed,
+                Command::Fail(fail) => fail.changed = changed,
+                _ => {}
+            }
+        }
         work
     }
 
@@ -152,7 +161,7 @@ impl Worker {
             }
         };
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
-        briefing::remember(&brief).await;
+        briefing::remember(handoff, brief.scene.as_ref()).await;
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();

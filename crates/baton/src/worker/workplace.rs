@@ -10,6 +10,7 @@ use baton_agents::AttemptFiles;
 use baton_agents::process::WORKSPACE;
 use baton_agents::workspace::Folder;
 use baton_engine::driver::QueueBrief;
+use baton_engine::evidence::Scene;
 use baton_engine::{Code, Failure};
 
 use crate::running::attempt_folder;
@@ -21,6 +22,8 @@ pub(super) struct Workplace {
     pub files: AttemptFiles,
     /// The prompt.
     pub prompt: String,
+    /// What evidence looks at, in a run.
+    pub scene: Option<Scene>,
     /// The workspace; where the worker was started if there is none on this machine.
     pub folder: Option<PathBuf>,
     variables: Vec<(&'static str, OsString)>,
@@ -31,7 +34,7 @@ impl Workplace {
     /// Makes the files of an attempt: in the workspace of its run, as for agents that a driver starts, or else in a
     /// folder that lasts as long as the attempt.
     pub(super) fn prepare(brief: QueueBrief, given: Option<&Folder>) -> Result<Workplace, Failure> {
-        let QueueBrief { mut job, workflow_folder, .. } = brief;
+        let QueueBrief { mut job, workflow_folder, scene, .. } = brief;
         let theirs = Some(job.workspace.as_path()).filter(|path| path.is_absolute() && path.is_dir());
         let folder = given.map(Folder::root).or(theirs).map(Path::to_owned);
         let mut variables: Vec<(&'static str, OsString)> = Vec::new();
@@ -53,7 +56,7 @@ impl Workplace {
         }
         let files = AttemptFiles::prepare(&job)?;
         variables.extend(files.variables().map(|(name, path)| (name, path.into())));
-        Ok(Workplace { files, prompt: job.prompt, folder, variables, _temporary: temporary })
+        Ok(Workplace { files, prompt: job.prompt, scene, folder, variables, _temporary: temporary })
     }
 
     /// Returns the variables that tell the command where it works.
