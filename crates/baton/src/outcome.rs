@@ -6,8 +6,8 @@ use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::lifecycle::{Command, Ending, Fail, Report};
 use baton_protocol::model::request::Party;
-use baton_protocol::model::terms::HandoffKind;
-use baton_protocol::model::{Document, Kind, Request};
+use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
+use baton_protocol::model::{self, Document, Kind, Request};
 use baton_protocol::{Dialect, Hints};
 
 use crate::store::dice;
@@ -70,13 +70,13 @@ impl HandedIn<'_> {
             }
             escalates = package.told_kind() == HandoffKind::Escalation;
         }
-        let next = Successors::Agents(following);
+        let (next, alone) = (Successors::Agents(following), handoff.terms.step.is_none());
         let understood = answer::understand(document, next).ok_or(NoAnswer::OtherKind(kind))?;
         let ending = match answer::of_report(&understood.report).ok_or(NoAnswer::NoOutcome)? {
-            // In a run the driver finds out who helps. Here nobody would ever look.
-            Answer::Ended(Ending::Blocked { .. }) if escalates && handoff.terms.step.is_none() => {
-                Ending::NeedsClarification
-            }
+            // In a run the driver finds out who helps, and asks what follows when somebody says stop. Here nobody would
+            // ever look, so a person is asked at once.
+            Answer::Ended(Ending::Blocked { .. }) if escalates && alone => Ending::NeedsClarification,
+            Answer::Failed(_) if stops(&understood.report) && alone => Ending::NeedsReview,
             Answer::Ended(ending) => ending,
             Answer::Failed(failure) => {
                 return Ok(Command::Fail(Fail { fence, failure, document: Some(written), dice: dice(), changed }));
@@ -84,6 +84,12 @@ impl HandedIn<'_> {
         };
         Ok(Command::Report(Report { fence, ending, document: written, tokens_used: None, changed }))
     }
+}
+
+/// Says whether somebody who has done the work says that nothing may follow from it.
+fn stops(report: &model::Report) -> bool {
+    let worked = matches!(report.outcome, Some(Outcome::Complete | Outcome::Partial | Outcome::NeedsReview));
+    worked && report.decision == Some(Decision::Stop)
 }
 
 /// Says whether a package is the request that it should answer: it is, if it goes the same way.
