@@ -3,6 +3,7 @@
 mod archive;
 mod asking;
 mod atomic_file;
+mod briefing;
 mod cli;
 mod clock;
 mod command_error;

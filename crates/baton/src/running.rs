@@ -17,10 +17,9 @@ use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use crate::command_error::CommandError;
-use crate::store::{Session, dice};
+use crate::store::{Session, dice, unforeseeable_word};
 use crate::views::Views;
 use crew::Crew;
 
@@ -84,8 +83,6 @@ impl Dice for Thrown {
     }
 
     fn word(&self) -> String {
-        let random = Uuid::now_v7().simple().to_string();
-        // The first half of such an id is mostly the time.
-        random[14..].to_owned()
+        unforeseeable_word()
     }
 }

@@ -76,6 +76,28 @@ impl<'r> Brief<'r> {
 
     /// Renders what the agent is told.
     pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
+        self.prompt_to(delimiter, self.report_to())
+    }
+
+    /// Returns where the report of the agent goes.
+    fn report_to(&self) -> ReportTo<'_> {
+        let handoff = &self.tracked.handoff;
+        let is = |way: fn(&Agent) -> bool| self.agent.is_some_and(way);
+        match self.agent.and_then(|agent| agent.report) {
+            _ if is(|agent| agent.directory.is_some()) => ReportTo::Folder,
+            _ if is(|agent| agent.queue == Some(true)) => {
+                // Whoever has not claimed it yet gets the next token.
+                let fence = handoff.fence + u64::from(handoff.lease().is_none());
+                ReportTo::Queue { handoff: &handoff.id, fence }
+            }
+            Some(ReportFrom::Stdout) => ReportTo::Stdout,
+            Some(ReportFrom::File) => ReportTo::File,
+            Some(ReportFrom::Auto) | None => ReportTo::Either,
+        }
+    }
+
+    /// Renders what the agent is told, if its report goes there.
+    pub(super) fn prompt_to(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<prompt::Prompt, String> {
         let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
         let request = self.tracked.asked().ok_or("its request cannot be read: the record is damaged")?;
         // What one agent expects of another is data, and is handed over as such.
@@ -109,15 +131,11 @@ impl<'r> Brief<'r> {
                 .last_failure
                 .as_ref()
                 .filter(|failure| !handoff.notes.iter().any(|note| note.text == failure.message)),
-            attempt: self.tracked.attempts + 1,
+            // Whoever holds it has begun this attempt.
+            attempt: self.tracked.attempts + u32::from(handoff.lease().is_none()),
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
-            report_to: match agent.report {
-                _ if agent.directory.is_some() => ReportTo::Folder,
-                Some(ReportFrom::Stdout) => ReportTo::Stdout,
-                Some(ReportFrom::File) => ReportTo::File,
-                Some(ReportFrom::Auto) | None => ReportTo::Either,
-            },
+            report_to,
             acknowledge: agent.acknowledge == Some(true),
             checks: &checks,
             writes: &writes,
