@@ -211,6 +211,16 @@ impl Reader {
         }
     }
 
+    /// Reports required members that are there, but blank: a name must not be empty.
+    pub fn require_names(&mut self, names: &[&str], node: &Node<'_>) {
+        let is_blank = |name: &&&str| node.get(name).and_then(Node::as_text).is_some_and(|text| text.trim().is_empty());
+        for name in names.iter().filter(is_blank) {
+            let place = Place::Value(join(&self.pointer(), name));
+            let finding = Finding::new(&rules::missing_field::RULE, place, format!("`{name}` is blank"));
+            self.findings.push(finding.help(format!("fill in `{name}`")));
+        }
+    }
+
     /// Fills one member of a structure.
     pub fn member<M: Member>(&mut self, name: &'static str, member: &mut M, node: Node<'_>) {
         self.path.push(Token::Name(Cow::Borrowed(name)));

@@ -1,10 +1,11 @@
 //! What a report does to its handoff: the same command, whoever hands it in.
 
+use baton_engine::Handoff;
 use baton_engine::answer::{Answer, of_report};
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{Command, Fail, Report};
 use baton_protocol::model::{self, Document, Request};
-use baton_protocol::{Dialect, Hints};
+use baton_protocol::{Dialect, Hints, Surroundings};
 
 use crate::store::dice;
 
@@ -14,6 +15,14 @@ pub(crate) fn command(report: &model::Report, document: Written, fence: u64) -> 
         Answer::Ended(ending) => Command::Report(Report { fence, ending, document, tokens_used: None }),
         Answer::Failed(failure) => Command::Fail(Fail { fence, failure, document: Some(document), dice: dice() }),
     })
+}
+
+/// Returns whom a report must be from and what phase it must be about, if a run has asked for it.
+pub(crate) fn surroundings(handoff: &Handoff) -> Surroundings<'_> {
+    let Some(step) = &handoff.terms.step else { return Surroundings::default() };
+    // Who helps works in a phase of somebody else's.
+    let phase = step.role.is_phase().then_some(step.phase.as_str());
+    Surroundings { agent: Some(&handoff.terms.to), phase, ..Surroundings::default() }
 }
 
 /// Reads the request that a report answers.

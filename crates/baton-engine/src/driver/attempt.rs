@@ -8,7 +8,7 @@ use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply};
 use crate::answer::{self, Answer, Understood};
-use crate::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use crate::evidence::{self, Check, Evidence, Examined, Outcome, Scene};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
 
@@ -50,6 +50,8 @@ pub(super) struct Trial {
     /// What others may change who began while this one works.
     pub(super) newcomers: Newcomers,
     pub(super) dialect: Option<Dialect>,
+    /// The path of the phase, unless this is help for somebody else's.
+    pub(super) phase: Option<String>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
 }
@@ -88,7 +90,7 @@ impl Trial {
         let mut scene = self.scene.clone();
         scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         let examined = match quick {
-            true => Some(self.evidence.examine(&scene, &understood.report).await),
+            true => Some(examined(&*self.evidence, &scene, &understood.report, &self.settings).await),
             false => None,
         };
         let tokens_used = reply.tokens_used;
@@ -127,7 +129,14 @@ impl Trial {
         if let (Some(request), Some(id)) = (&mut request, &reply.answers) {
             request.id = Some(id.clone());
         }
-        let surroundings = Surroundings { request: request.as_ref(), ..Surroundings::default() };
+        let output = self.scene.output_directory.as_ref().map(|folder| folder.to_string_lossy());
+        let surroundings = Surroundings {
+            request: request.as_ref(),
+            agent: Some(&self.job.agent),
+            phase: self.phase.as_deref(),
+            output_directory: output.as_deref(),
+            ..Surroundings::default()
+        };
         let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
         if !judgement.valid {
             let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
@@ -154,8 +163,15 @@ fn refused(message: String) -> Finished {
 }
 
 /// Examines a report that was recorded before.
-pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report) -> Finished {
-    Finished::Examined(evidence.examine(&scene, &report).await)
+pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report, settings: Settings) -> Finished {
+    Finished::Examined(examined(&*evidence, &scene, &report, &settings).await)
+}
+
+/// Looks at every claim, and marks what may pass all the same.
+async fn examined(evidence: &dyn Evidence, scene: &Scene, report: &Report, settings: &Settings) -> Vec<Examined> {
+    let mut examined = evidence.examine(scene, report).await;
+    evidence::allow(&mut examined, settings);
+    examined
 }
 
 /// Runs the command of a check phase.

@@ -60,6 +60,7 @@ pub(super) fn detect(node: &Node<'_>) -> bool {
 }
 
 pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
+    reader.require_names(metadata_block::NAMES, &node);
     let Node::Object(members) = node else {
         reader.wrong_type("an object", node);
         return None;

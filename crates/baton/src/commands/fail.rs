@@ -54,8 +54,14 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
-    let intake =
-        Intake { settings: &session.settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
+    let intake = Intake {
+        settings: &session.settings,
+        dialect: options.dialect,
+        request: None,
+        handoff: None,
+        workspace: None,
+        by_name: true,
+    };
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
     let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
     let document = taken.into_iter().next().map(|taken| taken.written);

@@ -62,7 +62,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         let request = accepted_request(&session.events_of(&handoff).await?)?;
-        let Some(taken) = take(options, &session, &request, workspace.as_ref(), output)? else { return Ok(Exit::No) };
+        let Some(taken) = take(options, &session, &handoff, &request, workspace.as_ref(), output)? else {
+            return Ok(Exit::No);
+        };
         let Some(next) = following(options, &session, &handoff, output)? else { return Ok(Exit::No) };
         let command = command(options, taken)?;
         if !next.is_empty() && !completes(&command) {
@@ -82,6 +84,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 fn take(
     options: &Options,
     session: &Session,
+    handoff: &Handoff,
     request: &Written,
     workspace: Option<&Folder>,
     output: &Output,
@@ -91,6 +94,7 @@ fn take(
         settings: &session.settings,
         dialect: options.dialect,
         request: request.as_ref(),
+        handoff: Some(handoff),
         workspace,
         by_name: true,
     };
@@ -105,7 +109,14 @@ fn following(
     handoff: &Handoff,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
-    let intake = Intake { settings: &session.settings, dialect: None, request: None, workspace: None, by_name: true };
+    let intake = Intake {
+        settings: &session.settings,
+        dialect: None,
+        request: None,
+        handoff: None,
+        workspace: None,
+        by_name: true,
+    };
     let Some(taken) = intake.take(&options.next, Kind::Request, options.json, output)? else { return Ok(None) };
     let accept = |taken: &Taken| {
         let run = Some(handoff.run.clone());

@@ -67,8 +67,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--id and --key are for one request, but several are given"));
     }
     let settings = options.store.settings()?;
-    let intake =
-        Intake { settings: &settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
+    let intake = Intake {
+        settings: &settings,
+        dialect: options.dialect,
+        request: None,
+        handoff: None,
+        workspace: None,
+        by_name: true,
+    };
     let Some(taken) = intake.take(&options.files, Kind::Request, options.json, output)? else { return Ok(Exit::No) };
     let session = Session::open(&options.store, Access::Change)?;
     session.run(async {

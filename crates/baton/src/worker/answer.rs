@@ -14,8 +14,14 @@ use crate::store::dice;
 const FINDINGS_MAX: usize = 20;
 
 /// Says what the output of a command that ended well means for its handoff.
-pub(super) fn of_output(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Command {
-    match report(output, fence, request, settings) {
+pub(super) fn of_output(
+    output: &[u8],
+    fence: u64,
+    request: &Written,
+    known: Surroundings<'_>,
+    settings: &Settings,
+) -> Command {
+    match report(output, fence, request, known, settings) {
         Ok(command) => command,
         Err(why) => failed(fence, Failure::new(Code::validation_failed(), why)),
     }
@@ -31,13 +37,19 @@ pub(super) fn failed(fence: u64, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: dice() })
 }
 
-fn report(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Result<Command, String> {
+fn report(
+    output: &[u8],
+    fence: u64,
+    request: &Written,
+    known: Surroundings<'_>,
+    settings: &Settings,
+) -> Result<Command, String> {
     if is_blank(output) {
         return Err("the command wrote nothing to stdout; it must write its report there".to_owned());
     }
     let reading = baton_protocol::read(output, Hints::default());
     let asked = outcome::request(request);
-    let surroundings = Surroundings { request: asked.as_ref(), ..Surroundings::default() };
+    let surroundings = Surroundings { request: asked.as_ref(), ..known };
     let judgement = baton_protocol::judge(output, &reading, &surroundings, settings);
     let (Some(dialect), Some(Document::Report(report))) = (reading.dialect, &reading.document) else {
         return Err(match &reading.document {
@@ -73,7 +85,7 @@ mod tests {
 
     fn of(output: &str) -> Command {
         let request = Written::new(Dialect::Task, r#"{"task_id": "t", "phase": "write", "instructions": "x"}"#);
-        of_output(output.as_bytes(), 3, &request, &Settings::default())
+        of_output(output.as_bytes(), 3, &request, Surroundings::default(), &Settings::default())
     }
 
     fn code(command: &Command) -> Option<&str> {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::stop::Stop;
 use super::{Worker, answer, passes, patience};
 use crate::moment::briefly;
+use crate::outcome;
 use crate::render;
 
 /// The longest that notes may be in the environment: Linux takes 128 KiB for one variable.
@@ -97,7 +98,9 @@ impl Worker {
         let work = tokio::select! {
             ended = running.end() => match ended {
                 Ended::Exited { status, stdout, .. } if status.success() => {
-                    let command = Box::new(answer::of_output(&stdout, fence, &claimed.request, &self.settings));
+                    let known = outcome::surroundings(&claimed.handoff);
+                    let command = answer::of_output(&stdout, fence, &claimed.request, known, &self.settings);
+                    let command = Box::new(command);
                     if answer::is_blank(&stdout) { Work::Silent(command) } else { Work::Done(command) }
                 }
                 Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
