@@ -24,6 +24,7 @@ const FILLER: u32 =
 ///   percentage, a version or a range, a short label such as P0, a question with "or".
 /// * One point: a bare number, a quoted value, and every word that is not filler. Words of
 ///   other languages are never filler; scripts without spaces earn a point per two characters.
+/// * One point more: a number before a kind of work product ("12 tests"), a word after "no".
 /// * No points, filler: pronouns, articles and prepositions; verbs and states of doing (done,
 ///   add, fixed, works, ready); objects that fit any project (task, code, changes, tests,
 ///   module, issue); pointers out of the text (see above, as discussed); talk of going on (in
@@ -33,10 +34,12 @@ pub fn vague(text: &str) -> Option<&'static str> {
     let mut weight = 0;
     let mut seen = 0;
     let mut count = 0;
+    let mut before: Option<Token> = None;
     for token in tokens(text) {
         count += 1;
         seen |= token.flags;
-        weight += points(&token);
+        weight += points(&token) + before.map_or(0, |before| extra(&before, &token));
+        before = Some(token);
         if weight >= ENOUGH {
             return None;
         }
@@ -65,6 +68,13 @@ fn points(token: &Token) -> u32 {
         Shape::Word => u32::from(token.letters > 1),
     };
     shape + u32::from(token.quoted)
+}
+
+/// Two words can say more together than alone: "12 tests" is a result, and so is "no conflicts".
+fn extra(before: &Token, token: &Token) -> u32 {
+    let counted = matches!(before.shape, Shape::Number | Shape::Amount) && token.flags & words::ARTIFACT != 0;
+    let none = before.flags & words::NONE != 0 && token.shape == Shape::Word && points(token) > 0;
+    u32::from(!before.ends && (counted || none))
 }
 
 const fn reason(seen: u32) -> &'static str {
