@@ -10,7 +10,7 @@ pub mod words;
 
 pub(crate) use macros::{vocabulary, wire};
 pub use scalars::Label;
-pub use words::{closest, same_word, suggest};
+pub use words::{closest, fits, same_word, suggest};
 
 use std::borrow::Cow;
 
