@@ -281,9 +281,9 @@ rules! {
     summary_over_budget
     long_summary
     raw_dump_in_summary
-    implicit_context
     missing_verification
     other_output_directory
+    implicit_context
     artifact_unreferenced
     unknown_artifact_type
     unmeasurable_criterion

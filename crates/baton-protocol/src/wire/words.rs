@@ -71,10 +71,13 @@ mod tests {
         for word in ["frontend-lead", "Frontend_Lead", "frontend developer", "frontend-"] {
             assert!(fits("frontend-*", word), "{word}");
         }
-        for (pattern, word) in [("*", "anything"), ("security*", "security_hole"), ("*-lead", "tool_lead"), ("a*b*c", "a-b-c")] {
+        for (pattern, word) in
+            [("*", "anything"), ("security*", "security_hole"), ("*-lead", "tool_lead"), ("a*b*c", "a-b-c")]
+        {
             assert!(fits(pattern, word), "{pattern} {word}");
         }
-        for (pattern, word) in [("frontend-*", "frontendish"), ("*-lead", "leader"), ("ab*b", "ab"), ("lead", "leads")] {
+        for (pattern, word) in [("frontend-*", "frontendish"), ("*-lead", "leader"), ("ab*b", "ab"), ("lead", "leads")]
+        {
             assert!(!fits(pattern, word), "{pattern} {word}");
         }
         assert!(fits("tool-*", "tool-l*") && fits("*", "tool-*"));
