@@ -10,6 +10,8 @@ mod elsewhere;
 mod gates;
 #[path = "run/hostile.rs"]
 mod hostile;
+#[path = "run/judged.rs"]
+mod judged;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]

@@ -176,6 +176,7 @@ impl<'r> Brief<'r> {
             mandatory_skills: self.mandatory_skills(),
             writes: self.writes(),
             others_write: self.others_write(),
+            names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: None,
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),
