@@ -23,7 +23,16 @@ pub fn read(bytes: &[u8]) {
             _ => None,
         };
         let path = Some("handoffs/pending/hoff-1.json");
-        judge(bytes, &reading, &Surroundings { path, request, workspace: Some(&Somewhere), schemas: Some(&Somewhere) });
+        let known = Surroundings {
+            path,
+            request,
+            workspace: Some(&Somewhere),
+            schemas: Some(&Somewhere),
+            agent: Some("developer"),
+            phase: Some("tools/implementation"),
+            output_directory: Some("/w/out"),
+        };
+        judge(bytes, &reading, &known);
     }
 }
 

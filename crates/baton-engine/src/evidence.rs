@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_protocol::model::{Report, Request};
+use baton_protocol::rules::Rule;
+use baton_protocol::settings::Level;
+use baton_protocol::{Settings, Severity};
 use serde::{Deserialize, Serialize};
 
 /// Looks at what a report claims.
@@ -48,6 +51,8 @@ pub struct Scene {
     pub others_write: Vec<String>,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.
     pub views: Vec<PathBuf>,
+    /// Whether every new file must be named: the artifacts of a package are all that was made.
+    pub names_new_files: bool,
     /// The transcript of the agent's session, where there is one.
     pub transcript: Option<PathBuf>,
     /// Variables that commands are given: name and value.
@@ -90,6 +95,9 @@ pub struct Examined {
     /// The SHA-256 of the file that the claim is about, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// Why the claim need not be so: the workflow or the project lets it pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<String>,
 }
 
 /// Whether a claim is so.
@@ -104,10 +112,69 @@ pub enum Finding {
     Unverifiable,
 }
 
-/// Says what was refuted, one line each; `None` if nothing was.
+/// Marks what the workflow or the project lets pass: a rule that may be broken, or that is less than an error.
+///
+/// The default severity of a rule does not count here, only what somebody has configured.
+pub fn allow(examined: &mut [Examined], settings: &Settings) {
+    for examined in examined.iter_mut().filter(|examined| examined.verdict == Finding::Refuted) {
+        let Some(rule) = Rule::find(&examined.rule) else { continue };
+        let level = match settings.levels.get(rule.name) {
+            Some(Level::Off) => Some("off"),
+            Some(Level::At(severity)) if *severity < Severity::Error => Some(severity.as_str()),
+            Some(Level::At(_)) | None => None,
+        };
+        let permission = settings.permission(rule).map(|permission| permission.reason.clone());
+        examined.allowed = permission.or_else(|| level.map(|level| format!("{} is set to {level}", rule.name)));
+    }
+}
+
+/// Says what was refuted and is not allowed, one line each; `None` if nothing was.
 pub fn refuted(examined: &[Examined]) -> Option<String> {
-    let refuted = examined.iter().filter(|examined| examined.verdict == Finding::Refuted);
-    let lines: Vec<String> =
-        refuted.map(|examined| format!("{}: {} — {}", examined.rule, examined.claim, examined.seen)).collect();
+    let counts = |examined: &&Examined| examined.verdict == Finding::Refuted && examined.allowed.is_none();
+    let lines: Vec<String> = examined
+        .iter()
+        .filter(counts)
+        .map(|examined| format!("{}: {} — {}", examined.rule, examined.claim, examined.seen))
+        .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_protocol::settings::Permission;
+
+    use super::*;
+
+    fn skill() -> Vec<Examined> {
+        vec![Examined {
+            rule: "skill-missing".to_owned(),
+            claim: "mandatory skill x".to_owned(),
+            verdict: Finding::Refuted,
+            seen: "not named in the report".to_owned(),
+            sha256: None,
+            allowed: None,
+        }]
+    }
+
+    #[test]
+    fn refuted_claim_counts_unless_somebody_allows_it() {
+        let mut examined = skill();
+        allow(&mut examined, &Settings::default());
+        assert!(refuted(&examined).is_some());
+        let reason = "we only log it".to_owned();
+        let permissions = vec![Permission { rule: "skill-missing".to_owned(), reason: reason.clone() }];
+        allow(&mut examined, &Settings { permissions, ..Settings::default() });
+        assert_eq!((refuted(&examined), examined[0].allowed.clone()), (None, Some(reason)));
+    }
+
+    #[test]
+    fn only_an_error_refutes_a_report() {
+        for (level, counts) in [("off", false), ("info", false), ("warning", false), ("error", true)] {
+            let mut examined = skill();
+            let levels = [("skill-missing", Level::parse(level).expect("a level"))].into();
+            allow(&mut examined, &Settings { levels, ..Settings::default() });
+            assert_eq!(refuted(&examined).is_some(), counts, "{level}");
+            assert_eq!(examined[0].verdict, Finding::Refuted);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Where a report goes: the rows of the workflow, then the built-in table, and in the end a person.
 
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::wire::same_word;
+use baton_protocol::wire::{fits, same_word};
 use baton_protocol::workflow::{DEFAULT_ROUTES, HUMAN, Route, Workflow};
 
 /// Where something goes.
@@ -66,11 +66,10 @@ struct Said<'a> {
 
 impl Said<'_> {
     fn fits(&self, row: &Route) -> bool {
-        let is_agent = |pattern: &str| pattern == "*" || same_word(pattern, self.agent);
         let is_said = |wanted: Option<&str>, said: Option<&str>| {
-            wanted.is_none_or(|wanted| said.is_some_and(|said| same_word(wanted, said)))
+            wanted.is_none_or(|wanted| said.is_some_and(|said| fits(wanted, said)))
         };
-        row.agent.as_deref().is_none_or(is_agent)
+        row.agent.as_deref().is_none_or(|pattern| fits(pattern, self.agent))
             && row.status.unwrap_or(Outcome::Blocked) == self.status
             && is_said(row.reason.as_deref(), self.reason)
             && is_said(row.verdict.as_deref(), self.verdict)

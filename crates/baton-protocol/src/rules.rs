@@ -269,6 +269,7 @@ rules! {
     carriage_return
     invented_timestamp
     absolute_path
+    bad_coverage
     blocked_without_reason
     blocked_without_attempts
     blocked_names_next_agent
@@ -279,9 +280,13 @@ rules! {
     vague_summary
     vague_context
     summary_over_budget
+    long_summary
     raw_dump_in_summary
+    missing_verification
+    other_output_directory
     implicit_context
     artifact_unreferenced
+    unknown_artifact_type
     unmeasurable_criterion
     unmeasurable_constraint
     question_without_priority
@@ -293,6 +298,7 @@ rules! {
     report_echo_mismatch
     decision_contradicts_status
     proceed_with_failed_check
+    output_contradicts_claim
     overall_contradicts_checks
     aggregation_mismatch
     findings_shape

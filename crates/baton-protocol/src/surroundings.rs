@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::model::Request;
 use crate::schema::Compiled;
+use crate::wire::same_word;
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,12 +59,26 @@ pub struct Surroundings<'a> {
     pub workspace: Option<&'a dyn Workspace>,
     /// The schemas that its data must satisfy.
     pub schemas: Option<&'a dyn Schemas>,
+    /// The agent that the document must be from.
+    pub agent: Option<&'a str>,
+    /// The path of the phase that the agent worked in, such as `tools/get-issue/build`.
+    pub phase: Option<&'a str>,
+    /// The output directory that the agent was given.
+    pub output_directory: Option<&'a str>,
 }
 
 impl Surroundings<'_> {
     /// Returns the name of the folder that holds the document.
     pub fn folder(&self) -> Option<&str> {
         self.path?.rsplit('/').nth(1)
+    }
+
+    /// Returns whether a word names the phase that the agent worked in: its whole path, its last part, or as the
+    /// request calls it.
+    pub fn is_own_phase(&self, word: &str) -> bool {
+        let path = self.phase.into_iter().flat_map(|path| [path, path.rsplit('/').next().unwrap_or(path)]);
+        let asked = self.request.and_then(|request| request.phase.as_ref()).map(ToString::to_string);
+        path.map(str::to_owned).chain(asked).any(|own| same_word(&own, word))
     }
 }
 
@@ -75,6 +90,9 @@ impl fmt::Debug for Surroundings<'_> {
             .field("request", &self.request)
             .field("workspace", &self.workspace.is_some())
             .field("schemas", &self.schemas.is_some())
+            .field("agent", &self.agent)
+            .field("phase", &self.phase)
+            .field("output_directory", &self.output_directory)
             .finish()
     }
 }

@@ -10,7 +10,7 @@ pub mod words;
 
 pub(crate) use macros::{vocabulary, wire};
 pub use scalars::Label;
-pub use words::{closest, same_word, suggest};
+pub use words::{closest, fits, same_word, suggest};
 
 use std::borrow::Cow;
 
@@ -208,6 +208,16 @@ impl Reader {
                 Finding::new(&rules::missing_field::RULE, Place::Value(pointer), message)
                     .help(format!("add `{name}`: {}", lower_first(meaning))),
             );
+        }
+    }
+
+    /// Reports required members that are there, but blank: a name must not be empty.
+    pub fn require_names(&mut self, names: &[&str], node: &Node<'_>) {
+        let is_blank = |name: &&&str| node.get(name).and_then(Node::as_text).is_some_and(|text| text.trim().is_empty());
+        for name in names.iter().filter(is_blank) {
+            let place = Place::Value(join(&self.pointer(), name));
+            let finding = Finding::new(&rules::missing_field::RULE, place, format!("`{name}` is blank"));
+            self.findings.push(finding.help(format!("fill in `{name}`")));
         }
     }
 

@@ -243,11 +243,11 @@ wire! {
 
     /// What follows from a report.
     pub struct Route {
-        /// Of which agent; `*` for all.
+        /// Of which agent; `*` for all, `frontend-*` for those whose names begin so.
         optional agent: Option<String>,
         /// With which status; `blocked` unless given.
         optional status: Option<Outcome>,
-        /// With which reason; any unless given.
+        /// With which reason, or a pattern such as `security*`; any unless given.
         optional reason: Option<String>,
         /// With which verdict of a reviewer; any unless given.
         optional verdict: Option<String>,

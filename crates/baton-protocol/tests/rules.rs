@@ -1,7 +1,7 @@
 //! Every rule has a fixture that fails, one that passes, and a snapshot of what people see.
 //!
 //! `tests/fixtures/RULE/fail*` must be found by the rule and `pass*` must not; both may be folders. Around them
-//! may stand `request.json` (what they answer), `schemas/` (what requests name) and `workspace/` (what claims are about).
+//! may stand `request.json` (what they answer), `turn.json` (whose turn it was in a run), `schemas/` (what requests name) and `workspace/` (what claims are about).
 //! Fixtures of the group `workflow` are workflow files, with the files that they speak of beside them.
 //! Rules that are applied when work is examined have their fixtures where that happens, with real processes and files.
 
@@ -97,11 +97,17 @@ fn judge_document(file: &Path, folder: &Path) -> Judgement {
     let request = request(folder);
     let workspace = Some(Folder(folder.join("workspace"))).filter(|folder| folder.0.exists());
     let schemas = Some(Folder(folder.join("schemas"))).filter(|folder| folder.0.exists());
+    let turn: Value = fs::read(folder.join("turn.json"))
+        .map(|bytes| serde_json::from_slice(&bytes).expect("a turn is JSON"))
+        .unwrap_or_default();
     let surroundings = Surroundings {
         path: Some(&path),
         request: request.as_ref(),
         workspace: workspace.as_ref().map(|folder| folder as &dyn Workspace),
         schemas: schemas.as_ref().map(|folder| folder as &dyn Schemas),
+        agent: turn["agent"].as_str(),
+        phase: turn["phase"].as_str(),
+        output_directory: turn["output_directory"].as_str(),
     };
     let hints = Hints { format: Format::of_path(&path), dialect: None };
     let reading = baton_protocol::read(&bytes, hints);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_agents::workspace::Folder;
+use baton_engine::Handoff;
 use baton_engine::handoff::Written;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
@@ -11,6 +12,7 @@ use baton_protocol::{Dialect, Hints, Kind, Reading, Settings, Surroundings};
 
 use crate::command_error::CommandError;
 use crate::discover::{Input, NotRead};
+use crate::outcome;
 use crate::output::Output;
 use crate::render;
 use crate::report::{Checked, Report};
@@ -38,6 +40,8 @@ pub(crate) struct Intake<'a> {
     pub dialect: Option<Dialect>,
     /// The request that the documents answer.
     pub request: Option<&'a Request>,
+    /// The handoff that they are handed in for.
+    pub handoff: Option<&'a Handoff>,
     /// The workspace that their claims are about.
     pub workspace: Option<&'a Folder>,
     /// Whether the name of a file tells its format; what agents leave behind is called as it may.
@@ -110,6 +114,7 @@ impl Intake<'_> {
             request: self.request,
             workspace: self.workspace.map(|folder| folder as &dyn Workspace),
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
+            ..self.handoff.map(outcome::surroundings).unwrap_or_default()
         };
         let judgement = baton_protocol::judge(&bytes, &reading, &surroundings, self.settings);
         let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(|document| document.kind().as_str()));

@@ -8,7 +8,7 @@ use baton_engine::lifecycle::{Command, Ending, Fail, Report};
 use baton_protocol::model::request::Party;
 use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
 use baton_protocol::model::{self, Document, Kind, Request};
-use baton_protocol::{Dialect, Hints};
+use baton_protocol::{Dialect, Hints, Surroundings};
 
 use crate::store::dice;
 
@@ -103,7 +103,15 @@ fn is_same(package: &Request, asked: &Written, written: &Written) -> bool {
     from.is_some() && from != to && request(asked).is_some_and(|asked| way(&asked) == (from, to))
 }
 
-/// Reads the request that an answer is about.
+/// Returns whom a report must be from and what phase it must be about, if a run has asked for it.
+pub(crate) fn surroundings(handoff: &Handoff) -> Surroundings<'_> {
+    let Some(step) = &handoff.terms.step else { return Surroundings::default() };
+    // Who helps works in a phase of somebody else's.
+    let phase = step.role.is_phase().then_some(step.phase.as_str());
+    Surroundings { agent: Some(&handoff.terms.to), phase, ..Surroundings::default() }
+}
+
+/// Reads the request that a report answers.
 pub(crate) fn request(written: &Written) -> Option<Request> {
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     match baton_protocol::read(written.text.as_bytes(), hints).document {

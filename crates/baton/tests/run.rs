@@ -12,6 +12,8 @@ mod folder_agents;
 mod gates;
 #[path = "run/hostile.rs"]
 mod hostile;
+#[path = "run/judged.rs"]
+mod judged;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]

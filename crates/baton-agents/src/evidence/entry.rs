@@ -5,7 +5,8 @@ use baton_protocol::rules::Rule;
 
 /// Puts down what came out under a rule.
 pub(super) fn entry(rule: &Rule, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    Examined { rule: rule.name.to_owned(), claim: claim.into(), verdict, seen: seen.into(), sha256: None }
+    let (rule, claim, seen) = (rule.name.to_owned(), claim.into(), seen.into());
+    Examined { rule, claim, verdict, seen, sha256: None, allowed: None }
 }
 
 /// Puts down that a claim is so.

@@ -31,7 +31,11 @@ struct Comparison<'a> {
 /// Says whether a report and a scene say anything about changes, so that looking is worth it.
 pub(super) fn is_worth_it(scene: &Scene, report: &Report) -> bool {
     let sources = !report.source_files_verified.is_empty() && !scene.others_write.is_empty();
-    named::claims_a_list(report) || !scene.writes.is_empty() || !handed_over(scene).is_empty() || sources
+    named::claims_a_list(report)
+        || scene.names_new_files
+        || !scene.writes.is_empty()
+        || !handed_over(scene).is_empty()
+        || sources
 }
 
 /// Compares what a report says about changes with the changes.
@@ -77,14 +81,16 @@ impl Comparison<'_> {
 
     /// Looks for changed files that the report should name.
     fn undeclared(&self) -> Vec<Examined> {
-        if !named::claims_a_list(self.report) {
-            return Vec::new();
-        }
+        let all = named::claims_a_list(self.report);
+        let claim = match (all, self.scene.names_new_files) {
+            (true, _) => "these files were changed, and no others",
+            (false, true) => "these files were made, and no others",
+            (false, false) => return Vec::new(),
+        };
         let rule = &modified_not_declared::RULE;
-        let claim = "these files were changed, and no others";
         let feature = Places::new(self.root, &self.report.feature_directory);
         let fine = |path: &str| self.named.hold(path) || feature.hold(path) || self.others.fit(path);
-        match self.strangers(fine) {
+        match self.strangers(|path, change| fine(path) || (!all && change != Change::Created)) {
             Err(why) => vec![unverifiable(rule, claim, why)],
             Ok(strangers) if strangers.is_empty() => vec![verified(rule, claim, "nothing else has changed")],
             Ok(strangers) => tell(strangers, |seen| refuted(rule, claim, seen)),
@@ -99,7 +105,7 @@ impl Comparison<'_> {
         let rule = &writes_outside::RULE;
         let claim = format!("only {} was written", self.scene.writes.join(", "));
         let writes = Patterns::new(&self.scene.writes);
-        match self.strangers(|path| writes.fit(path) || self.others.fit(path)) {
+        match self.strangers(|path, _| writes.fit(path) || self.others.fit(path)) {
             Err(why) => vec![unverifiable(rule, claim, why)],
             Ok(strangers) if strangers.is_empty() => vec![verified(rule, claim, "nothing else has changed")],
             Ok(strangers) => tell(strangers, |seen| refuted(rule, claim.clone(), seen)),
@@ -130,9 +136,9 @@ impl Comparison<'_> {
     }
 
     /// Lists what changed and is not fine, in words.
-    fn strangers(&self, fine: impl Fn(&str) -> bool) -> Result<Vec<String>, &'static str> {
+    fn strangers(&self, fine: impl Fn(&str, Change) -> bool) -> Result<Vec<String>, &'static str> {
         let during = self.changes.during()?;
-        let strangers = during.iter().filter(|(path, _)| !fine(path));
+        let strangers = during.iter().filter(|(path, change)| !fine(path, **change));
         Ok(strangers.map(|(path, change)| format!("`{path}` was {}", change.as_str())).collect())
     }
 }

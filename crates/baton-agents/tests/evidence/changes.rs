@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use baton_engine::evidence::{Evidence, Finding};
 use baton_protocol::model::Report;
 
-use crate::stage::{Stage, modified, owned, refuted, rules_with, shown};
+use crate::stage::{Stage, made, modified, owned, refuted, rules_with, shown};
 
 #[tokio::test]
 async fn created_changed_and_deleted_files_are_told_apart() {
@@ -267,4 +267,18 @@ async fn many_surprises_are_counted() {
     let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
     assert_eq!(examined.len(), 1 + 20 + 1);
     assert_eq!(examined.last().unwrap().seen, "so were 10 more files");
+}
+
+#[tokio::test]
+async fn package_must_name_every_file_that_was_made() {
+    let mut stage = Stage::repository();
+    stage.scene.names_new_files = true;
+    let work =
+        |stage: &Stage| _ = stage.write("docs/plan.md", "2").write("undeclared.txt", "3").write("src/quota.rs", "4");
+    let examined = stage.attempt(work, &made(&["docs/plan.md"])).await;
+    // What was only changed need not be named: a package has no place for it.
+    assert_eq!(refuted(&examined), ["modified-not-declared"], "{}", shown(&examined));
+    assert!(shown(&examined).contains("`undeclared.txt` was created"), "{}", shown(&examined));
+    let examined = stage.examine(&made(&["docs/plan.md", "undeclared.txt"])).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
 }

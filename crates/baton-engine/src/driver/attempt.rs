@@ -9,7 +9,7 @@ use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply};
 use crate::answer::{self, Answer, Successors, Understood};
-use crate::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use crate::evidence::{self, Check, Evidence, Examined, Outcome, Scene};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
 
@@ -63,6 +63,8 @@ pub(super) struct Trial {
     /// What others may change who began while this one works.
     pub(super) newcomers: Newcomers,
     pub(super) dialect: Option<Dialect>,
+    /// The path of the phase, unless this is help for somebody else's.
+    pub(super) phase: Option<String>,
     /// The agents that come next anyway.
     pub(super) following: Vec<String>,
     pub(super) acknowledge: bool,
@@ -109,7 +111,7 @@ impl Trial {
         let mut scene = self.scene.clone();
         scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         let examined = match quick {
-            true => Some(self.evidence.examine(&scene, &understood.report).await),
+            true => Some(examined(&*self.evidence, &scene, &understood.report, &self.settings).await),
             false => None,
         };
         let tokens_used = reply.tokens_used;
@@ -150,7 +152,14 @@ impl Trial {
         if let (Some(request), Some(id)) = (&mut request, &reply.answers) {
             request.id = Some(id.clone());
         }
-        let surroundings = Surroundings { request: request.as_ref(), ..Surroundings::default() };
+        let output = self.scene.output_directory.as_ref().map(|folder| folder.to_string_lossy());
+        let surroundings = Surroundings {
+            request: request.as_ref(),
+            agent: Some(&self.job.agent),
+            phase: self.phase.as_deref(),
+            output_directory: output.as_deref(),
+            ..Surroundings::default()
+        };
         let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
@@ -193,8 +202,15 @@ impl Failed {
 }
 
 /// Examines a report that was recorded before.
-pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report) -> Finished {
-    Finished::Examined(evidence.examine(&scene, &report).await)
+pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report, settings: Settings) -> Finished {
+    Finished::Examined(examined(&*evidence, &scene, &report, &settings).await)
+}
+
+/// Looks at every claim, and marks what may pass all the same.
+async fn examined(evidence: &dyn Evidence, scene: &Scene, report: &Report, settings: &Settings) -> Vec<Examined> {
+    let mut examined = evidence.examine(scene, report).await;
+    evidence::allow(&mut examined, settings);
+    examined
 }
 
 /// Runs the command of a check phase.

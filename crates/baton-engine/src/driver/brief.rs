@@ -213,6 +213,7 @@ impl<'r> Brief<'r> {
             writes: self.writes(),
             others_write: self.others_write(),
             views: view::kept(self.run),
+            names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: None,
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),

@@ -319,7 +319,7 @@ impl<'d> Lead<'d> {
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };
         self.driver.audience.hear(&self.run, &news);
         let handle = if let (true, Some(report)) = (verifying, report) {
-            let (id, examine) = (id.clone(), attempt::examine(evidence, scene, report));
+            let (id, examine) = (id.clone(), attempt::examine(evidence, scene, report, self.driver.judging(&brief)));
             self.tasks.spawn(async move { (id, Outcome::Work(fence, examine.await)) })
         } else if tracked.step.role == Role::Check {
             let (id, check) = (id.clone(), attempt::check(evidence, scene, brief::command(brief.located.phase())));
@@ -343,6 +343,7 @@ impl<'d> Lead<'d> {
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
+                phase: brief.phase().map(|_| tracked.step.phase.clone()),
                 acknowledge: brief.agent.is_some_and(|agent| agent.acknowledge == Some(true)),
                 settings: self.driver.judging(&brief),
             };

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use baton_protocol::Settings;
-use baton_protocol::settings::Permission;
+use baton_protocol::rules::summary_over_budget;
+use baton_protocol::settings::{Level, Permission};
+use baton_protocol::{Settings, Severity};
 
 use super::brief::Brief;
 use super::lead::claim;
@@ -128,6 +129,8 @@ pub(crate) fn judging(settings: &Settings, located: &Located<'_>) -> Settings {
     settings.phases.extend(located.siblings.iter().map(|phase| phase.id().to_owned()));
     if let Some(tokens) = workflow.limits.as_ref().and_then(|limits| limits.summary_tokens) {
         settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+        // A limit that somebody has set is one. A severity that the project has set stays.
+        settings.levels.entry(summary_over_budget::RULE.name).or_insert(Level::At(Severity::Error));
     }
     settings
 }

@@ -2,7 +2,7 @@
 
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::model::{Findings, Report};
-use baton_protocol::wire::same_word;
+use baton_protocol::wire::{Label, same_word};
 use baton_protocol::workflow::Phase;
 
 use super::values::{context, names};
@@ -288,7 +288,7 @@ fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: 
 }
 
 /// Says whether it is one of several that run at the same time, and are judged together.
-fn is_branch(run: &Run, tracked: &Tracked) -> bool {
+pub(super) fn is_branch(run: &Run, tracked: &Tracked) -> bool {
     let within = tracked.step.within.as_ref().and_then(|within| run.find(within));
     let group = within.and_then(|group| run.definition.locate(&group.step.phase));
     group.is_some_and(|located| !located.phase().parallel.is_empty())
@@ -400,15 +400,24 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
         None => decided(Turn::End, "end", &format!("{} was the last phase", phase.id())),
     };
     decided.route.skipped = skipped;
-    decided.route.instead_of = advice(report, next.and_then(|next| next.agent.as_deref()));
+    decided.route.instead_of = advice(report, next);
     Ok(decided)
 }
 
 /// What the agent advised, where it is not followed.
-fn advice(report: Option<&Report>, agent: Option<&str>) -> Option<String> {
-    let advised = report?.next_agent()?;
-    let followed = agent.is_some_and(|agent| same_word(agent, advised));
-    (!followed && !same_word(advised, ORCHESTRATOR)).then(|| format!("{advised}, as the agent advised"))
+fn advice(report: Option<&Report>, next: Option<&Phase>) -> Option<String> {
+    let report = report?;
+    let agent = report.next_agent().filter(|advised| {
+        let followed = next.and_then(|next| next.agent.as_deref()).is_some_and(|agent| same_word(agent, advised));
+        !followed && !same_word(advised, ORCHESTRATOR)
+    });
+    let phase = report.next.as_ref().and_then(|next| next.phase.as_ref()).and_then(Label::name).filter(|advised| {
+        let is_end = ["complete", "end"].iter().any(|word| same_word(word, advised));
+        !next.map_or(is_end, |next| same_word(next.id(), advised))
+    });
+    let phase = phase.map(|phase| format!("the phase {phase}"));
+    let advised: Vec<String> = phase.into_iter().chain(agent.map(str::to_owned)).collect();
+    (!advised.is_empty()).then(|| format!("{}, as the agent advised", advised.join(" and ")))
 }
 
 fn go(located: &Located<'_>, name: &str, why: &str, notes: Vec<Note>) -> Decided {

@@ -4,19 +4,21 @@ use baton_protocol::model::Request;
 use baton_protocol::model::request::{Context, OpenQuestion, Party};
 use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
 
-use super::enter::{agent_named, aside, policy};
+use super::enter::{self, agent_named, aside, policy};
 use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
+use super::turn::is_branch;
 use super::values::context;
+use crate::definition::Located;
 use crate::draft::Draft;
 use crate::handoff::{State, Terms};
 use crate::handover;
 use crate::id::HandoffId;
-use crate::lifecycle::{Command, Route};
+use crate::lifecycle::{Cancel, Command, Route};
 use crate::route::{Target, route};
 use crate::run::{Run, Tracked};
-use crate::step::{HUMAN, Role};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// Finds somebody who helps a blocked agent.
 pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
@@ -35,9 +37,14 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         }
         (_, _, target) => (target, routed.why),
     };
+    if let Target::Phase(name) = &target
+        && let Some(path) = way(&draft.run, blocked, &located, name)
+    {
+        return go_on_elsewhere(draft, id, &path, why);
+    }
     let to = match &target {
         Target::Agent(name) if *name != agent => name.clone(),
-        // A phase cannot give its result back: a person decides instead.
+        // A phase that cannot be reached from here helps nobody: a person decides instead.
         Target::Agent(_) | Target::Human | Target::Phase(_) => HUMAN.to_owned(),
     };
     match (asked_at_limit(&draft.run, blocked), limit(draft, &to, &blocked.step.phase)) {
@@ -68,6 +75,30 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let route = Route { to, why, instead_of: None, skipped: Vec::new() };
     draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
     aside(draft, id, role, terms, request)
+}
+
+/// Returns the path of a phase that a blocked one may lead to: one beside it. What runs at the same time as others
+/// cannot lead into them, and who only helps leads nowhere.
+fn way(run: &Run, blocked: &Tracked, located: &Located<'_>, name: &str) -> Option<String> {
+    let beside = located.siblings.iter().find(|phase| phase.id() == name)?;
+    (blocked.step.role == Role::Work && !is_branch(run, blocked)).then(|| located.path_of(beside))
+}
+
+/// Goes on with another phase in place of a blocked one. A phase cannot give its result back to the blocked agent, so
+/// that one is called off, and hands over to the phase what it said.
+fn go_on_elsewhere(draft: &mut Draft, id: &HandoffId, path: &str, why: String) -> Result<(), String> {
+    let blocked = draft.run.find(id).ok_or("it is gone")?;
+    if !matches!(asked_at_limit(&draft.run, blocked), Asked::GoOn)
+        && let Some(limit) = enter::limit(draft, path)
+    {
+        return gates::at_limit(draft, id, &limit);
+    }
+    let within = blocked.step.within.clone();
+    let cancel = Cancel { by: ORCHESTRATOR.to_owned(), reason: Some(why.clone()) };
+    draft.apply(id, Command::Cancel(cancel)).map_err(|refusal| refusal.to_string())?;
+    let route = Route { to: path.to_owned(), why, instead_of: None, skipped: Vec::new() };
+    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
+    enter::enter(draft, path, within, Some(id), Vec::new())
 }
 
 fn limit(draft: &Draft, to: &str, phase: &str) -> Option<String> {

@@ -91,6 +91,22 @@ routes:\n  - {agent: dev, reason: legal, to: lead}\n  - {agent: '*', reason: unk
 }
 
 #[test]
+fn agents_and_reasons_can_be_patterns() {
+    let workflow = workflow(
+        "name: a\nagents: {frontend-dev: {queue: true}, frontend-lead: {queue: true}, back: {queue: true}}\n\
+phases: [{id: p, agent: frontend-dev}]\n\
+routes:\n  - {agent: 'frontend-*', reason: 'security*', to: back}\n  - {agent: 'frontend-*', to: frontend-lead}\n  \
+- {agent: '*', reason: '*_failures', phase: p}\n",
+    );
+    let row = |agent, reason| blocked(&workflow, agent, reason).row;
+    assert_eq!(row("frontend-dev", "security_concern"), Row::Workflow(0));
+    assert_eq!(row("Frontend_Lead", "Security-Hole"), Row::Workflow(0));
+    assert_eq!(row("frontend-dev", "insecurity"), Row::Workflow(1));
+    assert_eq!(row("back", "test_failures"), Row::Workflow(2));
+    assert_eq!(row("back", "security_concern"), Row::Fallback);
+}
+
+#[test]
 fn an_agent_that_is_not_there_gets_nothing() {
     let workflow = workflow(
         "name: a\nagents: {integration-developer: {queue: true}}\nphases: [{id: p, agent: integration-developer}]\n",

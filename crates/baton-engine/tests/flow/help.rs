@@ -200,3 +200,74 @@ fn row_of_the_workflow_comes_before_the_built_in_table() {
     let play = Play::of(&flow).tell("build", [blocked("security_concern")]).play();
     assert!(play.story().contains("build.1 -> ops\nbuild.ops.1 to ops\nbuild.1 resumed by ops"), "{}", play.story());
 }
+
+const BACK_TO_DESIGN: &str = "name: f
+agents: {lead: {command: [./l]}, frontend-dev: {command: [./d]}, frontend-ops: {command: [./o]}}
+phases: [{id: design, agent: lead}, {id: build, agent: frontend-dev}, {id: ship, agent: frontend-ops}]
+limits: {visits_per_phase: 2}
+routes:
+  - {agent: 'frontend-*', reason: 'design*', phase: design}
+";
+
+#[test]
+fn blocked_report_can_be_routed_to_a_phase_which_goes_on_in_its_place() {
+    let play = Play::of(BACK_TO_DESIGN).tell("build", [blocked("design_gap"), complete("done")]).play();
+    assert_story(
+        &play,
+        "design.1 to lead
+         design.1 -> build
+         build.1 to frontend-dev
+         build.1 cancelled
+         build.1 -> design
+         design.2 to lead
+         design.2 -> build
+         build.2 to frontend-dev
+         build.2 -> ship
+         ship.1 to frontend-ops
+         ship.1 -> end
+         completed",
+    );
+    let asked = play.find("design.2").asked().unwrap();
+    assert_eq!(asked.from.as_ref().and_then(|from| from.agent.as_deref()), Some("frontend-dev"));
+    let context = asked.context.as_ref().unwrap();
+    assert_eq!(context.summary.as_deref(), Some("I need the scope of the token."));
+    assert_eq!(context.handed_over[0].handoff.as_deref(), Some("r.build.1"));
+}
+
+#[test]
+fn way_of_a_blocked_report_to_a_phase_is_limited() {
+    let play = Play::of(BACK_TO_DESIGN)
+        .tell("build", [blocked("design_gap"), blocked("design_gap"), complete("done")])
+        .tell("build?limit", [answers("continue")])
+        .play();
+    let story = play.story();
+    assert!(story.contains("build.limit.1 to human") && story.contains("build.2 cancelled"), "{story}");
+    assert!(story.contains("design.3 to lead"), "{story}");
+}
+
+#[test]
+fn phase_that_cannot_be_reached_from_a_blocked_agent_leaves_it_to_a_person() {
+    let flow = "name: f
+agents: {lead: {command: [./l]}, dev: {command: [./d]}, ops: {command: [./o]}}
+phases: [{id: design, agent: lead}, {id: work, parallel: [{id: build, agent: dev}, {id: docs, agent: ops}]}]
+routes: [{agent: dev, reason: gap, phase: docs}, {agent: ops, reason: gap, phase: design}]
+";
+    let play = Play::of(flow).tell("work/build", [blocked("gap")]).play();
+    assert!(play.story().contains("work.build.1 -> human"), "{}", play.story());
+}
+
+#[test]
+fn item_of_a_foreach_goes_on_elsewhere_and_still_passes() {
+    let flow = "name: f
+agents: {lead: {command: [./l]}, dev: {command: [./d]}}
+phases:
+  - id: tools
+    foreach: '[\"x\"]'
+    phases: [{id: design, agent: lead}, {id: build, agent: dev}]
+routes: [{agent: dev, reason: gap, phase: design}]
+";
+    let play = Play::of(flow).tell("tools/x/build", [blocked("gap"), complete("done")]).play();
+    let story = play.story();
+    assert!(story.contains("build.1 cancelled") && story.contains("design.2 to lead"), "{story}");
+    assert!(story.ends_with("completed"), "{story}");
+}

@@ -131,3 +131,25 @@ fn advice_is_followed_or_the_override_is_recorded() {
          completed",
     );
 }
+
+#[test]
+fn next_phase_that_is_not_followed_is_recorded() {
+    let flow =
+        format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob}}, {{id: c, agent: eve}}]");
+    let advises = |next: serde_json::Value| Act::Says(json!({"outcome": "complete", "next": next}));
+    let play = Play::of(&flow)
+        .tell("a", [advises(json!({"phase": "B", "agent": "bob"}))])
+        .tell("b", [advises(json!({"phase": "complete", "agent": "ana"}))])
+        .tell("c", [advises(json!({"phase": "complete"}))])
+        .play();
+    assert_story(
+        &play,
+        "a.1 to ana
+         a.1 -> b
+         b.1 to bob
+         b.1 -> c instead of the phase complete and ana, as the agent advised
+         c.1 to eve
+         c.1 -> end
+         completed",
+    );
+}

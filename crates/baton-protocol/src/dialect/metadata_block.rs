@@ -23,6 +23,9 @@ pub(super) const MARKS: &[&str] = &[
     "attempted",
 ];
 
+/// Members that must not be blank.
+pub(super) const NAMES: &[&str] = &["agent", "output_type", "feature_directory"];
+
 /// Where the canonical members stand in a block.
 pub(super) const POINTERS: &[(&str, &str)] = &[
     ("/from/agent", "/agent"),
@@ -99,6 +102,7 @@ fn is_context(handoff: &Node<'_>) -> bool {
 }
 
 pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
+    reader.require_names(NAMES, &node);
     let block = MetadataBlock::read(node, reader)?;
     Some(Document::Report(Box::new(block.into_report())))
 }

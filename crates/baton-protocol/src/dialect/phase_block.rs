@@ -9,7 +9,7 @@ use crate::model::Document;
 use crate::model::artifact::Artifact;
 use crate::model::report::{Blocker, Next, Report};
 use crate::tree::Node;
-use crate::wire::{Label, Reader, wire};
+use crate::wire::{Label, Reader, same_word, wire};
 
 /// Where the canonical members stand in a block.
 pub(super) const POINTERS: &[(&str, &str)] = &[
@@ -55,11 +55,16 @@ pub(super) fn detect(node: &Node<'_>) -> bool {
     let handoff = node.get("handoff");
     let routed = handoff.is_some_and(|handoff| handoff.has("next_phase") || handoff.has("blockers"));
     let own = marks(node, &["summary", "files_modified", "artifacts", "verification"]);
+    // Either may have been added to a metadata block; together they have not.
+    let told = node.has("summary") && marks(node, &["files_modified", "verification"]) > 0;
+    let reason = node.get("blocked_reason").and_then(Node::as_text);
+    let own_reason = reason.is_some_and(|reason| same_word(reason, "schema_discovery_failed"));
     let block = usize::from(node.has("status")) + marks(node, metadata_block::MARKS);
-    block >= 2 && (node.has("phase") || routed || own >= 3)
+    block >= 2 && (node.has("phase") || routed || own_reason || told || own >= 3)
 }
 
 pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
+    reader.require_names(metadata_block::NAMES, &node);
     let Node::Object(members) = node else {
         reader.wrong_type("an object", node);
         return None;

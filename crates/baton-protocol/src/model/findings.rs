@@ -17,6 +17,16 @@ vocabulary! {
         Low = "low",
     }
 
+    /// What kind of conflict it is.
+    pub enum ConflictType, "type of conflict", findings_shape {
+        /// A name is taken, or means something else.
+        Naming = "naming",
+        /// Things are done in another way here.
+        Pattern = "pattern",
+        /// Something else is needed, or in the way.
+        Dependency = "dependency",
+    }
+
     /// How bad a conflict is.
     pub enum ConflictSeverity, "severity", findings_shape {
         /// Must be solved first.
@@ -53,8 +63,8 @@ wire! {
 
     /// Something that stands in the way.
     pub struct Conflict {
-        /// What kind: naming, pattern, dependency.
-        optional r#type: Option<String>,
+        /// What kind.
+        optional r#type: Option<ConflictType>,
         /// What it is.
         required description: Option<String>,
         /// How bad it is.

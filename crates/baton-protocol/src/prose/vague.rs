@@ -24,6 +24,8 @@ const FILLER: u32 =
 ///   percentage, a version or a range, a short label such as P0, a question with "or".
 /// * One point: a bare number, a quoted value, and every word that is not filler. Words of
 ///   other languages are never filler; scripts without spaces earn a point per two characters.
+/// * One point more: a number before a kind of work product ("12 tests") and how those ended
+///   ("pass"), a word after "no", and the second thing if it says where ("typo in footer").
 /// * No points, filler: pronouns, articles and prepositions; verbs and states of doing (done,
 ///   add, fixed, works, ready); objects that fit any project (task, code, changes, tests,
 ///   module, issue); pointers out of the text (see above, as discussed); talk of going on (in
@@ -33,10 +35,11 @@ pub fn vague(text: &str) -> Option<&'static str> {
     let mut weight = 0;
     let mut seen = 0;
     let mut count = 0;
+    let mut together = Together::default();
     for token in tokens(text) {
         count += 1;
         seen |= token.flags;
-        weight += points(&token);
+        weight += points(&token) + together.extra(&token, weight > 0);
         if weight >= ENOUGH {
             return None;
         }
@@ -65,6 +68,34 @@ fn points(token: &Token) -> u32 {
         Shape::Word => u32::from(token.letters > 1),
     };
     shape + u32::from(token.quoted)
+}
+
+/// Words that say more together than alone: "12 tests" and "no conflicts" are results, "in footer" is a place.
+#[derive(Default)]
+struct Together {
+    before: Option<Token>,
+    /// A preposition stands before, with nothing but glue behind it.
+    placed: bool,
+    /// Something was counted.
+    counted: bool,
+}
+
+impl Together {
+    /// Returns what a token is worth beyond its own points; `more` says whether there was content before it.
+    fn extra(&mut self, token: &Token, more: bool) -> u32 {
+        let joined = self.before.replace(*token).filter(|before| !before.ends);
+        let follows = |flag: u32| joined.is_some_and(|before| before.flags & flag != 0);
+        let is_content = token.shape == Shape::Word && points(token) > 0;
+        let number = joined.is_some_and(|before| matches!(before.shape, Shape::Number | Shape::Amount));
+        let counted = number && token.flags & words::ARTIFACT != 0;
+        let outcome = self.counted && token.flags & words::EVIDENCE != 0;
+        let none = is_content && follows(words::NONE);
+        let placed = is_content && more && self.placed;
+        self.counted = (self.counted || counted) && !outcome;
+        self.placed =
+            !token.ends && (token.flags & words::PLACE != 0 || (self.placed && token.flags & words::GLUE != 0));
+        u32::from(counted) + u32::from(outcome) + u32::from(none) + u32::from(placed)
+    }
 }
 
 const fn reason(seen: u32) -> &'static str {

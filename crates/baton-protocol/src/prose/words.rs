@@ -40,6 +40,8 @@ pub(super) const CHOICE: u32 = 1 << 15;
 pub(super) const AS: u32 = 1 << 16;
 /// Verbs of doing that ask rather than claim ("add", "run"): never content.
 pub(super) const ACT: u32 = 1 << 17;
+/// Prepositions that say where or with what ("in", "to", "with").
+pub(super) const PLACE: u32 = 1 << 18;
 
 /// The lists are lower case, without hyphens and apostrophes, because the hash drops both.
 const LISTS: &[(u32, &str)] = &[
@@ -194,6 +196,7 @@ const LISTS: &[(u32, &str)] = &[
     ),
     (CHOICE, "or versus vs"),
     (AS, "as"),
+    (PLACE, "in into to onto for from with on against via"),
 ];
 
 const SLOTS: usize = 2048;

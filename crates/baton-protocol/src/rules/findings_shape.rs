@@ -15,7 +15,7 @@ rule! {
     /// - they are not what the request's `expected_output` wants, where the request is known;
     /// - the work is complete, but the findings hold nothing that the phase knows. Lists that are there and empty
     ///   are fine: they say that nothing was found;
-    /// - a relevance or severity in them is unknown.
+    /// - a relevance, a severity or the type of a conflict in them is unknown.
     ///
     /// Applies to reports in the `task` and `native` dialects.
     ///

@@ -6,7 +6,8 @@ rule! {
     /// does not. `baton schema` prints the required fields of each document. Where a dialect knows two spellings of a
     /// field, as the mailbox does for the time of an answer, either one will do.
     ///
-    /// Text that is there but blank is not reported here: see `missing-context`.
+    /// A blank `agent`, `output_type` or `feature_directory` of a block counts as missing too. Other text that is there
+    /// but blank is not reported here: see `missing-context`.
     ///
     /// ## Why it matters
     /// The receiver routes by these fields. A report without a status is neither done nor blocked, and a request

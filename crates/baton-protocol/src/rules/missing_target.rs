@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::model::terms::Outcome;
-use crate::wire::{join, same_word};
+use crate::wire::{fits, join, same_word};
 use crate::workflow::{Case, DEFAULT_ROUTES, DefaultRoute, HUMAN};
 
 rule! {
@@ -48,12 +48,12 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 
 /// Says whether the agent of a row is there, or the workflow has a route of its own for it.
 fn is_settled(case: &Case<'_>, name: &str, row: &DefaultRoute) -> bool {
-    let fits = |pattern: &Option<String>| pattern.as_deref().is_none_or(|agent| agent == "*" || same_word(agent, name));
+    let is_meant = |pattern: &Option<String>| pattern.as_deref().is_none_or(|agent| fits(agent, name));
     let own = case.workflow.routes.iter().any(|route| {
         route.status.unwrap_or(Outcome::Blocked) == Outcome::Blocked
-            && fits(&route.agent)
+            && is_meant(&route.agent)
             && route.verdict.is_none()
-            && route.reason.as_deref().is_none_or(|reason| same_word(reason, row.reason))
+            && route.reason.as_deref().is_none_or(|reason| fits(reason, row.reason))
     });
     own || case.workflow.agents.names().any(|agent| same_word(agent, row.to))
 }

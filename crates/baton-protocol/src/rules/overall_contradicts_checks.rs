@@ -1,9 +1,11 @@
 //! A validation whose verdict, checks and counts contradict each other.
 
+use serde_json::Value;
+
 use super::{Case, Findings};
 use crate::dialect::Dialect;
 use crate::model;
-use crate::model::findings::{TestCheck, Validate};
+use crate::model::findings::{Check, TestCheck, Validate};
 
 rule! {
     /// ## What it checks
@@ -11,6 +13,7 @@ rule! {
     ///
     /// - `overall_passed` is true, but a check did not pass or blocking issues are listed;
     /// - `overall_passed` is false, but every check passed and nothing blocks;
+    /// - a check passed, but it lists `errors`, `issues` or `failures`;
     /// - the tests passed, but some are counted or listed as failed, or not all of them passed;
     /// - more tests passed and failed than there are.
     ///
@@ -47,6 +50,38 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     if let Some(tests) = validate.checks.as_ref().and_then(|checks| checks.tests.as_ref()) {
         check_tests(case, tests, findings);
     }
+    for (name, list, count) in listed(case, validate) {
+        findings.add(
+            &format!("{CHECKS}{name}/passed"),
+            format!("the check `{name}` passed, but `{list}` lists {count}"),
+            format!("set `passed` to false, or empty `{list}`; what may stay belongs under `warnings`"),
+        );
+    }
+}
+
+/// Returns the checks that passed and still list something that failed: the check, the list, and how much.
+fn listed<'a>(case: &Case<'a>, validate: &'a Validate) -> Vec<(&'a str, &'static str, usize)> {
+    let known = validate.checks.as_ref().map(|checks| {
+        let plain = |check: Option<&Check>| check.map(|check| (check.passed, check.errors.len()));
+        let security = checks.security.as_ref().map(|check| (check.passed, check.issues.len()));
+        [
+            ("types", "errors", plain(checks.types.as_ref())),
+            ("lint", "errors", plain(checks.lint.as_ref())),
+            ("security", "issues", security),
+        ]
+    });
+    let known = known.into_iter().flatten().filter_map(|(name, list, check)| match check {
+        Some((Some(true), count)) => Some((name, list, count)),
+        _ => None,
+    });
+    let fields = case.document.extensions().iter().flat_map(|extensions| &extensions.fields);
+    let others = fields.filter_map(|(pointer, value)| Some((pointer.strip_prefix(CHECKS)?, value)));
+    let others = others.filter(|(_, check)| check.get("passed").and_then(Value::as_bool) == Some(true));
+    let others = others.flat_map(|(name, check)| {
+        let count = |list: &str| check.get(list).and_then(Value::as_array).map_or(0, Vec::len);
+        ["errors", "issues", "failures"].map(|list| (name, list, count(list)))
+    });
+    known.chain(others).filter(|(.., count)| *count > 0).collect()
 }
 
 fn contradiction(case: &Case<'_>, validate: &Validate, overall: bool) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::missing_verification::is_owed;
 use super::overall_contradicts_checks::checks;
 use super::{Case, Findings};
 use crate::model;
@@ -17,9 +18,12 @@ rule! {
     /// - `task`, `native`: the decision is PROCEED, but a check or the whole did not pass, blocking issues are listed,
     ///   or research found a critical conflict;
     /// - `metadata-block`, `phase-block`, `native`: the status is `complete`, but `verification` has a `…_passed`,
-    ///   `…_success`, `…_passing` or `…_verified` that is false, or counts failed tests. A reviewer who does not
-    ///   approve may report this: the verdict sends the work back;
-    /// - `mailbox`, `native`: the status is `completed`, but `validation` says the same, or its status is `failed`.
+    ///   `…_success`, `…_passing` or `…_verified` that is false, counts failed tests or errors (`test_failures`,
+    ///   `typescript_errors`), or lists them, or says that something was not done that the phase owes
+    ///   (`tool_called: false`, see `missing-verification`). A reviewer who does not approve may report this: the
+    ///   verdict sends the work back;
+    /// - `mailbox`, `native`: the status is `completed`, but `validation` says the same, its status is `failed`, or
+    ///   `errors` are listed.
     ///
     /// ## Why it matters
     /// The next phase builds on what failed, and the failure is found there, by an agent that did not cause it.
@@ -55,6 +59,13 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
         check_map("/verification", &report.verification, findings);
         check_map("/validation", &report.validation, findings);
         check_status(report, findings);
+        if !report.errors.is_empty() {
+            findings.add(
+                "/errors",
+                format!("the work is reported as complete, but {} listed under `errors`", errors(report.errors.len())),
+                "solve them before reporting, report a failure, or list under `warnings` what may stay",
+            );
+        }
         if case.kept("/error").is_some_and(Value::is_object) {
             findings.add(
                 "/outcome",
@@ -101,19 +112,21 @@ fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut Finding
         if let Value::Object(below) = value {
             check_map(&join(pointer, name), below, findings);
         } else if has_failed(name, value) {
-            findings.add(
-                &join(pointer, name),
-                format!("`{name}` is {value}, yet the work is reported as complete"),
-                "solve it before reporting, or report that you are blocked or failed",
-            );
+            let message = match value {
+                Value::Array(listed) => format!("`{name}` lists {}, yet the work is reported as complete", listed.len()),
+                value => format!("`{name}` is {value}, yet the work is reported as complete"),
+            };
+            let help = "solve it before reporting, or report that you are blocked or failed";
+            findings.add(&join(pointer, name), message, help);
         }
     }
 }
 
 fn has_failed(name: &str, value: &Value) -> bool {
     match value {
-        Value::Bool(false) => claims_success(name),
+        Value::Bool(false) => claims_success(name) || is_evidence(name),
         Value::Number(count) => counts_failures(name) && count.as_f64().is_some_and(|count| count > 0.0),
+        Value::Array(listed) => counts_failures(name) && !listed.is_empty(),
         _ => false,
     }
 }
@@ -124,8 +137,25 @@ fn claims_success(name: &str) -> bool {
         .any(|word| name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with(['_', '-'])))
 }
 
+/// Says whether a member tells that something was done that its phase owes.
+fn is_evidence(name: &str) -> bool {
+    let of_reviews =
+        ["architecture_adherence", "typescript_patterns", "documentation_present", "security_implemented"];
+    is_owed(name) || of_reviews.iter().chain(&["security_patterns_defined"]).any(|known| same_word(known, name))
+}
+
+/// Says whether a member counts or lists what failed. What was fixed or is expected has not.
 fn counts_failures(name: &str) -> bool {
-    ["test_failures", "tests_failed", "failed_tests", "failures"].iter().any(|known| same_word(known, name))
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(['_', '-']).rev();
+    let last = words.next().unwrap_or_default();
+    let settled = ["fixed", "resolved", "handled", "expected", "previous", "known", "ignored", "warnings"];
+    ["tests_failed", "failed_tests", "error_count"].iter().any(|known| same_word(known, &name))
+        || (["failures", "errors"].contains(&last) && !words.any(|word| settled.contains(&word)))
+}
+
+fn errors(count: usize) -> String {
+    if count == 1 { "1 error is".to_owned() } else { format!("{count} errors are") }
 }
 
 /// In the mailbox, `validation` has a status of its own.
@@ -149,7 +179,7 @@ mod tests {
         for name in ["passed", "tests_passed", "build_success", "tests_passing", "build_verified", "lint-passed"] {
             assert!(claims_success(name), "{name}");
         }
-        for name in ["bypassed", "success_criteria", "breaking_changes", "unverified", "tool_called"] {
+        for name in ["bypassed", "success_criteria", "breaking_changes", "unverified"] {
             assert!(!claims_success(name), "{name}");
         }
     }
@@ -159,5 +189,24 @@ mod tests {
         assert!(has_failed("test_failures", &3.into()));
         assert!(!has_failed("test_failures", &0.into()));
         assert!(!has_failed("coverage_percent", &3.into()));
+        assert!(has_failed("typescript_errors", &3.into()));
+        assert!(!has_failed("typescript_errors", &0.into()));
+        assert!(!has_failed("eslint_warnings", &3.into()));
+        assert!(!has_failed("errors_fixed", &3.into()));
+        assert!(!has_failed("fixed_errors", &3.into()));
+    }
+
+    #[test]
+    fn lists_of_failures_must_be_empty() {
+        assert!(has_failed("errors", &serde_json::json!(["TS2322 in quota.ts"])));
+        assert!(!has_failed("errors", &serde_json::json!([])));
+        assert!(!has_failed("warnings", &serde_json::json!(["slow"])));
+    }
+
+    #[test]
+    fn what_a_phase_owes_must_be_done() {
+        assert!(has_failed("tool_called", &false.into()));
+        assert!(has_failed("token_strategy_defined", &false.into()));
+        assert!(!has_failed("breaking_changes", &false.into()));
     }
 }

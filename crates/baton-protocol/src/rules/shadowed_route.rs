@@ -2,14 +2,14 @@
 
 use super::Findings;
 use crate::model::terms::Outcome;
-use crate::wire::same_word;
+use crate::wire::fits;
 use crate::workflow::{Case, Route};
 
 rule! {
     /// ## What it checks
     /// Whether every route of a workflow file can fit something. The first row that fits counts, so a row is never
     /// reached when an earlier one fits everything that it fits. A row without `reason` fits every reason, one without
-    /// `agent` or with `*` every agent.
+    /// `agent` or with `*` every agent, and `frontend-*` every agent whose name begins so.
     ///
     /// ## Why it matters
     /// The row was written for a case that somebody has thought of, and that case is decided by another row.
@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 /// Says whether a row fits everything that another fits.
 fn covers(wide: &Route, narrow: &Route) -> bool {
     let word = |wide: Option<&str>, narrow: Option<&str>| {
-        wide.is_none_or(|wide| narrow.is_some_and(|narrow| same_word(wide, narrow)))
+        wide.is_none_or(|wide| narrow.is_some_and(|narrow| fits(wide, narrow)))
     };
     let named = |agent: &'_ Option<String>| agent.clone().filter(|agent| agent != "*");
     wide.status.unwrap_or(Outcome::Blocked) == narrow.status.unwrap_or(Outcome::Blocked)

@@ -77,7 +77,8 @@ fn trouble(range: &SourceRange<'_>, workspace: &dyn Workspace) -> Option<String>
     }
     match workspace.count_lines(path) {
         None => Some(format!("`{path}` cannot be read")),
-        Some(count) => (last > count).then(|| format!("`{path}` has {count} lines, but line {last} is claimed")),
+        // Agents often count the end of a file as a line of its own.
+        Some(count) => (last > count + 1).then(|| format!("`{path}` has {count} lines, but line {last} is claimed")),
     }
 }
 
@@ -109,14 +110,14 @@ mod tests {
 
     #[test]
     fn lines_that_exist_are_fine() {
-        for source in ["a.rs", "a.rs:1", "a.rs:1-50", "a.rs:L3-L9", "a.rs:1-9,20-50", "a.rs:1, 7", "src/"] {
+        for source in ["a.rs", "a.rs:1", "a.rs:1-50", "a.rs:L3-L9", "a.rs:1-9,20-50", "a.rs:1, 7", "a.rs:1-51", "src/"] {
             assert_eq!(trouble_with(source, &OneFile), None, "{source}");
         }
     }
 
     #[test]
     fn lines_that_do_not_exist_are_told() {
-        for source in ["b.rs", "b,c.rs", "a.rs:51", "a.rs:40-90", "a.rs:0-3", "a.rs:9-3", "a.rs:1-9,20-51", "src/:1"] {
+        for source in ["b.rs", "b,c.rs", "a.rs:52", "a.rs:40-90", "a.rs:0-3", "a.rs:9-3", "a.rs:1-9,20-52", "src/:1"] {
             assert!(trouble_with(source, &OneFile).is_some(), "{source}");
         }
     }

@@ -10,7 +10,8 @@ use crate::model::{Report, Request};
 rule! {
     /// ## What it checks
     /// Something ended before it began, or began before it was asked for: the request's time, the start, the error
-    /// and the end must follow each other. Equal times are fine. A time without a zone is compared only with another
+    /// and the end must follow each other. Equal times are fine, and a full minute
+    /// such as 10:30:00 means any moment of it, because agents round. A time without a zone is compared only with another
     /// one without a zone, and a time that cannot be read is left to `bad-timestamp`. Applies to requests and reports
     /// of every dialect; the request's time is also taken from the request itself, where it is known.
     ///
@@ -84,14 +85,17 @@ fn compare(first: Option<Event<'_>>, second: Option<Event<'_>>, pointer: &str, f
 }
 
 fn runs_backwards(before: &str, after_text: &str) -> bool {
-    match (moment(before), moment(after_text)) {
+    let (Some((before, zoned)), Some((after, also_zoned))) = (moment(before), moment(after_text)) else {
+        return false;
+    };
+    let in_order = match has_fraction(after_text) {
+        true => before <= after,
+        // A full minute was probably rounded, and means any moment of it.
+        false if after.as_second() % 60 == 0 => before.as_second() < after.as_second() + 60,
         // A time without a fraction means any moment of its second.
-        (Some((before, zoned)), Some((after, also_zoned))) if !has_fraction(after_text) => {
-            zoned == also_zoned && after.as_second() < before.as_second()
-        }
-        (Some((before, zoned)), Some((after, also_zoned))) => zoned == also_zoned && after < before,
-        _ => false,
-    }
+        false => before.as_second() <= after.as_second(),
+    };
+    zoned == also_zoned && !in_order
 }
 
 fn has_fraction(text: &str) -> bool {
@@ -119,9 +123,17 @@ mod tests {
 
     #[test]
     fn time_without_a_fraction_means_its_whole_second() {
-        assert!(!runs_backwards("2026-03-02T10:00:00.900Z", "2026-03-02T10:00:00Z"));
-        assert!(runs_backwards("2026-03-02T10:00:01.000Z", "2026-03-02T10:00:00Z"));
+        assert!(!runs_backwards("2026-03-02T10:00:05.900Z", "2026-03-02T10:00:05Z"));
+        assert!(runs_backwards("2026-03-02T10:00:06.000Z", "2026-03-02T10:00:05Z"));
         assert!(runs_backwards("2026-03-02T10:00:00.900Z", "2026-03-02T10:00:00.100Z"));
+    }
+
+    #[test]
+    fn full_minute_means_any_moment_of_it() {
+        assert!(!runs_backwards("2026-03-02T10:30:45.200Z", "2026-03-02T10:30:00Z"));
+        assert!(!runs_backwards("2026-03-02T10:30:45Z", "2026-03-02T10:30Z"));
+        assert!(runs_backwards("2026-03-02T10:31:00Z", "2026-03-02T10:30:00Z"));
+        assert!(runs_backwards("2026-03-02T10:30:45Z", "2026-03-02T10:30:10Z"));
     }
 
     #[test]

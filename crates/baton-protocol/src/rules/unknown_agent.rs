@@ -2,13 +2,14 @@
 
 use super::Findings;
 use crate::diagnostic::excerpt;
-use crate::wire::{closest, join, same_word};
+use crate::wire::{closest, fits, join, same_word};
 use crate::workflow::{Case, HUMAN};
 
 rule! {
     /// ## What it checks
-    /// Whether every agent that a phase or a route of a workflow file names is one of its `agents`. In routes `*` stands
-    /// for all agents, and `to: human` for a person.
+    /// Whether every agent that a phase or a route of a workflow file names is one of its `agents`. In routes `*`
+    /// stands for any letters: `agent: "*"` means every agent, `agent: "frontend-*"` those whose names begin so, and at
+    /// least one must. `to: human` stands for a person.
     ///
     /// ## Why it matters
     /// A phase without its agent cannot run. A route for an agent that does not exist never fits, and what was meant for
@@ -36,6 +37,10 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let known: Vec<&str> = case.workflow.agents.names().collect();
     let mut judge = |name: &str, pointer: String, is_known: bool| {
         if !is_known {
+            if name.contains('*') && !known.is_empty() {
+                let message = format!("no agent of this workflow fits `{}`", excerpt(name));
+                return findings.add(&pointer, message, format!("there are: {}", known.join(", ")));
+            }
             let help = match (closest(name, &known), known.is_empty()) {
                 (Some(close), _) => format!("did you mean `{close}`?"),
                 (None, true) => "declare it under `agents`".to_owned(),
@@ -52,7 +57,8 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let is_declared = |name: &str| known.iter().any(|agent| same_word(agent, name));
     for (index, route) in case.workflow.routes.iter().enumerate() {
         if let Some(agent) = &route.agent {
-            judge(agent, format!("/routes/{index}/agent"), agent == "*" || is_declared(agent));
+            let is_known = agent == "*" || known.iter().any(|name| fits(agent, name));
+            judge(agent, format!("/routes/{index}/agent"), is_known);
         }
         if let Some(to) = &route.to {
             judge(to, format!("/routes/{index}/to"), same_word(to, HUMAN) || is_declared(to));

@@ -31,7 +31,7 @@ rule! {
 }
 
 /// The phases that a phase-block can speak about.
-const PHASES: &[&str] = &["schema_discovery", "architecture", "testing", "implementation", "review"];
+pub(super) const PHASES: &[&str] = &["schema_discovery", "architecture", "testing", "implementation", "review"];
 /// The phases that can come next.
 const NEXT_PHASES: &[&str] = &["schema_discovery", "architecture", "testing", "implementation", "review", "complete"];
 
@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let own = &case.settings.phases;
     for (pointer, phase, usual) in [("/phase", report.phase.as_ref(), PHASES), ("/next/phase", next, NEXT_PHASES)] {
         let Some(name) = phase.and_then(Label::name) else { continue };
-        if knows(name, usual, own) || plain_number(name).is_some() {
+        if knows(name, usual, own) || plain_number(name).is_some() || (pointer == "/phase" && case.surroundings.is_own_phase(name)) {
             continue;
         }
         let message = match name.trim().is_empty() {

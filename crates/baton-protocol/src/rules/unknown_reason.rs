@@ -4,7 +4,7 @@ use super::blocked_without_reason::blocked;
 use super::placeholder::unfilled;
 use crate::diagnostic::excerpt;
 use super::{Case, Findings};
-use crate::wire::{same_word, suggest};
+use crate::wire::{fits, same_word, suggest};
 
 rule! {
     /// ## What it checks
@@ -66,7 +66,7 @@ pub(super) fn knows(word: &str, usual: &[&str], own: &[String]) -> bool {
     // Comparing spellings allocates; most words are written as they should be.
     usual.contains(&word)
         || usual.iter().any(|known| same_word(known, word))
-        || own.iter().any(|known| same_word(known, word))
+        || own.iter().any(|known| fits(known, word))
 }
 
 /// Lists the usual words and the project's own, for suggestions.

@@ -20,6 +20,8 @@ rule! {
     ///   version or a range, a short label such as P0, a question that offers a choice.
     /// - One point: a bare number, a quoted value, and every word that is not filler. Words of other languages are
     ///   never filler; in scripts without spaces two characters earn a point.
+    /// - One point more: a number before a kind of work product ("12 tests") and how those ended ("pass"), a word after
+    ///   "no" ("no conflicts"), and the second thing if it says where ("typo in footer").
     /// - No points: filler. That is articles, pronouns and prepositions; verbs and states of doing; objects that
     ///   fit any project, such as task, code, changes, tests or issue; pointers out of the text ("see above"); talk
     ///   of going on ("in progress").

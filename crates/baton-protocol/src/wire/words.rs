@@ -8,6 +8,24 @@ pub fn same_word(left: &str, right: &str) -> bool {
     left == right || letters(left) == letters(right)
 }
 
+/// Compares a word with a pattern in which `*` stands for any letters, such as `frontend-*`; without one they are
+/// compared as words. Case does not matter, and `-`, `_` and spaces are the same.
+///
+/// A pattern in place of the word fits if everything fits that it fits.
+pub fn fits(pattern: &str, word: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return same_word(pattern, word) };
+    let plain = |text: &str| text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let (word, start, rest) = (plain(word), plain(start), plain(rest));
+    let Some(mut left) = word.strip_prefix(&*start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(end)
+}
+
 /// Returns the known word that was probably meant.
 pub fn closest<'w>(word: &str, known: &[&'w str]) -> Option<&'w str> {
     let word = word.to_ascii_lowercase();
@@ -46,6 +64,24 @@ mod tests {
         assert!(same_word("needs_review", "Needs-Review"));
         assert!(same_word("IN_PROGRESS", "in progress"));
         assert!(!same_word("complete", "completed"));
+    }
+
+    #[test]
+    fn patterns_stand_for_the_words_that_fit_them() {
+        for word in ["frontend-lead", "Frontend_Lead", "frontend developer", "frontend-"] {
+            assert!(fits("frontend-*", word), "{word}");
+        }
+        for (pattern, word) in
+            [("*", "anything"), ("security*", "security_hole"), ("*-lead", "tool_lead"), ("a*b*c", "a-b-c")]
+        {
+            assert!(fits(pattern, word), "{pattern} {word}");
+        }
+        for (pattern, word) in [("frontend-*", "frontendish"), ("*-lead", "leader"), ("ab*b", "ab"), ("lead", "leads")]
+        {
+            assert!(!fits(pattern, word), "{pattern} {word}");
+        }
+        assert!(fits("tool-*", "tool-l*") && fits("*", "tool-*"));
+        assert!(!fits("tool-l*", "tool-*"));
     }
 
     #[test]

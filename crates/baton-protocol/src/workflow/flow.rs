@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{GateFields, Phase, Workflow};
-use crate::wire::same_word;
+use crate::wire::fits;
 
 /// What a phase does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,8 +201,8 @@ impl<'w> Flow<'w> {
     fn add_routes(&mut self, workflow: &Workflow) {
         for step in 0..self.steps.len() {
             let Some(agent) = self.steps[step].phase.agent.as_deref() else { continue };
-            let fits = |pattern: &str| pattern == "*" || same_word(pattern, agent);
-            let fitting = workflow.routes.iter().filter(|route| route.agent.as_deref().is_none_or(fits));
+            let is_meant = |pattern: &str| fits(pattern, agent);
+            let fitting = workflow.routes.iter().filter(|route| route.agent.as_deref().is_none_or(is_meant));
             for phase in fitting.filter_map(|route| route.phase.as_deref()) {
                 let outer: Vec<usize> = self.around(step).collect();
                 for from in outer {

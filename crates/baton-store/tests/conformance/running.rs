@@ -192,6 +192,7 @@ fn examined(fence: u64, review: bool) -> Command {
         verdict: Finding::Verified,
         seen: "12 lines".to_owned(),
         sha256: Some("ab".repeat(32)),
+        allowed: None,
     };
     Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: vec![seen], review, dice: 0.25 })
 }

@@ -51,7 +51,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let given = match &options.file {
         Some(file) => {
             let settings = &session.settings;
-            let intake = Intake { settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
+            let intake = Intake {
+                settings,
+                dialect: options.dialect,
+                request: None,
+                handoff: None,
+                workspace: None,
+                by_name: true,
+            };
             let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
             let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };
             Some(taken)

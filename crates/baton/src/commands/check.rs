@@ -190,6 +190,7 @@ impl<'o> Checker<'o> {
             request,
             workspace: self.workspace.as_ref().map(|folder| folder as &dyn Workspace),
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
+            ..Surroundings::default()
         };
         baton_protocol::judge(bytes, reading, &surroundings, &self.settings)
     }

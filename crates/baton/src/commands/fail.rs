@@ -69,7 +69,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let definition = run.as_ref().map(|run| run.definition.as_ref());
         let judging = Judging::of(&handoff, definition, &session.settings);
         let dialect = options.dialect.or(judging.dialect);
-        let intake = Intake { settings: &judging.settings, dialect, request: None, workspace: None, by_name: true };
+        let intake = Intake {
+            settings: &judging.settings,
+            dialect,
+            request: None,
+            handoff: None,
+            workspace: None,
+            by_name: true,
+        };
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.written);
         let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));

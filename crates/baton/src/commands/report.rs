@@ -78,7 +78,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let definition = run.as_ref().map(|run| run.definition.as_ref());
         let judging = Judging::of(&handoff, definition, &session.settings);
         let request = accepted_request(&session.events_of(&handoff).await?)?;
-        let Some(taken) = take(options, &judging, &request, workspace.as_ref(), output)? else { return Ok(Exit::No) };
+        let Some(taken) = take(options, &judging, &handoff, &request, workspace.as_ref(), output)? else {
+            return Ok(Exit::No);
+        };
         let workspace = workspace.or_else(|| briefing::workspace(definition));
         let Some(next) = following(options, &session, &handoff, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
@@ -112,6 +114,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 fn take(
     options: &Options,
     judging: &Judging,
+    handoff: &Handoff,
     request: &Written,
     workspace: Option<&Folder>,
     output: &Output,
@@ -121,6 +124,7 @@ fn take(
         settings: &judging.settings,
         dialect: options.dialect.or(judging.dialect),
         request: request.as_ref(),
+        handoff: Some(handoff),
         workspace,
         by_name: true,
     };
@@ -136,7 +140,8 @@ fn following(
     workspace: Option<&Folder>,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
-    let intake = Intake { settings: &session.settings, dialect: None, request: None, workspace, by_name: true };
+    let intake =
+        Intake { settings: &session.settings, dialect: None, request: None, handoff: None, workspace, by_name: true };
     let Some(taken) = intake.take(&options.next, Kind::Request, options.json, output)? else { return Ok(None) };
     let accept = |taken: &Taken| {
         let run = Some(handoff.run.clone());

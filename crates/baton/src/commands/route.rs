@@ -64,7 +64,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let first = definition.workflow.phases.first().map(|phase| phase.id().to_owned()).unwrap_or_default();
     let settings = rehearsal::judging(&definition, options.phase.as_ref().unwrap_or(&first), &settings);
-    let intake = Intake { settings: &settings, dialect: None, request: None, workspace: None, by_name: false };
+    let intake =
+        Intake { settings: &settings, dialect: None, request: None, handoff: None, workspace: None, by_name: false };
     let Some(mut taken) = intake.take_any(std::slice::from_ref(&options.file), options.json, output)? else {
         return Ok(Exit::No);
     };

@@ -77,7 +77,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let given = options.workspace.as_deref().map(Folder::open).transpose()?;
     let take = |workspace: Option<&Folder>| {
         let (dialect, by_name) = (options.dialect, true);
-        let intake = Intake { settings: &settings, dialect, request: None, workspace, by_name };
+        let intake = Intake { settings: &settings, dialect, request: None, handoff: None, workspace, by_name };
         intake.take(&options.files, Kind::Request, options.json, output)
     };
     // What is not valid makes no store, unless the store must be asked where the workspace is.

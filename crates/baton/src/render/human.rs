@@ -1,5 +1,6 @@
 //! For people: each finding with the line it is about, a caret and what to do; then a summary.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -11,6 +12,8 @@ use crate::report::Report;
 
 /// The longest part of a line that is shown.
 const EXCERPT_MAX: usize = 160;
+/// So many files are told one by one.
+const LISTED_MAX: usize = 10;
 
 pub(crate) fn render(report: &Report, failed: bool, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
@@ -26,7 +29,23 @@ pub(crate) fn render(report: &Report, failed: bool, color: bool) -> String {
             text.push_str(&format!("allowed: {name}:{}: {} ({reason})\n\n", found.line, found.code));
         }
     }
-    text + &summary(report, failed, color)
+    text + &recognised(report) + &summary(report, failed, color)
+}
+
+/// Says what each file was taken for; of many files, how many there are of each kind.
+fn recognised(report: &Report) -> String {
+    let kinds = report.files.iter().filter_map(|file| Some((file, file.dialect?, file.kind?)));
+    if report.files.len() <= LISTED_MAX {
+        let verdict = |valid: bool| if valid { "valid" } else { "not valid" };
+        return kinds
+            .map(|(file, dialect, kind)| {
+                format!("{}: {dialect} {kind}, {}\n", printable(&file.name), verdict(file.judgement.valid))
+            })
+            .collect();
+    }
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    kinds.for_each(|(_, dialect, kind)| *counts.entry(format!("{dialect} {kind}")).or_default() += 1);
+    counts.into_iter().map(|(what, count)| format!("{}\n", counted(count, &what))).collect()
 }
 
 fn one(name: &str, source: &str, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
@@ -108,10 +127,13 @@ fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
 }
 
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn summary(report: &Report, failed: bool, color: bool) -> String {
     let (green, red, off) = if color { ("\x1b[1;32m", "\x1b[1;31m", "\x1b[0m") } else { ("", "", "") };
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mark = match failed {
         false => format!("{green}ok{off}"),
         true => format!("{red}failed{off}"),

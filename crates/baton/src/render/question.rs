@@ -76,7 +76,8 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
-        let seen = one_line(&format!("{}{}", examined.seen, sha256.unwrap_or_default()));
+        let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
+        let seen = one_line(&format!("{}{}{allowed}", examined.seen, sha256.unwrap_or_default()));
         let (claim, rule) = (cell(&examined.claim), cell(&examined.rule));
         if paint.columns < COLUMNS_MAX {
             // There is no room for the rule, which says the least.
@@ -199,6 +200,7 @@ mod tests {
                 verdict: Finding::Refuted,
                 seen: "s\u{9b}".to_owned(),
                 sha256: Some("\u{1b}".to_owned()),
+                allowed: Some("a\u{1b}".to_owned()),
             }];
         });
         assert!(!told.contains(|letter: char| letter.is_control() && letter != '\n'), "{told:?}");

@@ -202,11 +202,14 @@ fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
 
 /// Counts verdicts: `5 verified, 1 refuted`.
 pub(crate) fn evidence(examined: &[Examined]) -> String {
-    let count = |verdict: Finding| examined.iter().filter(|examined| examined.verdict == verdict).count();
+    let (allowed, counted): (Vec<&Examined>, Vec<&Examined>) =
+        examined.iter().partition(|examined| examined.allowed.is_some());
+    let count = |verdict: Finding| counted.iter().filter(|examined| examined.verdict == verdict).count();
     let counts = [
         (count(Finding::Verified), "verified"),
         (count(Finding::Refuted), "refuted"),
         (count(Finding::Unverifiable), "unverifiable"),
+        (allowed.len(), "refuted but allowed"),
     ];
     let told: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();

@@ -41,7 +41,7 @@ fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command
     let Claimed { handoff, request } = claimed;
     let reading = baton_protocol::read(output, Hints { format: None, dialect: judging.dialect });
     let asked = outcome::request(request);
-    let surroundings = Surroundings { request: asked.as_ref(), ..Surroundings::default() };
+    let surroundings = Surroundings { request: asked.as_ref(), ..outcome::surroundings(handoff) };
     let judgement = baton_protocol::judge(output, &reading, &surroundings, &judging.settings);
     let (Some(dialect), Some(document)) = (reading.dialect, reading.document) else {
         return Err(format!("what the command wrote is no report: {}", findings(&judgement)));

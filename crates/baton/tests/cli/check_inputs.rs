@@ -89,6 +89,7 @@ fn standard_input_has_no_name_so_its_form_is_told_from_the_text() {
       |
       = help: use one of: complete, partial, blocked
 
+    <stdin>: task report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);
@@ -165,6 +166,7 @@ fn what_is_no_handoff_is_left_out_on_demand() {
       |
       = help: ask the agent for its whole output; a half handoff is not read
 
+    report.json: task report, valid
     failed: 1 of 2 files valid, 1 error, 0 warnings, 3 files no handoff
     --- exit 1
     ");
@@ -186,6 +188,7 @@ fn a_path_that_cannot_be_read_is_told_beside_the_results() {
     let sandbox = Sandbox::new();
     sandbox.write("report.json", REPORT);
     assert_snapshot!(sandbox.baton(&["check", "report.json", "none.json"]), @"
+    report.json: task report, valid
     failed: 1 of 1 file valid, 0 errors, 0 warnings
     --- stderr
     error: none.json: there is no such file or folder

@@ -43,6 +43,7 @@ fn a_markdown_block_is_shown_with_excerpt_caret_and_help() {
        |
        = help: write null: the orchestrator routes by `blocked_reason`
 
+    review.md: metadata-block report, not valid
     failed: 0 of 1 file valid, 2 errors, 2 warnings
     --- exit 1
     "#);
@@ -85,6 +86,7 @@ fn yaml_is_shown_with_excerpt_caret_and_help() {
        |
        = help: name a number, a command that passes, a file that exists or an event that anyone can see
 
+    package.yaml: package request, not valid
     failed: 0 of 1 file valid, 2 errors, 2 warnings
     --- exit 1
     ");
@@ -112,6 +114,7 @@ fn json_is_shown_with_excerpt_caret_and_help() {
        |
        = help: did you mean `tokens_used`?
 
+    report.json: task report, not valid
     failed: 0 of 1 file valid, 1 error, 1 warning
     --- exit 1
     "#);
@@ -122,6 +125,7 @@ fn what_is_valid_is_told_in_one_line() {
     let sandbox = Sandbox::new();
     sandbox.write("report.json", REPORT);
     assert_snapshot!(sandbox.baton(&["check", "report.json"]), @"
+    report.json: task report, valid
     ok: 1 of 1 file valid, 0 errors, 0 warnings
     --- exit 0
     ");

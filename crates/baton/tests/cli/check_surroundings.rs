@@ -19,6 +19,7 @@ fn a_report_is_judged_against_the_given_request() {
       |
       = help: repeat the request's identifier, `csv-07`, or give the answer to the request that it belongs to
 
+    other.json: task report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);
@@ -128,6 +129,7 @@ fn schemas_stand_beside_the_handoffs() {
        |
        = help: make the data satisfy `chart.input.schema.json`
 
+    box/handoffs/pending/hoff-20260318-0007.json: mailbox request, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);
@@ -174,6 +176,8 @@ fn what_came_out_is_checked_against_the_schema_that_the_request_names() {
        |
        = help: make the artifact satisfy `chart.output.schema.json`
 
+    box/handoffs/completed/hoff-20260318-0007.json: mailbox report, not valid
+    box/handoffs/pending/hoff-20260318-0007.json: mailbox request, valid
     failed: 1 of 2 files valid, 1 error, 0 warnings
     --- exit 1
     "#);

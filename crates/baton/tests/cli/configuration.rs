@@ -50,6 +50,7 @@ fn what_the_project_allows_is_shown_as_allowed() {
     assert_snapshot!(sandbox.baton(&["check", "--strict", "report.json"]), @"
     allowed: report.json:17: unknown-field (the meter adds its own)
 
+    report.json: task report, valid
     ok: 1 of 1 file valid, 0 errors, 0 warnings, 1 allowed
     --- exit 0
     ");
@@ -108,6 +109,7 @@ fn the_budget_of_a_summary_can_be_set() {
        |
        = help: keep what the next agent needs, and refer to a file for the rest
 
+    report.json: task report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);

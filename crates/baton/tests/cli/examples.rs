@@ -16,6 +16,14 @@ fn examples(folder: &str) -> String {
 fn every_handoff_is_valid() {
     let run = Sandbox::new().baton(&["check", "--strict", &examples("handoffs")]);
     assert_snapshot!(run, @"
+    2 mailbox reports
+    1 mailbox request
+    1 metadata-block report
+    1 package acknowledgment
+    2 package requests
+    2 phase-block reports
+    2 task reports
+    1 task request
     ok: 12 of 12 files valid, 0 errors, 0 warnings
     --- exit 0
     ");

@@ -80,6 +80,7 @@ fn examined() -> Vec<Examined> {
         verdict,
         seen: seen.to_owned(),
         sha256: sha256.map(str::to_owned),
+        allowed: None,
     };
     let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     vec![

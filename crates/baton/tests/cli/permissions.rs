@@ -20,6 +20,7 @@ fn a_comment_in_markdown_permits() {
     assert_snapshot!(sandbox.baton(&["check", "--strict", "report.md"]), @"
     allowed: report.md:14: absolute-path (built in a container)
 
+    report.md: metadata-block report, valid
     ok: 1 of 1 file valid, 0 errors, 0 warnings, 1 allowed
     --- exit 0
     ");
@@ -72,6 +73,7 @@ fn a_comment_in_yaml_permits_warnings_but_no_errors() {
 
     allowed: package.yaml:10: vague-summary (said by phone)
 
+    package.yaml: package request, not valid
     failed: 0 of 1 file valid, 2 errors, 1 warning, 1 allowed
     --- exit 1
     ");
@@ -85,6 +87,7 @@ fn a_member_in_json_permits() {
     assert_snapshot!(sandbox.baton(&["check", "report.json"]), @"
     allowed: report.json:18: unknown-field (our meter)
 
+    report.json: task report, valid
     ok: 1 of 1 file valid, 0 errors, 0 warnings, 1 allowed
     --- exit 0
     ");
@@ -109,6 +112,7 @@ fn a_permission_that_is_wrong_is_an_error() {
       |
       = help: write `baton: allow RULE: reason`
 
+    unknown.md: metadata-block report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     ");

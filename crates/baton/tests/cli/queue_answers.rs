@@ -19,6 +19,7 @@ fn a_report_that_is_not_valid_changes_nothing() {
       |
       = help: use one of: complete, partial, blocked
 
+    report.json: task report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);

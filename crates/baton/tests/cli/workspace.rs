@@ -42,6 +42,7 @@ fn a_missing_artifact_is_shown() {
        |
        = help: write the file, or name the path where it is, relative to the workspace
 
+    report.json: phase-block report, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     "#);
@@ -95,13 +96,13 @@ fn a_workspace_may_be_reached_through_a_link() {
 #[test]
 fn lines_that_a_source_file_does_not_have_are_found() {
     let sandbox = honest();
-    let claims = r#""src/index.ts:1-3", "src/index.ts:2-4", "src/none.ts:1-2""#;
+    let claims = r#""src/index.ts:1-3", "src/index.ts:2-5", "src/none.ts:1-2""#;
     sandbox.write("report.json", with(PHASE, "\"src/index.ts:1-3\"", claims));
     assert_snapshot!(sandbox.baton(&["check", "--workspace", "w", "report.json"]), @r#"
-    error[source-lines-missing]: `src/index.ts` has 3 lines, but line 4 is claimed
+    error[source-lines-missing]: `src/index.ts` has 3 lines, but line 5 is claimed
      --> report.json:7:49
       |
-    7 |   "source_files_verified": ["src/index.ts:1-3", "src/index.ts:2-4", "src/none.ts:1-2"],
+    7 |   "source_files_verified": ["src/index.ts:1-3", "src/index.ts:2-5", "src/none.ts:1-2"],
       |                                                 ^^^^^^^^^^^^^^^^^^
       |
       = help: name the lines that were read, as the file has them now, relative to the workspace
@@ -109,11 +110,12 @@ fn lines_that_a_source_file_does_not_have_are_found() {
     error[source-lines-missing]: `src/none.ts` does not exist in the workspace
      --> report.json:7:69
       |
-    7 |   "source_files_verified": ["src/index.ts:1-3", "src/index.ts:2-4", "src/none.ts:1-2"],
+    7 |   "source_files_verified": ["src/index.ts:1-3", "src/index.ts:2-5", "src/none.ts:1-2"],
       |                                                                     ^^^^^^^^^^^^^^^^^
       |
       = help: name the lines that were read, as the file has them now, relative to the workspace
 
+    report.json: phase-block report, not valid
     failed: 0 of 1 file valid, 2 errors, 0 warnings
     --- exit 1
     "#);

@@ -72,3 +72,34 @@ fn work_goes_on_elsewhere_while_nobody_drives() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(find(&site.told(), "build.1").attempts, 1, "what the worker did is not done again");
 }
+
+#[test]
+fn report_from_the_queue_must_be_of_the_agent_and_the_phase_that_was_asked() {
+    let site = Site::new().workflow(FLOW).agent("dev", "report()");
+    let mut driver = begin(&site);
+    let mut other = worker(&site, &report(", \"from\": {\"agent\": \"somebody-else\"}"));
+    other.close_input();
+    other.wait(LONG).expect("the worker ends");
+    let claimed = site.baton(&["claim", "--agent", "anyone", "--json"]);
+    assert_eq!(claimed.code, Some(0), "{claimed:?}");
+    let hand_in = |from: &str, phase: &str| {
+        site.scratch.write(
+            "report.json",
+            format!(
+                "{{\"baton\": 1, \"document\": \"report\", \"from\": {{\"agent\": \"{from}\"}}, \"phase\": \"{phase}\", \
+                 \"outcome\": \"complete\", \"summary\": \"Wrote the parser for dates and its three tests.\"}}"
+            ),
+        );
+        site.baton(&["report", "t.build.1", "--fence", "2", "report.json"])
+    };
+    for (from, phase, word) in [("dev", "build", "`anyone` did the work"), ("anyone", "ship", "done in `build`")] {
+        let refused = hand_in(from, phase);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains("report-echo-mismatch") && refused.stderr.contains(word), "{refused:?}");
+    }
+    assert_eq!(hand_in("Anyone", "build").code, Some(0));
+    let ended = end(&mut driver);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let run = site.told();
+    assert_eq!(find(&run, "build.1").attempts, 2, "the worker's report in another name has failed");
+}
