@@ -26,6 +26,9 @@ pub struct Decide {
     /// What the person said beyond that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the person was asked, in words; it goes to whoever asked, together with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
 }
 
 /// What was decided.
@@ -52,6 +55,17 @@ pub enum Decision {
 }
 
 impl Decide {
+    /// Refuses what was possible once and is not any more; journals that have it can still be replayed.
+    pub(super) fn is_possible(&self, handoff: &Handoff) -> Result<(), Refusal> {
+        let is_question = matches!(handoff.state, State::AwaitingPerson { ask: Ask::Gate })
+            && handoff.terms.returns_to.is_some()
+            && handoff.last_report.as_ref() == Some(&self.shown);
+        match self.decision {
+            Decision::Approve if is_question => Err(Refusal::Unanswered),
+            Decision::Approve | Decision::Reject { .. } | Decision::Answer { .. } | Decision::Ask { .. } => Ok(()),
+        }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::AwaitingPerson { ask } => {
@@ -98,6 +112,10 @@ impl Decide {
                 Ok(self.complete(handoff, Some(&format!("The person asks: {question}")), at))
             }
             (Ask::Gate, Decision::Reject { feedback }) => {
+                // Events from before questions were recorded must give the same handoff again.
+                if self.asked.is_some() {
+                    self.note(handoff, About::Feedback, feedback);
+                }
                 let mut failure = Failure::new(Code::rejected(), feedback.clone());
                 failure.chance = Chance::Permanent;
                 Ok(give_up(handoff, failure, at))
@@ -118,15 +136,20 @@ impl Decide {
     fn complete(&self, handoff: &mut Handoff, answer: Option<&str>, at: Timestamp) -> Vec<Action> {
         let told: Vec<&str> = answer.into_iter().chain(self.note.as_deref()).collect();
         if !told.is_empty() {
-            handoff.note(About::Answer, &self.by, &told.join("\n"));
+            self.note(handoff, About::Answer, &told.join("\n"));
         }
         handoff.state = State::Completed { at };
         completed(handoff)
     }
 
     fn send_back(&self, handoff: &mut Handoff, about: About, text: &str, at: Timestamp) -> Vec<Action> {
-        handoff.note(about, &self.by, text);
+        self.note(handoff, about, text);
         start_over(handoff, at)
+    }
+
+    /// Notes what the person said, with what they were asked.
+    fn note(&self, handoff: &mut Handoff, about: About, text: &str) {
+        handoff.note_answer(about, &self.by, text, self.asked.as_deref());
     }
 }
 
@@ -152,6 +175,7 @@ mod tests {
             shown: shown.clone(),
             decision,
             note: None,
+            asked: None,
         })
     }
 

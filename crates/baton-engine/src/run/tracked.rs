@@ -26,6 +26,8 @@ pub struct Tracked {
     understood: OnceLock<Option<Box<Request>>>,
     /// The last report.
     pub told: Option<Told>,
+    /// The last acknowledgment, if the request was not understood.
+    pub acknowledgment: Option<Written>,
     /// What the evidence showed about it.
     pub examined: Vec<Examined>,
     /// The last decision of a person.
@@ -58,7 +60,7 @@ pub struct Told {
 impl Told {
     /// Reads what an agent handed in; `None` if it is no report.
     pub fn read(written: &Written) -> Option<Told> {
-        let understood = answer::understand(document(written)?)?;
+        let understood = answer::understand(read_document(written)?)?;
         Some(Told { written: written.clone(), report: understood.report, asks: understood.asks })
     }
 }
@@ -76,6 +78,7 @@ impl Tracked {
             request,
             understood: OnceLock::new(),
             told: None,
+            acknowledgment: None,
             examined: Vec::new(),
             decided: None,
             route: None,
@@ -95,8 +98,12 @@ impl Tracked {
                 self.prompt_tokens += claim.prompt_tokens.unwrap_or_default();
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
+            Fact::Happened(Command::Acknowledge(acknowledge)) => {
+                self.acknowledgment = (!acknowledge.understood).then(|| acknowledge.document.clone());
+            }
             Fact::Happened(Command::Report(report)) => {
                 self.ended += 1;
+                self.acknowledgment = None;
                 self.told = Told::read(&report.document);
                 self.examined.clear();
                 self.tokens_used += self.used(report.tokens_used);
@@ -134,11 +141,18 @@ impl Tracked {
 
     /// Returns the request, as it was understood.
     pub fn asked(&self) -> Option<&Request> {
-        let read = || match document(&self.request)? {
+        let read = || match read_document(&self.request)? {
             Document::Request(request) => Some(request),
             Document::Report(_) | Document::Acknowledgment(_) => None,
         };
         self.understood.get_or_init(read).as_deref()
+    }
+
+    /// Returns the document that a person is shown, by what identifies it.
+    pub fn shown(&self) -> &Written {
+        let handed_in = self.told.iter().map(|told| &told.written).chain(&self.acknowledgment);
+        let mut shown = handed_in.filter(|written| self.handoff.last_report.as_ref() == Some(&written.digest()));
+        shown.next().unwrap_or(&self.request)
     }
 
     /// Returns what a person answered or chose.
@@ -156,7 +170,7 @@ impl Tracked {
 }
 
 /// Reads a document as its writer meant it.
-fn document(written: &Written) -> Option<Document> {
+pub(crate) fn read_document(written: &Written) -> Option<Document> {
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     baton_protocol::read(written.text.as_bytes(), hints).document
 }

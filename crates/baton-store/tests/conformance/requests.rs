@@ -93,7 +93,7 @@ pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {
-    Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned() })
+    Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned(), question: None })
 }
 
 pub(crate) fn decide(shown: &str, decision: Decision) -> Command {

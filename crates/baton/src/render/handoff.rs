@@ -63,7 +63,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
 
 /// Returns the JSON form of a note.
 pub(crate) fn note(note: &Note) -> Value {
-    json!({ "about": about_word(note.about), "from": note.from, "text": note.text })
+    json!({ "about": about_word(note.about), "from": note.from, "text": note.text, "question": note.question })
 }
 
 /// Returns the JSON form of a document: as it was written, and as a value where it can be read.
@@ -150,7 +150,8 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
 
 /// Returns a note for people.
 pub(crate) fn note_line(note: &Note) -> String {
-    let text = printable(&note.text).trim_end().replace('\n', "\n          ");
+    let asked = note.question.as_ref().map(|question| format!("(asked: {}) ", question.trim())).unwrap_or_default();
+    let text = printable(&format!("{asked}{}", note.text)).trim_end().replace('\n', "\n          ");
     format!("{:<9} {}: {text}\n", about_word(note.about), printable(&note.from))
 }
 

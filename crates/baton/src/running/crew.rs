@@ -8,6 +8,7 @@ use baton_agents::process;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Reached, Team};
+use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
@@ -72,12 +73,6 @@ impl Team for Crew {
     fn sweep(&self, run: &RunId, workspace: &Path) {
         process::sweep_run(run, workspace);
     }
-}
-
-/// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
-pub(crate) fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
-    let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
-    workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
 }
 
 /// Returns the name under which this process claims: `user@host:pid:start`, so that others can see when it is dead.
