@@ -14,6 +14,8 @@ mod hostile;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/questions.rs"]
+mod questions;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/writers.rs"]

@@ -220,7 +220,10 @@ fn title(run: &Run, tracked: &Tracked, trouble: Option<&Trouble>) -> String {
             format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
         }
         (_, _) => {
-            let failed = trouble.map(|trouble| format!("{phase}: {}", in_one_line(trouble)));
+            let failed = trouble.map(|trouble| match is_check(Some(trouble)) {
+                true => in_one_line(trouble),
+                false => format!("{phase}: {}", in_one_line(trouble)),
+            });
             let asked = || tracked.asked()?.gate.as_ref()?.items.first().map(|text| first_line(text).to_owned());
             failed.or_else(asked).unwrap_or_else(|| format!("{phase}: a person must decide"))
         }

@@ -65,8 +65,8 @@ pub enum Refusal {
         /// What would be an answer.
         expected: &'static str,
     },
-    /// An agent waits for an answer, and approval is none.
-    #[error("an agent waits for an answer, and approval is none: `baton answer ID TEXT`")]
+    /// An agent waits for an answer, which approval does not give.
+    #[error("an agent waits for an answer, so approval is not enough: use `baton answer ID TEXT`")]
     Unanswered,
     /// The person chose something that is not offered.
     #[error("this is no answer here: choose one of what is offered, or approve or reject it")]

@@ -3,6 +3,7 @@
 use baton_engine::Handoff;
 use baton_engine::handoff::Digest;
 use baton_engine::people::{ExpectedReply, Question, Trouble};
+use baton_protocol::model::Document;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -81,12 +82,10 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
         paint.tint(Tint::Strong, question.handoff.as_str()),
         paint.tint(Tint::Faint, &format!("· {}", printable(&one_line(&place.join(" · "))))),
     );
-    let is_about_work = matches!(question.reply, ExpectedReply::Review | ExpectedReply::Approval);
-    let work = question.text.lines().next().filter(|_| is_about_work);
-    let questions = question.questions.iter().map(|asked| asked.text.as_str());
-    let about = std::iter::once(question.title.as_str()).chain(work.into_iter().chain(questions));
+    let questions = question.questions.iter().map(|asked| asked.text.clone());
+    let about = std::iter::once(question.title.clone()).chain(work(question)).chain(questions);
     let mut told: Vec<String> = Vec::new();
-    for line in about.map(one_line).filter(|line| !line.is_empty()) {
+    for line in about.map(|line| one_line(line.trim())).filter(|line| !line.is_empty()) {
         if !told.contains(&line) {
             text.push_str(&format!("  {}\n", cut(&line, TITLE_MAX)));
             told.push(line);
@@ -98,6 +97,15 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
     text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
     text
+}
+
+/// Returns what was done, where that is to be judged.
+fn work(question: &Question) -> Option<String> {
+    match (question.reply, super::document::read(question.document.as_ref()?)?) {
+        (ExpectedReply::Review, Document::Report(report)) => report.summary,
+        (ExpectedReply::Approval, Document::Request(request)) => request.context?.summary,
+        _ => None,
+    }
 }
 
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
