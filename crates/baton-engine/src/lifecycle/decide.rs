@@ -165,8 +165,9 @@ fn is_choice(handoff: &Handoff, answer: &str) -> bool {
 mod tests {
     use super::*;
     use crate::handoff::StateName;
+    use crate::journal::Fact;
     use crate::lifecycle::table::sample;
-    use crate::lifecycle::{Command, apply};
+    use crate::lifecycle::{Command, apply, replay};
 
     fn decide(shown: &Digest, decision: Decision) -> Command {
         Command::Decide(Decide {
@@ -235,5 +236,32 @@ mod tests {
         // Whoever waits for an answer gets one.
         gate.terms.step = Some(sample::step(Role::Escalation));
         assert!(apply(&gate, words, sample::time(40)).is_ok());
+    }
+
+    #[test]
+    fn question_of_a_blocked_agent_is_answered_not_approved() {
+        let mut gate = sample::handoff(StateName::AwaitingPerson);
+        gate.state = State::AwaitingPerson { ask: Ask::Gate };
+        gate.terms.returns_to = Some(gate.id.clone());
+        let seen = gate.last_report.clone().expect("what was shown");
+        let approve = decide(&seen, Decision::Approve);
+        assert_eq!(apply(&gate, approve.clone(), sample::time(40)), Err(Refusal::Unanswered));
+        // It was possible once, and an event that was written is readable for ever.
+        assert!(replay(Some(gate.clone()), Fact::Happened(approve), sample::time(40)).is_ok());
+        let other = decide(&Digest::of(b"an older report"), Decision::Approve);
+        assert!(matches!(apply(&gate, other, sample::time(40)), Err(Refusal::Changed { .. })));
+    }
+
+    #[test]
+    fn answer_goes_with_its_question() {
+        let mut waiting = sample::handoff(StateName::AwaitingPerson);
+        waiting.state = State::AwaitingPerson { ask: Ask::Clarification };
+        let seen = waiting.last_report.clone().expect("a report");
+        let Command::Decide(mut answer) = decide(&seen, Decision::Answer { answers: "SQLite".to_owned() }) else {
+            panic!("a decision")
+        };
+        answer.asked = Some("Which store?".to_owned());
+        let next = apply(&waiting, Command::Decide(answer), sample::time(40)).expect("asked").handoff;
+        assert_eq!(next.notes[0].question.as_deref(), Some("Which store?"));
     }
 }

@@ -98,7 +98,7 @@ pub(crate) fn resume(resolution: &str) -> Command {
 
 pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
     let shown = Digest::of(shown.as_bytes());
-    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
+    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None, asked: None })
 }
 
 pub(crate) fn cancel() -> Command {

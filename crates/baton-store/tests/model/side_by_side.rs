@@ -229,7 +229,14 @@ impl SideBySide {
             |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
         let decided = |decision| {
             let shown = self.model.last_report(&handoff.id);
-            Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
+            Command::Decide(Decide {
+                by: "ana".to_owned(),
+                door: "cli".to_owned(),
+                shown,
+                decision,
+                note: None,
+                asked: None,
+            })
         };
         match verb {
             Verb::Claim => Command::Claim(Claim {

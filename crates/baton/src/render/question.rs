@@ -91,31 +91,35 @@ fn options(sheet: &mut Sheet, question: &Question) {
     sheet.list("options", options.map(|(word, value)| (format!("{word}: "), document::plain(&value))));
 }
 
-/// Writes a table of what was seen: a sign, the claim, and what was seen of it.
+/// Writes a table of what was seen: a sign, the claim, what was seen of it, and the rule if it is not so.
 pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
     let paint = sheet.paint;
-    let cell = |text: &str| cut(&one_line(text), CELL_MAX);
-    let width = |text: fn(&Examined) -> &str| {
-        examined.iter().map(|examined| cell(text(examined)).chars().count()).max().unwrap_or_default()
-    };
-    let (claims, rules) = (width(|examined| &examined.claim), width(|examined| &examined.rule));
+    let claims = examined.iter().map(|examined| claim(examined).chars().count()).max().unwrap_or_default();
     let line = |examined: &Examined| {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
         let seen = one_line(&format!("{}{}", examined.seen, sha256.unwrap_or_default()));
-        // A rule says what is wrong; where nothing is, its name would only confuse.
-        let rule = if examined.verdict == Finding::Verified { String::new() } else { cell(&examined.rule) };
-        let claim = cell(&examined.claim);
+        let claim = claim(examined);
         if paint.columns < COLUMNS_MAX {
             // There is no room for the rule, which says the least.
             let line = cut(&format!("{claim}: {seen}"), paint.columns - LABEL - 3);
             return format!("{} {line}", paint.tint(tint, sign));
         }
-        let rule = paint.tint(Tint::Faint, &format!("{rule:<rules$}"));
-        format!("{} {claim:<claims$}  {rule}  {seen}", paint.tint(tint, sign))
+        // A rule is called after what is wrong; beside what is right its name would confuse.
+        let rule = match examined.verdict {
+            Finding::Verified => String::new(),
+            Finding::Refuted | Finding::Unverifiable => {
+                paint.tint(Tint::Faint, &format!(" ({})", cut(&one_line(&examined.rule), CELL_MAX)))
+            }
+        };
+        format!("{} {claim:<claims$}  {seen}{rule}", paint.tint(tint, sign))
     };
     sheet.painted("evidence", &examined.iter().map(line).collect::<Vec<_>>());
+}
+
+fn claim(examined: &Examined) -> String {
+    cut(&one_line(&examined.claim), CELL_MAX)
 }
 
 /// Returns the sign of a verdict.
