@@ -16,6 +16,8 @@ mod back;
 mod deciding;
 #[path = "flow/groups.rs"]
 mod groups;
+#[path = "flow/handovers.rs"]
+mod handovers;
 #[path = "flow/help.rs"]
 mod help;
 #[path = "flow/limits.rs"]

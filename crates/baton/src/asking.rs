@@ -1,5 +1,6 @@
 //! What a person is asked, taken from a handoff that waits and from its journal. The terminal is elsewhere.
 
+use baton_engine::answer::Successors;
 use baton_engine::evidence::Examined;
 use baton_engine::handoff::{About, Ask, Handoff, Note, State};
 use baton_engine::journal::{Event, Fact};
@@ -50,7 +51,8 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
     };
     // What the agent that waits for the answer has said.
     let handed_in = handoff.terms.returns_to.as_ref().and_then(|id| reported_document(&of(id)));
-    let blocked = handed_in.as_ref().and_then(Told::read).map(|told| told.report);
+    let blocked =
+        handed_in.as_ref().and_then(|written| Told::read(written, Successors::Nobody)).map(|told| told.report);
     let questions = flow::questions(document.as_ref(), blocked.as_ref());
     let reply = ExpectedReply::of(handoff)?;
     Some(Question {

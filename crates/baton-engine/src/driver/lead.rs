@@ -9,7 +9,7 @@ use tokio::sync::watch as channel;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::attempt::{self, Finished, Newcomers, Trial};
+use super::attempt::{self, Failed, Finished, Newcomers, Trial};
 use super::brief::{self, Brief};
 use super::record::record;
 use super::watch::{Asked, Said};
@@ -18,6 +18,7 @@ use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
+use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Claim, Command, Fail, Heartbeat, Release};
 use crate::overlap::overlap;
@@ -153,7 +154,7 @@ impl<'d> Lead<'d> {
             State::Claimed { lease } if root.fence != self.fence => Ok(Some(End::Lost(lease.claimant.clone()))),
             State::Pending { .. } => {
                 // Nobody heard of us for too long, but nobody has taken over.
-                let claim = claim(&self.driver.claimant, None);
+                let claim = Command::Claim(claim(&self.driver.claimant, None));
                 let id = root.id.clone();
                 let claimed =
                     self.driver.store.carry_out(vec![Step::Apply(id, claim)], self.driver.clock.now()).await?;
@@ -232,12 +233,13 @@ impl<'d> Lead<'d> {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
-            let tokens = match &prepared {
-                Prepared::Prompt(prompt) => Some(prompt.tokens as u64),
+            let (tokens, moved) = match &prepared {
+                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
                 Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => None,
+                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
             };
-            if draft.apply(&id, claim(&self.driver.claimant, tokens)).is_err() {
+            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
+            if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
@@ -246,7 +248,10 @@ impl<'d> Lead<'d> {
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
-                    let _ = draft.apply(&id, Command::Fail(Fail { fence, failure, document: None, dice: 0.0 }));
+                    let _ = draft.apply(
+                        &id,
+                        Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
+                    );
                 }
                 Prepared::Nothing | Prepared::Elsewhere => {}
             }
@@ -325,10 +330,16 @@ impl<'d> Lead<'d> {
             let (Some(prompt), Reached::Here(agent)) = (prompt, reached) else {
                 return self.results.push((id.clone(), fence, failed("it cannot be begun".to_owned())));
             };
+            let kept = self.driver.team.keep(&self.run.definition.workspace, &handover::copies(&self.run, tracked));
+            let job = match kept.and_then(|()| brief.job(prompt, folder)) {
+                Ok(job) => job,
+                Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+            };
             let trial = Trial {
                 agent,
                 evidence,
-                job: brief.job(prompt, folder),
+                job,
+                following: brief.following(),
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
@@ -467,13 +478,13 @@ enum Prepared {
     Impossible(String),
 }
 
-pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Command {
+pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true })
+    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
 }
 
 fn failed(why: String) -> Finished {
-    Finished::Failed(Failure::new(Code::processing_error(), why), None)
+    Failed::with(Failure::new(Code::processing_error(), why))
 }
 
 /// Says whether somebody works now who may change the same files.
