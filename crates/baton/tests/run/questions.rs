@@ -243,3 +243,20 @@ fn an_escalation_shows_the_decision_that_is_pending() {
         assert!(shown.contains(told), "{told} is not shown:\n{shown}");
     }
 }
+
+#[test]
+fn what_a_person_says_after_stop_goes_back_with_the_work() {
+    let flow = "name: stop\nagents: {dev: {command: [./dev.py]}}\nphases: [{id: build, agent: dev}]\n";
+    let site = Site::new().workflow(flow).agent("dev", "report(decision='STOP', issues=['Rows are lost.'])");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.build.failure.1"]).stdout;
+    assert!(shown.contains("Rows are lost.") && shown.contains("decision STOP"), "{shown}");
+    let mut process = site.at_terminal("resume t");
+    when(&mut process, "[l]ater", "retry");
+    when(&mut process, "A note for whoever comes next", "Keep rows without a key.");
+    // The agent says STOP again, and the person is asked again.
+    when(&mut process, "[l]ater", "later");
+    assert_eq!(process.wait(LONG).expect("it ends").code(), Some(3));
+    let prompt = site.read(site.attempt("build.2", 1).join("prompt.md"));
+    assert!(prompt.contains("Keep rows without a key."), "{prompt}");
+}
