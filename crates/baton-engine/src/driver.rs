@@ -10,6 +10,7 @@ mod record;
 mod taking;
 mod watch;
 
+pub(crate) use brief::output_directory;
 pub(crate) use taking::judging;
 
 use std::path::{Path, PathBuf};

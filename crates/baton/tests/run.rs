@@ -6,6 +6,8 @@
 
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/folder_agents.rs"]
+mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
 #[path = "run/hostile.rs"]
@@ -14,9 +16,13 @@ mod hostile;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/output_files.rs"]
+mod output_files;
 #[path = "run/questions.rs"]
 mod questions;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/writers.rs"]
 mod writers;
