@@ -42,7 +42,7 @@ fn measure(name: &str, briefing: &Briefing<'_>) {
 
 fn note(number: usize) -> Note {
     let text = format!("Remark {number}: the names of the fields must be those of the interface.");
-    Note { about: About::Feedback, from: "maria".to_owned(), text }
+    Note::new(About::Feedback, "maria", text)
 }
 
 fn request(summary: &str) -> Request {

@@ -205,6 +205,16 @@ pub struct Note {
     pub from: String,
     /// What is said.
     pub text: String,
+    /// What was asked, in the words of whoever gets this note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+impl Note {
+    /// Says something that answers no question.
+    pub fn new(about: About, from: impl Into<String>, text: impl Into<String>) -> Note {
+        Note { about, from: from.into(), text: text.into(), question: None }
+    }
 }
 
 /// What a note is about.
@@ -334,12 +344,12 @@ const NOTE_BYTES_MAX: usize = 64 * 1024;
 impl Handoff {
     /// Tells the next attempt something; the oldest notes make room.
     pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {
-        let mut text = text.to_owned();
-        if text.len() > NOTE_BYTES_MAX {
-            text.truncate(text.floor_char_boundary(NOTE_BYTES_MAX));
-            text.push('…');
-        }
-        self.notes.push(Note { about, from: from.to_owned(), text });
+        self.note_answer(about, from, text, None);
+    }
+
+    /// Tells the next attempt something, with the question that it answers.
+    pub(crate) fn note_answer(&mut self, about: About, from: &str, text: &str, question: Option<&str>) {
+        self.notes.push(Note { question: question.map(short), ..Note::new(about, from, short(text)) });
         let superfluous = self.notes.len().saturating_sub(NOTES_MAX);
         self.notes.drain(..superfluous);
     }
@@ -370,6 +380,14 @@ impl Handoff {
         }
         let lease = self.lease().map(|lease| lease.until);
         [lease, self.times_out_at(), self.deadline].into_iter().flatten().min()
+    }
+}
+
+/// Cuts a text that is too long for a note.
+fn short(text: &str) -> String {
+    match text.len() > NOTE_BYTES_MAX {
+        true => format!("{}…", &text[..text.floor_char_boundary(NOTE_BYTES_MAX)]),
+        false => text.to_owned(),
     }
 }
 

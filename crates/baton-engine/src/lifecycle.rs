@@ -112,6 +112,13 @@ impl Command {
 
 /// Applies a command. The time of an event is never before that of the one before it.
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
+    if let Command::Decide(decide) = &command {
+        decide.is_possible(handoff)?;
+    }
+    happen(handoff, command, at)
+}
+
+fn happen(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
     let at = whole(at).max(handoff.changed_at);
     let mut next = handoff.clone();
     let actions = match &command {
@@ -175,7 +182,7 @@ pub fn replay(handoff: Option<Handoff>, fact: Fact, at: Timestamp) -> Result<Han
         (Some(handoff), Fact::Happened(command)) => {
             let name = command.name();
             let applied =
-                apply(&handoff, command, at).map_err(|refusal| format!("`{name}` was impossible: {refusal}"))?;
+                happen(&handoff, command, at).map_err(|refusal| format!("`{name}` was impossible: {refusal}"))?;
             Ok(applied.handoff)
         }
     }

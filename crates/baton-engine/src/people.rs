@@ -1,11 +1,14 @@
-//! People, as a port: somebody who can be asked while a run goes on.
+//! People, as a port: somebody who can be asked while a run goes on, and what they are asked.
+
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 
 use crate::evidence::Examined;
-use crate::handoff::{Ask, Digest, Written};
+use crate::handoff::{Ask, Digest, Handoff, State, Written};
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::Decision;
+use crate::lifecycle::{Decide, Decision};
+use crate::step::Role;
 
 /// Asks people. Dropping the future takes the question back: it was decided elsewhere.
 #[async_trait]
@@ -27,6 +30,8 @@ pub struct Question {
     pub agent: String,
     /// What is asked for.
     pub ask: Ask,
+    /// What replies are possible.
+    pub reply: ExpectedReply,
     /// The question in one line.
     pub title: String,
     /// What happened.
@@ -34,15 +39,91 @@ pub struct Question {
     /// What to look at.
     pub items: Vec<String>,
     /// What the agent asks.
-    pub questions: Vec<String>,
+    pub questions: Vec<AgentQuestion>,
     /// What can be chosen, and what each choice means.
     pub choices: Vec<(String, String)>,
     /// The document that is decided about.
     pub document: Option<Written>,
+    /// What the agent that the question is about has handed in, where that is another document.
+    pub handed_in: Option<Written>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
     /// What the evidence showed.
     pub examined: Vec<Examined>,
     /// What identifies what is shown.
     pub shown: Digest,
+}
+
+/// One question of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentQuestion {
+    /// The question.
+    pub text: String,
+    /// What the agent offers as an answer, and what each means. Other answers are answers as well.
+    pub options: Vec<(String, String)>,
+}
+
+/// Something that failed, for whoever must decide what follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// The command that failed.
+    pub command: Option<String>,
+    /// How it failed, in one line.
+    pub what: String,
+    /// The last that it said.
+    pub output: String,
+    /// Where all that it said is.
+    pub log: Option<PathBuf>,
+}
+
+/// What replies a question takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpectedReply {
+    /// Work is approved, rejected or asked about.
+    Review,
+    /// An agent's questions are answered; it goes on with the answers.
+    Clarification,
+    /// A blocked agent waits for an answer; it can be rejected or asked about, too.
+    Escalation,
+    /// One of the choices, and nothing else.
+    Choice,
+    /// Yes or no.
+    Approval,
+    /// A request to a person: yes, no, or an answer in words.
+    Request,
+}
+
+impl ExpectedReply {
+    /// Returns what a handoff that waits for a person expects; `None` if it does not wait for one.
+    pub fn of(handoff: &Handoff) -> Option<ExpectedReply> {
+        let State::AwaitingPerson { ask } = handoff.state else { return None };
+        let terms = &handoff.terms;
+        let is_gate = terms.step.as_ref().is_some_and(|step| step.role == Role::Gate);
+        Some(match ask {
+            Ask::Review => ExpectedReply::Review,
+            Ask::Clarification => ExpectedReply::Clarification,
+            Ask::Gate if terms.returns_to.is_some() => ExpectedReply::Escalation,
+            Ask::Gate if !terms.choices.is_empty() => ExpectedReply::Choice,
+            Ask::Gate if is_gate => ExpectedReply::Approval,
+            Ask::Gate => ExpectedReply::Request,
+        })
+    }
+
+    /// Says whether an agent waits for an answer in words.
+    pub fn is_answer(self) -> bool {
+        matches!(self, ExpectedReply::Clarification | ExpectedReply::Escalation)
+    }
+
+    /// Says whether such a decision can be made, whatever its words are.
+    pub fn takes(self, decision: &Decision) -> bool {
+        use ExpectedReply::{Approval, Clarification, Escalation, Request, Review};
+        match decision {
+            Decision::Approve => matches!(self, Review | Approval | Request),
+            Decision::Reject { .. } => !matches!(self, Clarification),
+            Decision::Answer { .. } => !matches!(self, Review | Approval),
+            Decision::Ask { .. } => matches!(self, Review | Escalation),
+        }
+    }
 }
 
 /// What a person said.
@@ -56,4 +137,33 @@ pub struct Said {
     pub by: String,
     /// Through which door.
     pub door: String,
+}
+
+impl Question {
+    /// Returns the decision as it is recorded: with what was shown, and what was asked.
+    pub fn decided(&self, said: Said) -> Decide {
+        let Said { decision, note, by, door } = said;
+        Decide { by, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
+    }
+
+    /// Returns what an agent asked, in words; `None` if no agent waits for an answer.
+    fn in_words(&self) -> Option<String> {
+        let texts: Vec<&str> = self.questions.iter().map(|question| question.text.trim()).collect();
+        match texts[..] {
+            _ if !self.reply.is_answer() => None,
+            [] => Some(self.title.clone()),
+            [only] => Some(only.to_owned()),
+            _ => Some(numbered(&texts)),
+        }
+    }
+}
+
+/// Numbers texts from 1, a line each; further lines of a text are indented.
+pub fn numbered<T: AsRef<str>>(texts: &[T]) -> String {
+    let line = |(index, text): (usize, &T)| {
+        let number = format!("{}. ", index + 1);
+        let gap = format!("\n{}", " ".repeat(number.len()));
+        format!("{number}{}", text.as_ref().trim().replace('\n', &gap))
+    };
+    texts.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -225,7 +225,7 @@ fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.last_report.clone());
     let shown = shown.ok_or("there is nothing to approve")?;
     let (by, door) = ("a person".to_owned(), "rehearsal".to_owned());
-    apply(draft, id, Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note: None }))
+    apply(draft, id, Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note: None, asked: None }))
 }
 
 /// Decides what follows, and collects it.

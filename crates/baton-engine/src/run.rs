@@ -8,9 +8,11 @@ mod tracked;
 
 pub use agenda::Agenda;
 pub use counted::Counted;
+pub(crate) use tracked::read_document;
 pub use tracked::{Told, Tracked};
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_protocol::wire::same_word;
@@ -25,6 +27,12 @@ use crate::step::{Role, Step};
 
 /// What a person says at a limit to start counting anew.
 pub const REVISE: &str = "revise";
+
+/// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
+pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
+    let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
+    workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
+}
 
 /// A run as its journal tells it. Copies are cheap.
 #[derive(Debug, Clone)]
@@ -136,6 +144,11 @@ impl Run {
     /// Returns the handoff of the run itself.
     pub fn root(&self) -> &Tracked {
         &self.handoffs[0]
+    }
+
+    /// Returns the folder of an attempt: what its agent was told, and what it said.
+    pub fn attempt_folder(&self, handoff: &HandoffId, fence: u64) -> PathBuf {
+        attempt_folder(&self.definition.workspace, &self.id, handoff, fence)
     }
 
     /// Finds a handoff of the run.

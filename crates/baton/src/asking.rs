@@ -1,41 +1,79 @@
 //! What a person is asked, taken from a handoff that waits and from its journal. The terminal is elsewhere.
 
+use baton_engine::answer::Successors;
 use baton_engine::evidence::Examined;
 use baton_engine::handoff::{About, Ask, Handoff, Note, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
-use baton_engine::people::Question;
+use baton_engine::people::{AgentQuestion, ExpectedReply, Question};
+use baton_engine::run::{Run, Told};
 use baton_engine::step::Role;
+use baton_engine::{HandoffId, flow};
 use baton_protocol::model::Document;
 use baton_protocol::model::request::Request;
 use baton_protocol::wire::same_word;
 
 use crate::render;
-use crate::store::shown_document;
+use crate::store::{reported_document, shown_document};
 
-/// Returns what a person is asked about a handoff; `None` if it waits for nobody.
-pub(crate) fn question(handoff: &Handoff, events: &[Event]) -> Option<Question> {
+/// What people are asked in a run, or about handoffs outside of a workflow.
+pub(crate) struct Asking<'e> {
+    /// The run, if it is one of a workflow.
+    run: Option<Run>,
+    events: &'e [Event],
+}
+
+impl<'e> Asking<'e> {
+    /// Looks at the journal of a run.
+    pub(crate) fn of(events: &'e [Event]) -> Asking<'e> {
+        Asking { run: Run::of_journal(events).ok(), events }
+    }
+
+    /// Returns what a person is asked about a handoff; `None` if it waits for nobody.
+    pub(crate) fn question(&self, handoff: &Handoff) -> Option<Question> {
+        match &self.run {
+            Some(run) => flow::question(run, run.find(&handoff.id)?),
+            None => alone(handoff, self.events),
+        }
+    }
+}
+
+/// Returns what a person is asked about a handoff outside of a workflow.
+fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
     let (State::AwaitingPerson { ask }, Some(shown)) = (&handoff.state, &handoff.last_report) else { return None };
-    let written = shown_document(events, Some(shown));
+    let of = |id: &HandoffId| events.iter().filter(|event| event.handoff == *id).cloned().collect::<Vec<_>>();
+    let own = of(&handoff.id);
+    let written = shown_document(&own, Some(shown));
     let document = written.as_ref().and_then(render::document::read);
     let request = match &document {
         Some(Document::Request(request)) => Some(request.as_ref()),
         _ => None,
     };
-    let questions = document.as_ref().map(questions).unwrap_or_default();
+    // What the agent that waits for the answer has said.
+    let handed_in = handoff.terms.returns_to.as_ref().and_then(|id| reported_document(&of(id)));
+    let blocked =
+        handed_in.as_ref().and_then(|written| Told::read(written, Successors::Nobody)).map(|told| told.report);
+    let questions = flow::questions(document.as_ref(), blocked.as_ref());
+    let reply = ExpectedReply::of(handoff)?;
     Some(Question {
         handoff: handoff.id.clone(),
         run: handoff.run.clone(),
         phase: handoff.terms.step.as_ref().map(|step| step.phase.clone()).unwrap_or_default(),
         agent: agent(handoff, *ask),
         ask: *ask,
+        reply,
         title: title(document.as_ref(), &questions),
         text: handoff.notes.iter().filter(|note| is_about_the_work(note)).map(told).collect(),
         items: request.and_then(|request| request.gate.as_ref()).map(|gate| gate.items.clone()).unwrap_or_default(),
+        choices: match reply.is_answer() {
+            true => flow::offered(&questions).to_vec(),
+            false => choices(handoff, request),
+        },
         questions,
-        choices: choices(handoff, request),
         document: written,
-        examined: examined(events),
+        handed_in,
+        trouble: None,
+        examined: examined(&own),
         shown: shown.clone(),
     })
 }
@@ -83,29 +121,14 @@ fn agent(handoff: &Handoff, ask: Ask) -> String {
     }
 }
 
-fn questions(document: &Document) -> Vec<String> {
-    match document {
-        Document::Report(report) => {
-            report.questions.iter().filter_map(|question| question.fields.question.clone()).collect()
-        }
-        Document::Acknowledgment(acknowledgment) => acknowledgment.questions.clone(),
-        Document::Request(request) => {
-            let open = request.context.iter().flat_map(|context| &context.open_questions);
-            open.filter_map(|open| open.question.clone()).collect()
-        }
-    }
-}
-
 /// Returns what it is about: the first question, or else what was done.
-fn title(document: Option<&Document>, questions: &[String]) -> String {
-    let first = questions.first().cloned();
+fn title(document: Option<&Document>, questions: &[AgentQuestion]) -> String {
+    let first = questions.first().map(|question| question.text.clone());
     let told = match document {
         Some(Document::Report(report)) => {
             [first, report.summary.clone(), report.next_context().map(str::to_owned), report.blocked_reason.clone()]
         }
-        Some(Document::Acknowledgment(acknowledgment)) => {
-            [first, acknowledgment.blockers.first().cloned(), acknowledgment.task.clone(), None]
-        }
+        Some(Document::Acknowledgment(acknowledgment)) => [first, acknowledgment.task.clone(), None, None],
         Some(Document::Request(request)) => {
             let reason = request.to.as_ref().and_then(|party| party.reason.clone());
             let summary = request.context.as_ref().and_then(|context| context.summary.clone());

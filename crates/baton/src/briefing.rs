@@ -21,8 +21,8 @@ use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
 
 use crate::outcome;
-use crate::running::attempt_folder;
 use crate::store::{dice, unforeseeable_word};
+use baton_engine::run::attempt_folder;
 
 /// Returns what a run was started with; `None` if it is no run of a workflow.
 pub(crate) async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {

@@ -1,12 +1,12 @@
 //! A person's decision from the command line. It fails closed: without somebody who sees and answers, nothing is decided.
 
 use baton_engine::Handoff;
-use baton_engine::handoff::{Ask, Digest};
+use baton_engine::handoff::Digest;
 use baton_engine::lifecycle::{Command, Decide, Decision};
-use baton_engine::people::Question;
+use baton_engine::people::{ExpectedReply, Question, Said};
 use clap::Args;
 
-use crate::asking;
+use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::people::keyboard::Keyboard;
@@ -71,21 +71,23 @@ pub(crate) fn decide(
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let given = wanted.given(&handoff)?;
+        let events = session.events_of_run(&handoff.run).await?;
+        let question = Asking::of(&events).question(&handoff);
+        let given = wanted.given(&handoff, question.as_ref())?;
         let decided = match (options.yes, &options.shown) {
             (true, Some(shown)) => {
                 let decision = given.ok_or_else(|| wanted.incomplete())?;
                 Some((decision, Digest(shown.trim().to_lowercase())))
             }
-            _ => at_terminal(&session, &handoff, options, (wanted, given), output).await?,
+            _ => at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given), output).await?,
         };
         let Some((decision, shown)) = decided else {
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
         let by = options.decider.clone().unwrap_or_else(user::name);
-        let note = note.map(str::to_owned);
-        let command = Command::Decide(Decide { by, door: DOOR.to_owned(), shown, decision, note });
+        let said = Said { decision, note: note.map(str::to_owned), by, door: DOOR.to_owned() };
+        let command = Command::Decide(recorded(said, shown, question.as_ref()));
         let applied = session.apply(&handoff, command, Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
@@ -96,7 +98,7 @@ pub(crate) fn decide(
 async fn at_terminal(
     session: &Session,
     handoff: &Handoff,
-    options: &DeciderOptions,
+    (options, question): (&DeciderOptions, Option<&Question>),
     (wanted, given): (&Wanted, Option<Decision>),
     output: &Output,
 ) -> Result<Option<(Decision, Digest)>, CommandError> {
@@ -108,32 +110,45 @@ async fn at_terminal(
     let Some(shown) = current.or_else(|| handoff.last_report.clone()) else {
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
-    let by = user::name();
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
-    let foreseen = Decide { by, door: DOOR.to_owned(), shown: shown.clone(), decision, note: None };
+    let said = Said { decision, note: None, by: user::name(), door: DOOR.to_owned() };
+    let foreseen = recorded(said, shown.clone(), question);
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
     if let Some(refused) = session.foreseen(handoff, Command::Decide(foreseen)) {
         return Err(refused);
     }
-    let events = session.events_of(handoff).await?;
-    let Some(question) = asking::question(handoff, &events) else {
+    let Some(question) = question else {
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
     let mut keyboard = Keyboard::new();
     let mut talk = Talk::new(output, &mut keyboard);
-    talk.screen.write(&format!("{}\n", render::question::lines(&question, talk.paint())));
+    talk.screen.write(&format!("{}\n", render::question::lines(question, talk.paint())));
     let decision = match given {
-        Some(decision) => talk.confirm(wanted.prompt(), Some(&question)).await.then_some(decision),
-        None => wanted.ask(&question, &mut talk).await,
+        Some(decision) => talk.confirm(wanted.prompt(), Some(question)).await.then_some(decision),
+        None => wanted.ask(question, &mut talk).await,
     };
     Ok(decision.map(|decision| (decision, shown)))
 }
 
+/// Returns the decision as it is recorded.
+fn recorded(said: Said, shown: Digest, question: Option<&Question>) -> Decide {
+    match question {
+        Some(question) => Decide { shown, ..question.decided(said) },
+        // It waits for nobody, and will be refused.
+        None => {
+            let Said { decision, note, by, door } = said;
+            Decide { by, door, shown, decision, note, asked: None }
+        }
+    }
+}
+
 impl Wanted {
     /// Returns the decision, if the command line says all of it; the error says why it cannot be made.
-    fn given(&self, handoff: &Handoff) -> Result<Option<Decision>, CommandError> {
+    fn given(&self, handoff: &Handoff, question: Option<&Question>) -> Result<Option<Decision>, CommandError> {
         let choices = &handoff.terms.choices;
-        let is_choice = !choices.is_empty() && render::handoff::ask(handoff) == Some(Ask::Gate);
+        let is_choice = question.is_some_and(|question| question.reply == ExpectedReply::Choice);
+        let asked = question.filter(|question| question.reply.is_answer());
+        let offered = asked.filter(|question| !question.choices.is_empty());
         Ok(match self {
             Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is none of the choices")),
             Wanted::Approve => Some(Decision::Approve),
@@ -143,7 +158,16 @@ impl Wanted {
                 let chosen = reply::choice(word, choices);
                 Some(Decision::Answer { answers: chosen.map_err(|why| not_offered(handoff, word, why))? })
             }
-            Wanted::Choose(_) if render::handoff::ask(handoff).is_some() => {
+            Wanted::Choose(word) | Wanted::Answer(Some(word)) if let Some(question) = offered => {
+                let answers = reply::answer(word, question);
+                let options: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
+                // Words of one's own are an answer, but no choice.
+                match (self, reply::choice(&answers, &options)) {
+                    (Wanted::Choose(_), Err(why)) => return Err(not_offered(handoff, word, why)),
+                    _ => Some(Decision::Answer { answers }),
+                }
+            }
+            Wanted::Choose(_) if question.is_some() => {
                 let message = format!("{}: there is nothing to choose from", handoff.id);
                 return Err(CommandError::usage(message).hint("answer in words: baton answer ID TEXT"));
             }
@@ -163,7 +187,7 @@ impl Wanted {
             Wanted::Ask(_) => Some(Decision::Ask { question: talk.text("What do you want to know?").await? }),
             Wanted::Answer(_) | Wanted::Choose(_) => {
                 let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-                let answers = match choices.is_empty() {
+                let answers = match choices.is_empty() || question.reply.is_answer() {
                     true => talk.answers(question).await?,
                     false => talk.choose("Your choice, by number or name", &choices).await?,
                 };

@@ -52,12 +52,39 @@ mod sample {
     //! Questions for tests.
 
     use baton_engine::handoff::{Ask, Written};
-    use baton_engine::people::Question;
+    use baton_engine::people::{AgentQuestion, ExpectedReply, Question};
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;
 
+    /// What replies a question may take.
+    pub(super) const EVERY_REPLY: [ExpectedReply; 6] = [
+        ExpectedReply::Review,
+        ExpectedReply::Clarification,
+        ExpectedReply::Escalation,
+        ExpectedReply::Choice,
+        ExpectedReply::Approval,
+        ExpectedReply::Request,
+    ];
+
+    /// Questions of an agent, each with its options.
+    pub(super) fn asked(questions: &[(&str, &[&str])]) -> Vec<AgentQuestion> {
+        let option = |word: &&str| ((*word).to_owned(), String::new());
+        let asked = |(text, options): &(&str, &[&str])| AgentQuestion {
+            text: (*text).to_owned(),
+            options: options.iter().map(option).collect(),
+        };
+        questions.iter().map(asked).collect()
+    }
+
     /// A question about a report that says next to nothing.
-    pub(super) fn question(phase: &str, ask: Ask) -> Question {
+    pub(super) fn question(phase: &str, reply: ExpectedReply) -> Question {
+        let ask = match reply {
+            ExpectedReply::Review => Ask::Review,
+            ExpectedReply::Clarification => Ask::Clarification,
+            ExpectedReply::Escalation | ExpectedReply::Choice | ExpectedReply::Approval | ExpectedReply::Request => {
+                Ask::Gate
+            }
+        };
         let text = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
         let document = Written::new(Dialect::Native, text);
         Question {
@@ -66,6 +93,7 @@ mod sample {
             phase: phase.to_owned(),
             agent: "writer".to_owned(),
             ask,
+            reply,
             title: "All rows are written.".to_owned(),
             text: String::new(),
             items: Vec::new(),
@@ -73,6 +101,8 @@ mod sample {
             choices: Vec::new(),
             shown: document.digest(),
             document: Some(document),
+            handed_in: None,
+            trouble: None,
             examined: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ mod runs;
 mod trouble;
 
 pub(crate) use applying::Applied;
-pub(crate) use history::{accepted_request, shown_document};
+pub(crate) use history::{accepted_request, reported_document, shown_document};
 pub(crate) use runs::is_run;
 
 use std::path::PathBuf;

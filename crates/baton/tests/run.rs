@@ -20,6 +20,8 @@ mod killed;
 mod liars;
 #[path = "run/output_files.rs"]
 mod output_files;
+#[path = "run/questions.rs"]
+mod questions;
 #[path = "run/queue.rs"]
 mod queue;
 #[path = "run/site.rs"]

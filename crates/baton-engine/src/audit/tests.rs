@@ -261,7 +261,7 @@ fn every_changed_field_of_a_row_is_found() {
 
 fn note() -> Option<crate::handoff::Note> {
     let about = crate::handoff::About::Feedback;
-    Some(crate::handoff::Note { about, from: "nobody".to_owned(), text: "forged".to_owned() })
+    Some(crate::handoff::Note::new(about, "nobody", "forged"))
 }
 
 #[test]

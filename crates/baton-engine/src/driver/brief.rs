@@ -153,7 +153,7 @@ impl<'r> Brief<'r> {
         let failure = self.tracked.handoff.last_failure.as_ref().map(|failure| failure.message.clone());
         let told = |text: &String| notes.iter().any(|note| note.text == *text);
         if let Some(text) = failure.filter(|text| !told(text)) {
-            notes.push(Note { about: About::Refuted, from: ORCHESTRATOR.to_owned(), text });
+            notes.push(Note::new(About::Refuted, ORCHESTRATOR, text));
         }
         notes
     }

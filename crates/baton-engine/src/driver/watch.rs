@@ -26,7 +26,7 @@ pub(super) enum Asked {
     Answered { shown: Digest, said: Box<people::Said> },
     /// Nobody can be asked here.
     Nobody { shown: Digest },
-    /// The checks of the gate have failed: a person must be asked, with what failed.
+    /// The checks of the gate have failed, or what was said was refused: a person must be asked, with why.
     Failing { shown: Digest, why: String },
 }
 
@@ -144,15 +144,16 @@ impl Lead<'_> {
             if !waits {
                 continue;
             }
-            let people::Said { decision, note, by, door } = (**said).clone();
-            let decide = Command::Decide(Decide { by, door, shown: shown.clone(), decision, note });
-            if let Err(refusal) = draft.apply(id, decide) {
+            let question = draft.run.find(id).and_then(|tracked| flow::question(&draft.run, tracked));
+            let Some(question) = question else { continue };
+            if let Err(refusal) = draft.apply(id, Command::Decide(question.decided((**said).clone()))) {
                 self.driver.audience.hear(&self.run, &News::Note(&format!("{id}: {refusal}")));
-                refused.push((id.clone(), shown.clone()));
+                let why = format!("The last reply was refused: {refusal}");
+                refused.push((id.clone(), Asked::Failing { shown: shown.clone(), why }));
             }
         }
-        // What cannot be recorded was no answer; nobody is asked the same again and again.
-        self.asked.extend(refused.into_iter().map(|(id, shown)| (id, Asked::Nobody { shown })));
+        // What cannot be recorded was no answer: it is asked again.
+        self.asked.extend(refused);
         let now = draft.at;
         let lapsed: Vec<(HandoffId, Digest)> = draft
             .run
@@ -163,7 +164,7 @@ impl Lead<'_> {
         for (id, shown) in lapsed {
             let (by, door) = ("nobody".to_owned(), "advisory".to_owned());
             let note = Some("nobody answered in time, and this gate is advisory".to_owned());
-            let decide = Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note });
+            let decide = Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note, asked: None });
             let _ = draft.apply(&id, decide);
         }
     }

@@ -3,18 +3,21 @@
 use baton_protocol::model::request::{Context, Gate};
 use baton_protocol::model::terms::{GateType, HandoffKind};
 use baton_protocol::model::{Report, Request};
+use baton_protocol::wire::same_word;
 use baton_protocol::workflow::GateFields;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
+use super::questions::{offered, questions};
 use super::requests::{party, write};
+use super::trouble::{in_one_line, trouble};
 use super::values::context;
 use crate::draft::Draft;
-use crate::handoff::{Ask, Digest, State, Terms};
+use crate::handoff::{Ask, Digest, State, Terms, Written};
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
-use crate::people::Question;
-use crate::run::{Run, Tracked};
+use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
+use crate::run::{Run, Tracked, read_document};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
@@ -77,16 +80,20 @@ fn story(run: &Run, subject: &Tracked) -> String {
     let mut lines = Vec::new();
     for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
-            (State::Failed { .. }, Some(failure)) => format!("failed: {failure}"),
+            (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
             (state, _) => state.name().to_string(),
         };
-        let route = tracked.route.as_ref().map(|route| format!("; then {}: {}", route.to, route.why));
+        let route = tracked.route.as_ref().map(|route| format!("; then {}: {}", route.to, first_line(&route.why)));
         let (phase, visit) = (&tracked.step.phase, tracked.step.visit);
         lines.push(format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default()));
     }
     // The latest say most about why it came to this.
     let from = lines.len().saturating_sub(12);
     format!("It is about {}.\n{}", subject.handoff.id, lines[from..].join("\n"))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// Returns the gate that the workflow has put where a handoff waits for a person.
@@ -119,29 +126,14 @@ fn is_done(report: &Report) -> bool {
 pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let State::AwaitingPerson { ask } = tracked.handoff.state else { return None };
     let request = tracked.asked();
-    let report = tracked.report();
-    let gate = gate_of(run, tracked);
-    let asked_gate = request.and_then(|request| request.gate.as_ref());
-    let mut items: Vec<String> = Vec::new();
-    // The request of a gate repeats what the workflow says about it.
-    let listed =
-        gate.into_iter().flat_map(|gate| &gate.items).chain(asked_gate.into_iter().flat_map(|gate| &gate.items));
-    for item in listed {
-        if !items.contains(item) {
-            items.push(item.clone());
-        }
-    }
-    let document = match (ask, &tracked.told) {
-        (Ask::Review | Ask::Clarification, Some(told)) => Some(told.written.clone()),
-        _ => Some(tracked.request.clone()),
-    };
-    let meaning = |word: &String| {
-        let meant = asked_gate.and_then(|gate| gate.options.get(word)).and_then(Value::as_str);
-        (word.clone(), meant.unwrap_or_default().to_owned())
-    };
+    let subject = tracked.step.about.as_ref().and_then(|about| run.find(about));
+    let trouble = subject.filter(|_| tracked.step.role == Role::Failure).and_then(|subject| trouble(run, subject));
+    let document = tracked.shown().clone();
+    let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(Tracked::report);
+    let questions = questions(read_document(&document).as_ref(), blocked);
     let said = match ask {
         Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
-        Ask::Review | Ask::Clarification => report.and_then(context).map(str::to_owned),
+        Ask::Review | Ask::Clarification => tracked.report().and_then(context).map(str::to_owned),
     };
     Some(Question {
         handoff: tracked.handoff.id.clone(),
@@ -153,25 +145,70 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
             Ask::Review | Ask::Clarification => tracked.handoff.terms.to.clone(),
         },
         ask,
-        title: title(run, tracked, request, gate),
+        reply: ExpectedReply::of(&tracked.handoff)?,
+        title: title(run, tracked, trouble.as_ref()),
         text: said.unwrap_or_default(),
-        items,
-        questions: questions(report, request),
-        choices: tracked.handoff.terms.choices.iter().map(meaning).collect(),
-        document,
-        examined: tracked.examined.clone(),
+        items: items(run, tracked),
+        choices: choices(tracked, &questions),
+        questions,
+        document: Some(document),
+        handed_in: subject.filter(|_| !is_check(trouble.as_ref())).and_then(handed_in),
+        trouble,
+        examined: subject.unwrap_or(tracked).examined.clone(),
         shown: tracked.handoff.last_report.clone().unwrap_or_else(|| Digest::of(b"")),
     })
 }
 
-fn title(run: &Run, tracked: &Tracked, request: Option<&Request>, gate: Option<&GateFields>) -> String {
+/// What a command did is told as what went wrong.
+fn is_check(trouble: Option<&Trouble>) -> bool {
+    trouble.is_some_and(|trouble| trouble.command.is_some())
+}
+
+fn handed_in(subject: &Tracked) -> Option<Written> {
+    Some(subject.told.as_ref()?.written.clone())
+}
+
+/// Returns what is to be looked at. The request of a gate repeats what the workflow says about it.
+fn items(run: &Run, tracked: &Tracked) -> Vec<String> {
+    // What the orchestrator asks itself stands in the title, and why.
+    if matches!(tracked.step.role, Role::Limit | Role::Failure) {
+        return Vec::new();
+    }
+    let asked = tracked.asked().and_then(|request| request.gate.as_ref());
+    let listed = gate_of(run, tracked).into_iter().flat_map(|gate| &gate.items);
+    let mut items: Vec<String> = Vec::new();
+    for item in listed.chain(asked.into_iter().flat_map(|gate| &gate.items)) {
+        if !items.contains(item) {
+            items.push(item.clone());
+        }
+    }
+    items
+}
+
+/// Returns what can be chosen: what the gate offers, or else what the agent offers as an answer.
+fn choices(tracked: &Tracked, questions: &[AgentQuestion]) -> Vec<(String, String)> {
+    let terms = &tracked.handoff.terms;
+    let waits = ExpectedReply::of(&tracked.handoff).is_some_and(ExpectedReply::is_answer);
+    if terms.choices.is_empty() {
+        return if waits { offered(questions).to_vec() } else { Vec::new() };
+    }
+    let gate = tracked.asked().and_then(|request| request.gate.as_ref());
+    let meaning = |word: &String| {
+        let mut options = gate.into_iter().flat_map(|gate| &gate.options);
+        let meant = options.find(|(name, _)| same_word(name, word)).and_then(|(_, meaning)| meaning.as_str());
+        (word.clone(), meant.unwrap_or_default().to_owned())
+    };
+    terms.choices.iter().map(meaning).collect()
+}
+
+fn title(run: &Run, tracked: &Tracked, trouble: Option<&Trouble>) -> String {
     let agent = &tracked.handoff.terms.to;
     let phase = &tracked.step.phase;
     match (&tracked.handoff.state, tracked.step.role) {
         (State::AwaitingPerson { ask: Ask::Review }, _) => format!("{phase}: approve what {agent} has done?"),
         (State::AwaitingPerson { ask: Ask::Clarification }, _) => format!("{phase}: {agent} asks"),
         (_, Role::Gate) => {
-            let name = gate.and_then(|gate| gate.name.clone()).unwrap_or_else(|| phase.clone());
+            let name = gate_of(run, tracked).and_then(|gate| gate.name.clone()).unwrap_or_else(|| phase.clone());
             format!("{name}: approve?")
         }
         (_, Role::Escalation) => {
@@ -183,18 +220,12 @@ fn title(run: &Run, tracked: &Tracked, request: Option<&Request>, gate: Option<&
             format!("{phase}: {} is blocked{}", tracked.handoff.terms.from, reason.unwrap_or_default())
         }
         (_, _) => {
-            let told = request.and_then(|request| request.instructions.as_deref());
-            let item = request.and_then(|request| request.gate.as_ref()?.items.first().map(String::as_str));
-            let line = item.or(told).and_then(|text| text.lines().next());
-            line.map_or_else(|| format!("{phase}: a person must decide"), str::to_owned)
+            let failed = trouble.map(|trouble| match is_check(Some(trouble)) {
+                true => in_one_line(trouble),
+                false => format!("{phase}: {}", in_one_line(trouble)),
+            });
+            let asked = || tracked.asked()?.gate.as_ref()?.items.first().map(|text| first_line(text).to_owned());
+            failed.or_else(asked).unwrap_or_else(|| format!("{phase}: a person must decide"))
         }
     }
-}
-
-fn questions(report: Option<&Report>, request: Option<&Request>) -> Vec<String> {
-    let asked = report.into_iter().flat_map(|report| &report.questions);
-    let asked = asked.filter_map(|question| question.fields.question.clone());
-    let open = request.and_then(|request| request.context.as_ref()).into_iter();
-    let open = open.flat_map(|context| &context.open_questions).filter_map(|open| open.question.clone());
-    asked.chain(open).collect()
 }

@@ -338,7 +338,7 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
             .filter(|report| !answer::passes(report) && !is_stopped(about))
             .map(|report| note(About::Feedback, about, &told(report))),
     );
-    notes.extend(said.map(|text| Note { about: About::Feedback, from: by.to_owned(), text }));
+    notes.extend(said.map(|text| Note::new(About::Feedback, by, text)));
     let why = format!("{by} chose {answer}");
     Ok(match answer {
         word if same_word(word, "retry") => go(&located, located.phase().id(), &why, notes),
@@ -368,7 +368,7 @@ fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     decided.route.why = format!("{why}; {}", decided.route.why);
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
     if let (Turn::Phase { notes, .. }, Some(text)) = (&mut decided.turn, said) {
-        notes.push(Note { about: About::Feedback, from: by.to_owned(), text });
+        notes.push(Note::new(About::Feedback, by, text));
     }
     Ok(decided)
 }
@@ -455,7 +455,7 @@ fn about_failure(tracked: &Tracked) -> About {
 fn note(about: About, tracked: &Tracked, text: &str) -> Note {
     let person = tracked.decided.as_ref().filter(|decide| matches!(decide.decision, Decision::Reject { .. }));
     let from = person.map_or(&tracked.handoff.terms.to, |decide| &decide.by);
-    Note { about, from: from.clone(), text: text.to_owned() }
+    Note::new(about, from, text)
 }
 
 /// Says whether an expression holds for a phase; without one it does.

@@ -26,6 +26,9 @@ pub struct Decide {
     /// What the person said beyond that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the person was asked, in words; it goes to whoever asked, together with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
 }
 
 /// What was decided.
@@ -52,6 +55,17 @@ pub enum Decision {
 }
 
 impl Decide {
+    /// Refuses what was possible once and is not any more; journals that have it can still be replayed.
+    pub(super) fn is_possible(&self, handoff: &Handoff) -> Result<(), Refusal> {
+        let is_question = matches!(handoff.state, State::AwaitingPerson { ask: Ask::Gate })
+            && handoff.terms.returns_to.is_some()
+            && handoff.last_report.as_ref() == Some(&self.shown);
+        match self.decision {
+            Decision::Approve if is_question => Err(Refusal::Unanswered),
+            Decision::Approve | Decision::Reject { .. } | Decision::Answer { .. } | Decision::Ask { .. } => Ok(()),
+        }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::AwaitingPerson { ask } => {
@@ -98,6 +112,10 @@ impl Decide {
                 Ok(self.complete(handoff, Some(&format!("The person asks: {question}")), at))
             }
             (Ask::Gate, Decision::Reject { feedback }) => {
+                // Events from before questions were recorded must give the same handoff again.
+                if self.asked.is_some() {
+                    self.note(handoff, About::Feedback, feedback);
+                }
                 let mut failure = Failure::new(Code::rejected(), feedback.clone());
                 failure.chance = Chance::Permanent;
                 Ok(give_up(handoff, failure, at))
@@ -118,15 +136,20 @@ impl Decide {
     fn complete(&self, handoff: &mut Handoff, answer: Option<&str>, at: Timestamp) -> Vec<Action> {
         let told: Vec<&str> = answer.into_iter().chain(self.note.as_deref()).collect();
         if !told.is_empty() {
-            handoff.note(About::Answer, &self.by, &told.join("\n"));
+            self.note(handoff, About::Answer, &told.join("\n"));
         }
         handoff.state = State::Completed { at };
         completed(handoff)
     }
 
     fn send_back(&self, handoff: &mut Handoff, about: About, text: &str, at: Timestamp) -> Vec<Action> {
-        handoff.note(about, &self.by, text);
+        self.note(handoff, about, text);
         start_over(handoff, at)
+    }
+
+    /// Notes what the person said, with what they were asked.
+    fn note(&self, handoff: &mut Handoff, about: About, text: &str) {
+        handoff.note_answer(about, &self.by, text, self.asked.as_deref());
     }
 }
 
@@ -142,8 +165,9 @@ fn is_choice(handoff: &Handoff, answer: &str) -> bool {
 mod tests {
     use super::*;
     use crate::handoff::StateName;
+    use crate::journal::Fact;
     use crate::lifecycle::table::sample;
-    use crate::lifecycle::{Command, apply};
+    use crate::lifecycle::{Command, apply, replay};
 
     fn decide(shown: &Digest, decision: Decision) -> Command {
         Command::Decide(Decide {
@@ -152,6 +176,7 @@ mod tests {
             shown: shown.clone(),
             decision,
             note: None,
+            asked: None,
         })
     }
 
@@ -211,5 +236,32 @@ mod tests {
         // Whoever waits for an answer gets one.
         gate.terms.step = Some(sample::step(Role::Escalation));
         assert!(apply(&gate, words, sample::time(40)).is_ok());
+    }
+
+    #[test]
+    fn question_of_a_blocked_agent_is_answered_not_approved() {
+        let mut gate = sample::handoff(StateName::AwaitingPerson);
+        gate.state = State::AwaitingPerson { ask: Ask::Gate };
+        gate.terms.returns_to = Some(gate.id.clone());
+        let seen = gate.last_report.clone().expect("what was shown");
+        let approve = decide(&seen, Decision::Approve);
+        assert_eq!(apply(&gate, approve.clone(), sample::time(40)), Err(Refusal::Unanswered));
+        // It was possible once, and an event that was written is readable for ever.
+        assert!(replay(Some(gate.clone()), Fact::Happened(approve), sample::time(40)).is_ok());
+        let other = decide(&Digest::of(b"an older report"), Decision::Approve);
+        assert!(matches!(apply(&gate, other, sample::time(40)), Err(Refusal::Changed { .. })));
+    }
+
+    #[test]
+    fn answer_goes_with_its_question() {
+        let mut waiting = sample::handoff(StateName::AwaitingPerson);
+        waiting.state = State::AwaitingPerson { ask: Ask::Clarification };
+        let seen = waiting.last_report.clone().expect("a report");
+        let Command::Decide(mut answer) = decide(&seen, Decision::Answer { answers: "SQLite".to_owned() }) else {
+            panic!("a decision")
+        };
+        answer.asked = Some("Which store?".to_owned());
+        let next = apply(&waiting, Command::Decide(answer), sample::time(40)).expect("asked").handoff;
+        assert_eq!(next.notes[0].question.as_deref(), Some("Which store?"));
     }
 }

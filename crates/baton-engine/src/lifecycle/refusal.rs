@@ -65,6 +65,9 @@ pub enum Refusal {
         /// What would be an answer.
         expected: &'static str,
     },
+    /// An agent waits for an answer, which approval does not give.
+    #[error("an agent waits for an answer, so approval is not enough: use `baton answer ID TEXT`")]
+    Unanswered,
     /// The person chose something that is not offered.
     #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
     NoChoice,
@@ -120,6 +123,7 @@ impl Refusal {
             Refusal::NotExpired => "not expired",
             Refusal::Changed { .. } => "changed since",
             Refusal::OtherQuestion { .. } => "other question",
+            Refusal::Unanswered => "other question",
             Refusal::NoChoice => "no choice",
             Refusal::PartOfRun => "part of a run",
             Refusal::WrongState { .. } => "wrong state",
@@ -137,6 +141,7 @@ impl Refusal {
             | Refusal::NotExpired
             | Refusal::Changed { .. }
             | Refusal::OtherQuestion { .. }
+            | Refusal::Unanswered
             | Refusal::NoChoice
             | Refusal::PartOfRun
             | Refusal::WrongState { .. } => false,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Refusal};
-use crate::handoff::{About, Handoff, State, Written};
+use crate::handoff::{About, Handoff, Note, State, Written};
 
 /// Go on with what the blocked agent waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,37 +13,53 @@ pub struct Resume {
     pub by: String,
     /// What the agent must know to go on.
     pub resolution: String,
+    /// What the agent had asked, where a person has answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
 }
 
 impl Resume {
     /// What a handoff that is finished gives back to the one that waits for it: its report, or why there is none.
     pub fn after(done: &Handoff, report: Option<&Written>) -> Resume {
         let name = done.state.name();
-        // What a person decided stands in the notes.
-        let told = done.notes.last().map(|note| note.text.clone());
-        let resolution = match (&done.state, report, &done.last_failure) {
-            (State::Completed { .. }, Some(report), _) => report.text.clone(),
-            (State::Failed { .. }, _, Some(failure)) => format!("handoff {} is {name}: {failure}", done.id),
-            (State::Completed { .. }, None, _) if told.is_some() => told.unwrap_or_default(),
+        let by = done.terms.to.clone();
+        // What a person decided stands in the notes, with what the person was asked.
+        let told = done.notes.last().filter(|_| done.terms.asks_person());
+        let resolution = match (&done.state, report, &done.last_failure, told) {
+            (State::Completed { .. } | State::Failed { .. }, None, _, Some(told)) => return Resume::said_by(told),
+            (State::Completed { .. }, Some(report), _, _) => report.text.clone(),
+            (State::Failed { .. }, _, Some(failure), _) => format!("handoff {} is {name}: {failure}", done.id),
             _ => format!("handoff {} is {name}", done.id),
         };
-        Resume { by: done.terms.to.clone(), resolution }
+        Resume { by, resolution, question: None }
+    }
+
+    fn said_by(note: &Note) -> Resume {
+        let resolution = match note.about {
+            About::Feedback => format!("Rejected: {}", note.text),
+            About::Refuted | About::Resolution | About::Answer | About::Question | About::Requeued => note.text.clone(),
+        };
+        Resume { by: note.from.clone(), resolution, question: note.question.clone() }
+    }
+
+    fn tell(&self, handoff: &mut Handoff) {
+        handoff.note_answer(About::Resolution, &self.by, &self.resolution, self.question.as_deref());
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::Blocked { .. } => {
-                handoff.note(About::Resolution, &self.by, &self.resolution);
+                self.tell(handoff);
                 Ok(start_over(handoff, at))
             }
             // It may be about to say that it is blocked; then it need not wait.
             State::Claimed { .. } => {
-                handoff.note(About::Resolution, &self.by, &self.resolution);
+                self.tell(handoff);
                 handoff.returned_early = true;
                 Ok(Vec::new())
             }
             State::Pending { .. } | State::Verifying | State::AwaitingPerson { .. } => {
-                handoff.note(About::Resolution, &self.by, &self.resolution);
+                self.tell(handoff);
                 Ok(Vec::new())
             }
             State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => {
@@ -72,7 +88,7 @@ mod tests {
     #[test]
     fn blocked_handoff_goes_on_with_the_resolution() {
         let blocked = sample::handoff(StateName::Blocked);
-        let resume = Resume { by: "security".to_owned(), resolution: "use JWT".to_owned() };
+        let resume = Resume { by: "security".to_owned(), resolution: "use JWT".to_owned(), question: None };
         let next = apply(&blocked, Command::Resume(resume), sample::time(40)).expect("blocked").handoff;
         assert_eq!(next.state, State::Pending { ready_at: sample::time(40) });
         assert_eq!((next.notes[0].about, next.notes[0].text.as_str()), (About::Resolution, "use JWT"));
@@ -81,7 +97,7 @@ mod tests {
     #[test]
     fn result_that_comes_before_the_block_is_not_lost() {
         let claimed = sample::handoff(StateName::Claimed);
-        let resume = Resume { by: "security".to_owned(), resolution: "use JWT".to_owned() };
+        let resume = Resume { by: "security".to_owned(), resolution: "use JWT".to_owned(), question: None };
         let told = apply(&claimed, Command::Resume(resume), sample::time(40)).expect("claimed").handoff;
         assert!(told.lease().is_some());
         let ending = Ending::Blocked { reason: "security_concern".to_owned() };

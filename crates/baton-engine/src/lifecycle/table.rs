@@ -191,11 +191,18 @@ pub(crate) mod sample {
 
     fn decide(handoff: &Handoff, decision: Decision) -> Command {
         let shown = handoff.last_report.clone().unwrap_or(Digest::of(b""));
-        Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
+        Command::Decide(Decide {
+            by: "ana".to_owned(),
+            door: "cli".to_owned(),
+            shown,
+            decision,
+            note: None,
+            asked: None,
+        })
     }
 
     fn resume() -> Command {
-        Command::Resume(Resume { by: "c".to_owned(), resolution: "solved".to_owned() })
+        Command::Resume(Resume { by: "c".to_owned(), resolution: "solved".to_owned(), question: None })
     }
 
     /// Every command, with its variants.

@@ -143,6 +143,9 @@ fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
                 "Baton looked at what your last report claims, and this is not so. Correct the work or the claim:";
             ("refuted", "refuted claims", meaning.to_owned())
         }
+        About::Resolution if note.question.is_some() => {
+            ("resolution", "question and answer", format!("{from} answered you. Go on where you stopped, with this:"))
+        }
         About::Resolution => {
             let meaning =
                 format!("What you were blocked by was worked on by {from}. Go on where you stopped, with this:");
@@ -153,16 +156,20 @@ fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
             "feedback",
             format!("{from} rejected the last result. Change the work so that this is settled:"),
         ),
+        About::Answer if note.question.is_some() => {
+            ("answer", "question and answer", format!("{from} answered what you asked:"))
+        }
         About::Answer => ("answer", "answers", format!("{from} answered:")),
         About::Question => ("question", "question", format!("{from} asks about your work. Answer it in your report:")),
         About::Requeued => ("requeued", "remark", format!("{from} gave the work to you again and remarks:")),
     };
-    let piece = Piece {
-        name: about,
-        label: format!("{title}, from {from}"),
-        text: fence.clean(note.text.trim_end()),
-        file: Some(file),
-    };
+    let mut text = fence.clean(note.text.trim_end());
+    if let Some(question) = &note.question {
+        // The quotation marks keep words of the agent from passing as the person's.
+        let asked = fence.clean(question.trim()).replace('\n', "\n> ");
+        text = format!("You asked:\n> {asked}\n\n{from} answered:\n{text}");
+    }
+    let piece = Piece { name: about, label: format!("{title}, from {from}"), text, file: Some(file) };
     Said { about, from, meaning, piece }
 }
 

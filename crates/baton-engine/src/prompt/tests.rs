@@ -55,7 +55,12 @@ impl Case {
     }
 
     fn say(mut self, about: About, from: &str, text: &str) -> Case {
-        self.notes.push(Note { about, from: from.to_owned(), text: text.to_owned() });
+        self.notes.push(Note::new(about, from, text));
+        self
+    }
+
+    fn answer(mut self, about: About, from: &str, question: &str, text: &str) -> Case {
+        self.notes.push(Note { question: Some(question.to_owned()), ..Note::new(about, from, text) });
         self
     }
 

@@ -26,6 +26,8 @@ pub struct Tracked {
     understood: OnceLock<Option<Box<Request>>>,
     /// The last report that could be understood.
     pub told: Option<Told>,
+    /// The last acknowledgment, if the request was not understood.
+    pub acknowledgment: Option<Written>,
     /// What was handed in last, if it was refused because it is not valid.
     pub refused: Option<Written>,
     /// Files that had changed when something was last handed in.
@@ -64,7 +66,7 @@ pub struct Told {
 impl Told {
     /// Reads what an agent handed in; `None` if it is no report. `next` are the agents that come next anyway.
     pub fn read(written: &Written, next: Successors<'_>) -> Option<Told> {
-        let Understood { report, package, asks } = answer::understand(document(written)?, next)?;
+        let Understood { report, package, asks } = answer::understand(read_document(written)?, next)?;
         Some(Told { written: written.clone(), report, package, asks })
     }
 }
@@ -83,6 +85,7 @@ impl Tracked {
             request,
             understood: OnceLock::new(),
             told: None,
+            acknowledgment: None,
             refused: None,
             changed: Vec::new(),
             examined: Vec::new(),
@@ -104,8 +107,12 @@ impl Tracked {
                 self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
+            Fact::Happened(Command::Acknowledge(acknowledge)) => {
+                self.acknowledgment = (!acknowledge.understood).then(|| acknowledge.document.clone());
+            }
             Fact::Happened(Command::Report(report)) => {
                 self.ended += 1;
+                self.acknowledgment = None;
                 // That it counts as complete says that it was not read as a call for help.
                 let next = if report.ending == Ending::Complete { Successors::Anybody } else { Successors::Nobody };
                 self.told = Told::read(&report.document, next);
@@ -158,11 +165,18 @@ impl Tracked {
 
     /// Returns the request, as it was understood.
     pub fn asked(&self) -> Option<&Request> {
-        let read = || match document(&self.request)? {
+        let read = || match read_document(&self.request)? {
             Document::Request(request) => Some(request),
             Document::Report(_) | Document::Acknowledgment(_) => None,
         };
         self.understood.get_or_init(read).as_deref()
+    }
+
+    /// Returns the document that a person is shown, by what identifies it.
+    pub fn shown(&self) -> &Written {
+        let handed_in = self.told.iter().map(|told| &told.written).chain(&self.acknowledgment);
+        let mut shown = handed_in.filter(|written| self.handoff.last_report.as_ref() == Some(&written.digest()));
+        shown.next().unwrap_or(&self.request)
     }
 
     /// Returns what a person answered or chose.
@@ -180,7 +194,7 @@ impl Tracked {
 }
 
 /// Reads a document as its writer meant it.
-fn document(written: &Written) -> Option<Document> {
+pub(crate) fn read_document(written: &Written) -> Option<Document> {
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     baton_protocol::read(written.text.as_bytes(), hints).document
 }

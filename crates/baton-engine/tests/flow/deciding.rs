@@ -1,5 +1,8 @@
 //! People decide: reviews, questions, gates with choices, and what an agent recommends.
 
+use baton_engine::Command;
+use baton_engine::lifecycle::Decision;
+use baton_engine::people::Said;
 use serde_json::json;
 
 use crate::play::{Act, Play};
@@ -73,7 +76,71 @@ fn clarification_goes_back_to_the_same_agent_with_the_answers() {
     assert_eq!(play.notes("build.1"), ["Answer by ana: The blue one."]);
     let question = Play::of(&text).tell("build", [says("needs_clarification")]).play();
     let question = baton_engine::flow::question(&question.run, question.find("build.1")).unwrap();
-    assert_eq!(question.questions, ["Which one?"]);
+    assert_eq!(question.questions[0].text, "Which one?");
+    assert_eq!(play.find("build.1").handoff.notes[0].question.as_deref(), Some("Which one?"));
+}
+
+#[test]
+fn question_that_stands_in_the_context_comes_back_with_its_answer() {
+    let asks = json!({"outcome": "needs_clarification", "summary": "Half is done.",
+        "next": {"context": "mTLS or an API key?\nBoth are in use."}});
+    let text = flow("  - {id: build, agent: dev}");
+    let play = Play::of(&text).tell("build", [Act::Says(asks)]).tell("build?", [answers("mTLS")]).play();
+    let note = play.find("build.1").handoff.notes[0].clone();
+    assert_eq!(note.question.as_deref(), Some("mTLS or an API key?\nBoth are in use."));
+}
+
+#[test]
+fn several_questions_are_numbered() {
+    let asks = json!({"outcome": "needs_clarification", "summary": "s", "questions": ["Which?", "When?"]});
+    let text = flow("  - {id: build, agent: dev}");
+    let play = Play::of(&text).tell("build", [Act::Says(asks)]).tell("build?", [answers("SQLite, today")]).play();
+    let note = play.find("build.1").handoff.notes[0].clone();
+    assert_eq!((note.question.as_deref(), note.text.as_str()), (Some("1. Which?\n2. When?"), "SQLite, today"));
+}
+
+#[test]
+fn a_gate_takes_the_replies_that_it_offers() {
+    let decisions = || {
+        let text = || "go".to_owned();
+        [
+            Decision::Approve,
+            Decision::Reject { feedback: text() },
+            Decision::Answer { answers: text() },
+            Decision::Ask { question: text() },
+        ]
+    };
+    let waits = [
+        ("  - {id: build, agent: dev, review: blocking}", complete("done")),
+        ("  - {id: build, agent: dev}", says("needs_clarification")),
+        ("  - {id: build, agent: dev}", says("blocked")),
+        ("  - {id: build, gate: {}}", complete("")),
+        ("  - {id: build, gate: {choices: {go: next}}}", complete("")),
+    ];
+    for (phases, act) in waits {
+        let play = Play::of(&flow(phases)).tell("build", [act]).play();
+        let waiting = play.run.waiting().next().unwrap();
+        let question = baton_engine::flow::question(&play.run, waiting).unwrap();
+        for decision in decisions() {
+            let said = Said { decision: decision.clone(), note: None, by: "ana".to_owned(), door: "test".to_owned() };
+            let command = Command::Decide(question.decided(said));
+            let taken = baton_engine::lifecycle::apply(&waiting.handoff, command, play.now).is_ok();
+            assert_eq!(question.reply.takes(&decision), taken, "{:?} {decision:?}", question.reply);
+        }
+    }
+}
+
+#[test]
+fn failure_is_told_with_the_line_that_matters_and_the_log() {
+    let text = flow("  - {id: build, agent: dev, retry: {max_retries: 0}}");
+    let message = "the command ended with 3; it said last:\none\nthe index is gone";
+    let play = Play::of(&text).tell("build", [Act::Fails(message)]).play();
+    let question = baton_engine::flow::question(&play.run, play.find("build.failure.1")).unwrap();
+    assert_eq!(question.title, "build: PROCESSING_ERROR: the command ended with 3: the index is gone");
+    assert_eq!(question.items, [""; 0], "nothing is told twice");
+    let trouble = question.trouble.unwrap();
+    assert_eq!(trouble.output, "one\nthe index is gone");
+    assert!(trouble.log.unwrap().ends_with(".baton/runs/r/build.1/1/stderr.log"));
 }
 
 #[test]
@@ -135,6 +202,7 @@ fn only_what_is_offered_can_be_chosen() {
             shown: id.last_report.clone().unwrap(),
             decision,
             note: None,
+            asked: None,
         };
         let refused = baton_engine::lifecycle::apply(&id, baton_engine::Command::Decide(decide), play.now);
         assert!(refused.is_err(), "{refused:?}");

@@ -1,9 +1,12 @@
 //! Blocked agents: delegation, return, escalation, and the partial work that is not lost.
 
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{self, Command, Decision, Refusal};
+use baton_engine::people::Said;
 use serde_json::json;
 
 use crate::play::{Act, Play};
-use crate::telling::{answers, approves, asks, assert_story, blocked, complete, delegates, rejects};
+use crate::telling::{answers, asks, assert_story, blocked, complete, delegates, rejects};
 
 const FLOW: &str = "name: f
 agents:
@@ -170,19 +173,48 @@ fn person_answers_a_blocked_agent() {
          build.1 -> human
          build.question.1 to human
          build.question.1 answered: Use OAuth.
-         build.1 resumed by human
+         build.1 resumed by ana
          build.question.1 -> r.build.1
          build.1 -> ship
          ship.1 to ops
          ship.1 -> end
          completed",
     );
-    assert_eq!(play.notes("build.1"), ["Resolution by human: Use OAuth."]);
-    // To ask back, to approve or to say no is an answer as well: the agent goes on with it.
-    for act in [approves(), asks("Which provider?"), rejects("Not now.")] {
+    assert_eq!(play.notes("build.1"), ["Resolution by ana: Use OAuth."]);
+    // To ask back or to say no is an answer as well: the agent goes on with it.
+    let told =
+        [(asks("Which provider?"), "The person asks: Which provider?"), (rejects("Not now."), "Rejected: Not now.")];
+    for (act, told) in told {
         let play = flow().tell("build?question", [act.clone()]).play();
         assert!(play.story().ends_with("ship.1 -> end\ncompleted"), "{act:?}\n{}", play.story());
+        assert_eq!(play.notes("build.1"), [format!("Resolution by ana: {told}")]);
     }
+}
+
+#[test]
+fn a_blocked_agent_is_answered_never_approved() {
+    let play = Play::of(FLOW).tell("build", [blocked("missing_requirements")]).play();
+    let waiting = play.find("build.question.1").handoff.clone();
+    let question = baton_engine::flow::question(&play.run, play.find("build.question.1")).unwrap();
+    let said = |decision| Said { decision, note: None, by: "ana".to_owned(), door: "test".to_owned() };
+    let approve = Command::Decide(question.decided(said(Decision::Approve)));
+    assert_eq!(lifecycle::apply(&waiting, approve.clone(), play.now), Err(Refusal::Unanswered));
+    // A journal from the time when it was possible is still read.
+    assert!(lifecycle::replay(Some(waiting), Fact::Happened(approve), play.now).is_ok());
+}
+
+#[test]
+fn question_and_answer_of_a_blocked_agent_travel_together() {
+    let asks = json!({"outcome": "blocked", "blocked_reason": "missing_requirements", "attempted": ["reading"],
+        "summary": "The parser is written.", "questions": [{"question": "Which store?", "options": ["SQLite", "PostgreSQL"]}]});
+    let flow = || Play::of(FLOW).tell("build", [Act::Says(asks.clone()), complete("done")]);
+    let waiting = flow().play();
+    let question = baton_engine::flow::question(&waiting.run, waiting.find("build.question.1")).unwrap();
+    assert_eq!(question.choices, [("SQLite".to_owned(), String::new()), ("PostgreSQL".to_owned(), String::new())]);
+    let play = flow().tell("build?question", [answers("Neither: a file.")]).play();
+    let note = play.find("build.1").handoff.notes.last().unwrap().clone();
+    assert_eq!(note.question.as_deref(), Some("Which store?"));
+    assert_eq!((note.from.as_str(), note.text.as_str()), ("ana", "Neither: a file."));
 }
 
 #[test]
@@ -191,7 +223,7 @@ fn unknown_reason_goes_to_a_person() {
     assert!(play.story().ends_with("build.question.1 waits for a person"), "{}", play.story());
     let question = baton_engine::flow::question(&play.run, play.find("build.question.1")).unwrap();
     assert!(question.title.contains("bad_weather"), "{}", question.title);
-    assert!(question.questions.concat().contains("scope of the token"), "{:?}", question.questions);
+    assert!(question.questions[0].text.contains("scope of the token"), "{:?}", question.questions);
 }
 
 #[test]

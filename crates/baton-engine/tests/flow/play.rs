@@ -13,9 +13,8 @@ use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{
-    Accept, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Report, Verdict, Verify,
-};
+use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Decision, Ending, Fail, Report, Verdict, Verify};
+use baton_engine::people::Said;
 use baton_engine::prompt::Prompt;
 use baton_engine::run::{Run, Told, Tracked};
 use baton_engine::step::{ORCHESTRATOR, Role, Step};
@@ -209,9 +208,9 @@ impl Play {
     pub(crate) fn decide(&mut self, id: &HandoffId, decision: Decision, note: Option<&str>) {
         let question = flow::question(&self.run, self.run.find(id).unwrap()).unwrap();
         let (by, door) = ("ana".to_owned(), "test".to_owned());
-        let decide = Decide { by, door, shown: question.shown, decision, note: note.map(str::to_owned) };
+        let said = Said { by, door, decision, note: note.map(str::to_owned) };
         let mut draft = self.draft();
-        draft.apply(id, Command::Decide(decide)).unwrap_or_else(|why| panic!("{id}: {why}"));
+        draft.apply(id, Command::Decide(question.decided(said))).unwrap_or_else(|why| panic!("{id}: {why}"));
         self.carry_out(draft);
     }
 

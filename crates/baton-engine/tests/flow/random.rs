@@ -173,6 +173,9 @@ fn person_act(play: &Play, id: &HandoffId, number: usize) -> Act {
             [approves(), approves(), rejects("no"), asks("why?")][number % 4].clone()
         }
         (State::AwaitingPerson { ask: baton_engine::handoff::Ask::Clarification }, _) => answers("this"),
+        (_, true) if handoff.terms.returns_to.is_some() => {
+            [answers("this"), rejects("no"), asks("why?")][number % 3].clone()
+        }
         (_, true) => [approves(), approves(), rejects("no")][number % 3].clone(),
         (_, false) if number % 7 == 6 => rejects("no"),
         (_, false) => answers(&choices[number % choices.len()]),

@@ -154,11 +154,11 @@ impl Step {
                 dice,
             }),
             Asked::Expire(dice) => Command::Expire(Expire { dice }),
-            Asked::Resume => Command::Resume(Resume { by, resolution: document.text }),
+            Asked::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Asked::Decide(decision) => {
                 let last = handoff.last_report.clone().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
-                Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None })
+                Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
             Asked::Requeue => Command::Requeue(Requeue { by, note: None }),

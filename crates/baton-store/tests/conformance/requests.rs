@@ -99,12 +99,12 @@ pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {
-    Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned() })
+    Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned(), question: None })
 }
 
 pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
     let shown = Digest::of(shown.as_bytes());
-    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
+    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None, asked: None })
 }
 
 pub(crate) fn cancel() -> Command {

@@ -231,7 +231,14 @@ impl SideBySide {
             |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
         let decided = |decision| {
             let shown = self.model.last_report(&handoff.id);
-            Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None })
+            Command::Decide(Decide {
+                by: "ana".to_owned(),
+                door: "cli".to_owned(),
+                shown,
+                decision,
+                note: None,
+                asked: None,
+            })
         };
         match verb {
             Verb::Claim => Command::Claim(Claim {
@@ -262,7 +269,7 @@ impl SideBySide {
             Verb::Verified => verified(Verdict::Verified, 0.0),
             Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text, for_good: false }, dice),
             Verb::Expire(dice) => Command::Expire(Expire { dice }),
-            Verb::Resume => Command::Resume(Resume { by, resolution: document.text }),
+            Verb::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Verb::Approve => decided(Decision::Approve),
             Verb::Reject => decided(Decision::Reject { feedback: document.text }),
             Verb::Answer => decided(Decision::Answer { answers: document.text }),

@@ -12,7 +12,8 @@ use crate::output::Output;
 
 /// Answer a handoff that waits for a person
 ///
-/// The agent that asked gets it again, with the answers. Where choices are offered, the answer is one of them. At a
+/// The agent that asked gets it again, with the question and the answer. At a gate of a workflow, a limit or a failure
+/// the answer is one of the choices; what an agent offers can be chosen, but other words are an answer, too. At a
 /// terminal the questions are asked one by one if no answer is given, and choices are picked by number or name.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton answer HO-2026-031\n  \
@@ -24,7 +25,7 @@ pub(crate) struct Options {
     /// The answer
     #[arg(value_name = "TEXT", conflicts_with_all = ["file", "choice", "text_option"])]
     text: Option<String>,
-    /// One of the choices
+    /// One of the choices; what an agent offers can be named by its number
     #[arg(long, value_name = "CHOICE", conflicts_with = "file", value_parser = NonEmptyStringValueParser::new())]
     choice: Option<String>,
     /// A file with the answers; `-` for standard input
@@ -33,7 +34,7 @@ pub(crate) struct Options {
     /// The answer
     #[arg(long = "text", value_name = "TEXT", hide = true, conflicts_with_all = ["file", "choice"])]
     text_option: Option<String>,
-    /// What should be known beyond that
+    /// What whoever goes on should know beyond that
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     note: Option<String>,
 }

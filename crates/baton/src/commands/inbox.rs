@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{Command, Decide};
+use baton_engine::lifecycle::Command;
 use baton_engine::people::{People, Question};
 use baton_engine::store::Filter;
 use baton_engine::{Handoff, RunId};
 use clap::Args;
 use serde_json::json;
 
-use crate::asking;
+use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::people::InTurn;
@@ -112,10 +112,9 @@ async fn waiting(session: &Session, options: &Options) -> Result<(Vec<(Handoff, 
     let mut waiting = Vec::new();
     for (run, handoffs) in runs {
         let events = session.events_of_run(&run).await?;
-        for handoff in handoffs {
-            let own: Vec<_> = events.iter().filter(|event| event.handoff == handoff.id).cloned().collect();
-            waiting.extend(asking::question(&handoff, &own).map(|question| (handoff, question)));
-        }
+        let asking = Asking::of(&events);
+        let questions = handoffs.into_iter().filter_map(|handoff| Some((asking.question(&handoff)?, handoff)));
+        waiting.extend(questions.map(|(question, handoff)| (handoff, question)));
     }
     waiting.sort_by(|(left, _), (right, _)| (left.changed_at, &left.id).cmp(&(right.changed_at, &right.id)));
     Ok((waiting, more))
@@ -160,9 +159,7 @@ async fn decide(
             exit = Exit::Waiting;
             continue;
         };
-        let shown = question.shown.clone();
-        let decide = Decide { by: said.by, door: said.door, shown, decision: said.decision, note: said.note };
-        match session.apply(handoff, Command::Decide(decide), Vec::new()).await {
+        match session.apply(handoff, Command::Decide(question.decided(said)), Vec::new()).await {
             Ok(applied) => session.tell(&applied, false, output)?,
             Err(error) => {
                 output.error(&error);

@@ -13,7 +13,6 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Tint;
-use crate::running;
 use crate::showing::events::of_event;
 use crate::store::{Access, Session, StoreOptions, is_run};
 
@@ -136,7 +135,7 @@ async fn files(session: &Session, subject: &Handoff, output: &Output) -> Result<
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
         for fence in 1..=tracked.handoff.fence {
-            let folder = running::attempt_folder(&run.definition.workspace, &run.id, &tracked.handoff.id, fence);
+            let folder = run.attempt_folder(&tracked.handoff.id, fence);
             for file in listed(&folder) {
                 any = true;
                 output.data(&format!("{}\n", folder.join(file).display()))?;

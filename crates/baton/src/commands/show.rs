@@ -3,11 +3,13 @@
 mod run_of_workflow;
 
 use baton_engine::handoff::{Digest, Written};
+use baton_engine::journal::Event;
 use baton_engine::people::Question;
+use baton_engine::step::Role;
 use clap::Args;
 use serde_json::json;
 
-use crate::asking;
+use crate::asking::{self, Asking};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
@@ -50,7 +52,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if is_run(&handoff) && !options.documents {
         return run_of_workflow::show(&session, &handoff, &options.store, options.json, output);
     }
-    let events = session.run(session.events_of(&handoff))?;
+    let all = session.run(session.events_of_run(&handoff.run))?;
+    let events: Vec<Event> = all.iter().filter(|event| event.handoff == handoff.id).cloned().collect();
+    let question = Asking::of(&all).question(&handoff);
     let request = accepted_request(&events)?;
     let report = shown_document(&events, handoff.last_report.as_ref());
     if options.json {
@@ -60,13 +64,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             "request": render::handoff::document(&request),
             "report": report.as_ref().map(render::handoff::document),
             "examined": asking::examined(&events),
+            "question": question.as_ref().map(|question| {
+                render::inbox::json(&handoff, question, &options.store.repeated())
+            }),
             "events": events.iter().map(render::timeline::json).collect::<Vec<_>>(),
         }))?;
         return Ok(Exit::Done);
     }
     let mut text = render::handoff::lines(&handoff, session.now());
     let mut sheet = Sheet::new(output.paint());
-    match asking::question(&handoff, &events) {
+    match question {
         // What was said before stands above.
         Some(question) => {
             sheet.heading("");
@@ -74,7 +81,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             render::question::body(&mut sheet, &question);
             sheet.row("digest", &question.shown.0);
         }
-        None => render::question::evidence(&mut sheet, &asking::examined(&events)),
+        None => {
+            // What a command of the workflow said stands nowhere else.
+            let is_check = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Check);
+            if let Some(report) = report.as_ref().filter(|_| is_check) {
+                render::document::write(&mut sheet, report, "");
+            }
+            render::question::evidence(&mut sheet, &asking::examined(&events));
+        }
     }
     text.push_str(&sheet.into_text());
     text.push_str(&format!("\n{}", render::timeline::lines(&events)));

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_engine::handoff::{Ask, Handoff, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{ExpectedReply, People, Question, Said};
 
 use super::entry::{self, Entry};
 use super::reply;
@@ -107,14 +107,11 @@ fn fits(entry: &Entry, question: &Question) -> bool {
 /// Says whether such a decision can be made about what is asked.
 fn is_possible(entry: &Entry, question: &Question) -> bool {
     let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
-    match (&entry.decision, question.ask) {
-        (Decision::Approve, Ask::Gate) => choices.is_empty(),
-        (Decision::Answer { answers }, Ask::Gate) => choices.is_empty() || reply::choice(answers, &choices).is_ok(),
-        (Decision::Approve | Decision::Reject { .. } | Decision::Ask { .. }, Ask::Review) => true,
-        (Decision::Answer { .. }, Ask::Clarification) => true,
-        (Decision::Reject { .. } | Decision::Ask { .. }, Ask::Gate) => true,
-        (Decision::Answer { .. }, Ask::Review) => false,
-        (Decision::Approve | Decision::Reject { .. } | Decision::Ask { .. }, Ask::Clarification) => false,
+    match &entry.decision {
+        Decision::Answer { answers } if question.reply == ExpectedReply::Choice => {
+            reply::choice(answers, &choices).is_ok()
+        }
+        decision => question.reply.takes(decision),
     }
 }
 
@@ -149,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::people::sample;
+    use crate::people::sample::{self, EVERY_REPLY};
 
     fn answers(text: &str) -> Answers {
         Answers::new("a.yaml".to_owned(), entry::read("a.yaml", text.as_bytes()).expect("sound"))
@@ -160,8 +157,8 @@ mod tests {
         runtime.block_on(answers.decide(question))
     }
 
-    fn word(answers: &Answers, phase: &str, ask: Ask) -> String {
-        match decide(answers, &sample::question(phase, ask)).map(|said| said.decision) {
+    fn word(answers: &Answers, phase: &str, reply: ExpectedReply) -> String {
+        match decide(answers, &sample::question(phase, reply)).map(|said| said.decision) {
             Some(Decision::Approve) => "approve".to_owned(),
             Some(Decision::Reject { feedback }) => feedback,
             Some(Decision::Answer { answers: text } | Decision::Ask { question: text }) => text,
@@ -175,14 +172,14 @@ mod tests {
             "- {phase: plan, reject: shorter}\n- {phase: plan, approve: true}\n- {ask: clarification, answer: SQLite}\n\
              - {phase: 'tools/*/review', approve: true, note: fine}\n- {phase: '**', answer: any words}\n",
         );
-        assert_eq!(word(&file, "plan", Ask::Review), "shorter");
-        assert_eq!(word(&file, "plan", Ask::Review), "approve");
-        assert_eq!(word(&file, "plan", Ask::Review), "-");
-        assert_eq!(word(&file, "tools/a/b/review", Ask::Review), "-", "a star is one name");
-        assert_eq!(word(&file, "tools/a/review", Ask::Clarification), "SQLite");
-        assert_eq!(word(&file, "tools/a/review", Ask::Clarification), "any words");
+        assert_eq!(word(&file, "plan", ExpectedReply::Review), "shorter");
+        assert_eq!(word(&file, "plan", ExpectedReply::Review), "approve");
+        assert_eq!(word(&file, "plan", ExpectedReply::Review), "-");
+        assert_eq!(word(&file, "tools/a/b/review", ExpectedReply::Review), "-", "a star is one name");
+        assert_eq!(word(&file, "tools/a/review", ExpectedReply::Clarification), "SQLite");
+        assert_eq!(word(&file, "tools/a/review", ExpectedReply::Clarification), "any words");
         assert_eq!(file.unused(), [4]);
-        let said = decide(&file, &sample::question("tools/a/review", Ask::Review)).expect("one is left");
+        let said = decide(&file, &sample::question("tools/a/review", ExpectedReply::Review)).expect("one is left");
         assert_eq!((said.by.as_str(), said.door.as_str()), ("answers:a.yaml:4", "answers"));
         assert_eq!(said.note.as_deref(), Some("fine"));
     }
@@ -190,16 +187,23 @@ mod tests {
     #[test]
     fn where_choices_are_offered_only_they_fit() {
         let file = answers("- {approve: true}\n- {answer: whatever}\n- {answer: Revise}\n");
-        let mut gate = sample::question("limit", Ask::Gate);
+        let mut gate = sample::question("limit", ExpectedReply::Choice);
         gate.choices = vec![("continue".to_owned(), String::new()), ("revise".to_owned(), String::new())];
         let decision = decide(&file, &gate).map(|said| said.decision);
         assert_eq!(decision, Some(Decision::Answer { answers: "Revise".to_owned() }));
         assert_eq!(decide(&file, &gate), None);
-        assert_eq!(word(&file, "limit", Ask::Gate), "approve");
+        assert_eq!(word(&file, "limit", ExpectedReply::Approval), "approve");
+    }
+
+    #[test]
+    fn a_question_is_answered_never_approved() {
+        let file = answers("- {approve: true}\n- {answer: mutual TLS}\n");
+        assert_eq!(word(&file, "plan", ExpectedReply::Escalation), "mutual TLS");
+        assert_eq!(word(&file, "plan", ExpectedReply::Escalation), "-");
+        assert_eq!(file.unused(), [1]);
     }
 
     const PHASES: [&str; 3] = ["plan", "tools/a/review", "tools/b/review"];
-    const ASKS: [Ask; 3] = [Ask::Review, Ask::Clarification, Ask::Gate];
 
     fn a_file() -> impl Strategy<Value = String> {
         let phases = prop::sample::select(vec!["plan", "**", "tools/*/review", "tools/b/review"]);
@@ -216,19 +220,18 @@ mod tests {
         #[test]
         fn a_resumed_run_goes_on_in_the_file(
             file in a_file(),
-            asked in prop::collection::vec((0..PHASES.len(), 0..ASKS.len()), 0..12),
+            asked in prop::collection::vec((0..PHASES.len(), 0..EVERY_REPLY.len()), 0..12),
             crash in 0..12_usize,
             backwards in any::<bool>(),
         ) {
             let questions: Vec<Question> =
-                asked.iter().map(|(phase, ask)| sample::question(PHASES[*phase], ASKS[*ask])).collect();
+                asked.iter().map(|(phase, ask)| sample::question(PHASES[*phase], EVERY_REPLY[*ask])).collect();
             let undisturbed = answers(&file);
             let expected: Vec<Option<Said>> =
                 questions.iter().map(|question| decide(&undisturbed, question)).collect();
             let crash = crash.min(questions.len());
             let record = |(question, said): (&Question, &Option<Said>)| {
-                let Said { decision, note, by, door } = said.clone()?;
-                let decide = Decide { by, door, shown: question.shown.clone(), decision, note };
+                let decide = question.decided(said.clone()?);
                 Some(Recorded { place: question.phase.clone(), ask: question.ask, decide })
             };
             let mut recorded: Vec<Recorded> =

@@ -1,7 +1,6 @@
 //! What a person can do about a question, and what they typed means. Pure: nothing is read or written here.
 
-use baton_engine::handoff::Ask;
-use baton_engine::people::Question;
+use baton_engine::people::{ExpectedReply, Question};
 use baton_protocol::wire::closest;
 
 use super::reply;
@@ -27,11 +26,13 @@ pub(super) enum Wish {
 
 /// Returns the words that can be typed, the most likely first.
 pub(super) fn words(question: &Question) -> Vec<&'static str> {
-    let mut words = match (question.ask, question.choices.is_empty()) {
-        (Ask::Review, _) => vec!["approve", "reject", "question"],
-        (Ask::Clarification, _) => vec!["answer"],
-        (Ask::Gate, true) => vec!["approve", "reject", "tell"],
-        (Ask::Gate, false) => vec!["reject"],
+    let mut words = match question.reply {
+        ExpectedReply::Review => vec!["approve", "reject", "question"],
+        ExpectedReply::Clarification => vec!["answer"],
+        ExpectedReply::Escalation => vec!["answer", "reject", "question"],
+        ExpectedReply::Choice => vec!["reject"],
+        ExpectedReply::Approval => vec!["approve", "reject"],
+        ExpectedReply::Request => vec!["approve", "reject", "tell"],
     };
     if question.document.is_some() {
         words.push("document");
@@ -44,9 +45,12 @@ pub(super) fn words(question: &Question) -> Vec<&'static str> {
 pub(super) fn line(question: &Question) -> String {
     let marked = |word: &str| format!("[{}]{}", &word[..1], &word[1..]);
     let mut parts: Vec<String> = words(question).into_iter().map(marked).collect();
-    match question.choices.len() {
-        0 => {}
-        count => parts.insert(0, format!("[1-{count}] or the name of a choice")),
+    match (question.choices.len(), question.reply.is_answer()) {
+        (0, false) => {}
+        (0, true) if question.questions.len() > 1 => parts[0].push_str(" one by one, or type one answer to all, or"),
+        (0, true) => parts[0] = "type the answer, or".to_owned(),
+        (count, false) => parts.insert(0, format!("[1-{count}] or the name of a choice")),
+        (count, true) => parts[0] = format!("type [1-{count}] or an answer of your own, or"),
     }
     parts.join("  ")
 }
@@ -62,7 +66,8 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<Wish, String> {
     }
     let (first, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
     let rest = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
-    let words = words(question);
+    // Where an agent waits for an answer, a sentence that begins like a word of the menu is still the answer.
+    let words = if question.reply.is_answer() && rest.is_some() { Vec::new() } else { words(question) };
     let first = first.to_lowercase();
     let word = words.iter().find(|word| **word == first || (first.len() == 1 && word.starts_with(&first)));
     match word.copied() {
@@ -72,6 +77,7 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<Wish, String> {
         Some("answer" | "tell") => Ok(Wish::Answer(rest)),
         Some("document") if rest.is_none() => Ok(Wish::Document),
         Some("later") if rest.is_none() => Ok(Wish::Later),
+        _ if question.reply.is_answer() => Ok(Wish::Answer(Some(typed.to_owned()))),
         _ => Err(misunderstood(&first, &words, &choices)),
     }
 }
@@ -87,40 +93,59 @@ fn misunderstood(typed: &str, words: &[&str], choices: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::sample;
+    use crate::people::sample::{self, EVERY_REPLY};
 
     #[test]
     fn the_line_says_what_can_be_typed() {
-        let mut gate = sample::question("limit", Ask::Gate);
-        assert_eq!(line(&gate), "[a]pprove  [r]eject  [t]ell  [d]ocument  [l]ater");
-        gate.choices = vec![("revise".to_owned(), String::new())];
-        gate.document = None;
-        assert_eq!(line(&gate), "[1-1] or the name of a choice  [r]eject  [l]ater");
-        assert_eq!(line(&sample::question("a", Ask::Clarification)), "[a]nswer  [d]ocument  [l]ater");
+        let of = |reply| line(&sample::question("a", reply));
+        assert_eq!(of(ExpectedReply::Approval), "[a]pprove  [r]eject  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Request), "[a]pprove  [r]eject  [t]ell  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Clarification), "type the answer, or  [d]ocument  [l]ater");
+        assert_eq!(of(ExpectedReply::Escalation), "type the answer, or  [r]eject  [q]uestion  [d]ocument  [l]ater");
+        let mut limit = sample::question("limit", ExpectedReply::Choice);
+        limit.choices = vec![("revise".to_owned(), String::new())];
+        limit.document = None;
+        assert_eq!(line(&limit), "[1-1] or the name of a choice  [r]eject  [l]ater");
+        limit.reply = ExpectedReply::Clarification;
+        assert_eq!(line(&limit), "type [1-1] or an answer of your own, or  [l]ater");
     }
 
     #[test]
     fn no_two_words_begin_alike() {
-        for ask in [Ask::Review, Ask::Clarification, Ask::Gate] {
-            let mut letters: Vec<_> =
-                words(&sample::question("a", ask)).iter().map(|word| word.as_bytes()[0]).collect();
+        for reply in EVERY_REPLY {
+            let words = words(&sample::question("a", reply));
+            let mut letters: Vec<_> = words.iter().map(|word| word.as_bytes()[0]).collect();
             letters.sort_unstable();
             letters.dedup();
-            assert_eq!(letters.len(), words(&sample::question("a", ask)).len(), "{ask:?}");
+            assert_eq!(letters.len(), words.len(), "{reply:?}");
         }
     }
 
     #[test]
     fn choices_come_before_words() {
-        let mut gate = sample::question("limit", Ask::Gate);
+        let mut gate = sample::question("limit", ExpectedReply::Choice);
         gate.choices = ["reject", "later"].map(|word| (word.to_owned(), String::new())).into();
         assert_eq!(read(&gate, "reject"), Ok(Wish::Choose("reject".to_owned())));
         assert_eq!(read(&gate, "r too dear"), Ok(Wish::Reject(Some("too dear".to_owned()))));
     }
 
     #[test]
+    fn what_is_typed_at_a_question_is_the_answer() {
+        let mut question = sample::question("a", ExpectedReply::Escalation);
+        let answer = |text: &str| Ok(Wish::Answer(Some(text.to_owned())));
+        for text in ["mutual TLS", "reject what is over 1 MB", "approve", "3", "Later this year"] {
+            assert_eq!(read(&question, text), answer(text));
+        }
+        assert_eq!(read(&question, "a"), Ok(Wish::Answer(None)), "`a` is a word of the menu, and asks for the answer");
+        assert_eq!(read(&question, "later"), Ok(Wish::Later));
+        question.choices = vec![("SQLite".to_owned(), String::new()), ("PostgreSQL".to_owned(), String::new())];
+        assert_eq!(read(&question, "2"), Ok(Wish::Choose("PostgreSQL".to_owned())));
+        assert_eq!(read(&question, "a file"), answer("a file"), "what is offered does not restrict");
+    }
+
+    #[test]
     fn typos_are_answered() {
-        let review = sample::question("a", Ask::Review);
+        let review = sample::question("a", ExpectedReply::Review);
         assert_eq!(read(&review, "aprove"), Err("did you mean `approve`?".to_owned()));
         assert_eq!(
             read(&review, "xyz"),

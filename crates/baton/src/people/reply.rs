@@ -1,10 +1,7 @@
-//! What a person typed, against what was asked: choices by number or name, options of questions, answers put together.
+//! What a person typed, against what was asked: choices by number or name, answers put together.
 
-use baton_engine::people::Question;
-use baton_protocol::model::Document;
+use baton_engine::people::{Question, numbered};
 use baton_protocol::wire::{same_word, suggest};
-
-use crate::render;
 
 /// Returns the choice that a word means; the error says what was probably meant.
 pub(crate) fn choice(word: &str, choices: &[String]) -> Result<String, String> {
@@ -20,25 +17,17 @@ pub(crate) fn choice_or_number(typed: &str, choices: &[String]) -> Result<String
     choice(typed, choices).or_else(|why| by_number(typed).ok_or(why))
 }
 
-/// Returns the options of each question; empty for those that are answered freely.
-pub(crate) fn options(question: &Question) -> Vec<Vec<String>> {
-    let document = question.document.as_ref().and_then(render::document::read);
-    let Some(Document::Report(report)) = document else { return vec![Vec::new(); question.questions.len()] };
-    let of = |asked: &String| {
-        let same = report.questions.iter().find(|question| question.fields.question.as_ref() == Some(asked));
-        same.map(|question| question.fields.options.iter().map(render::document::plain).collect()).unwrap_or_default()
-    };
-    question.questions.iter().map(of).collect()
+/// Returns what an answer in words means: one of the options that an agent offers, or just these words.
+pub(crate) fn answer(text: &str, question: &Question) -> String {
+    let options: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
+    choice_or_number(text, &options).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Puts answers together, each after its question; a single one stands alone.
-pub(crate) fn together(questions: &[String], answers: &[String]) -> String {
+/// Puts answers together, each with the number of its question; a single one stands alone.
+pub(crate) fn together(answers: &[String]) -> String {
     match answers {
-        [only] if questions.len() < 2 => only.clone(),
-        _ => {
-            let pairs = questions.iter().zip(answers);
-            pairs.map(|(question, answer)| format!("{question}\n→ {answer}")).collect::<Vec<_>>().join("\n")
-        }
+        [only] => only.clone(),
+        _ => numbered(answers),
     }
 }
 
@@ -63,13 +52,9 @@ mod tests {
     }
 
     #[test]
-    fn several_answers_stand_after_their_questions() {
+    fn several_answers_have_the_numbers_of_their_questions() {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-        assert_eq!(together(&texts(&["Which?"]), &texts(&["SQLite"])), "SQLite");
-        assert_eq!(together(&[], &texts(&["As you like"])), "As you like");
-        assert_eq!(
-            together(&texts(&["Which?", "When?"]), &texts(&["SQLite", "Now"])),
-            "Which?\n→ SQLite\nWhen?\n→ Now"
-        );
+        assert_eq!(together(&texts(&["SQLite"])), "SQLite");
+        assert_eq!(together(&texts(&["SQLite", "Now\nor later"])), "1. SQLite\n2. Now\n   or later");
     }
 }

@@ -5,6 +5,7 @@ use baton_engine::people::Question;
 use super::keyboard::Keyboard;
 use super::reply;
 use crate::output::{Output, printable};
+use crate::render;
 use crate::render::sheet::{Paint, Tint};
 
 /// The terminal, on which somebody else may be drawing progress.
@@ -76,13 +77,13 @@ impl<'t> Talk<'t> {
 
     /// Asks a question that only a clear yes answers. The whole document can be looked at before.
     pub(crate) async fn confirm(&mut self, prompt: &str, question: Option<&Question>) -> bool {
-        let document = question.and_then(|question| question.document.as_ref());
+        let document = question.filter(|question| question.document.is_some()).map(render::question::whole);
         let keys = if document.is_some() { "y/N, d for the whole document" } else { "y/N" };
         loop {
             let Some(typed) = self.line(&format!("{prompt} [{keys}]")).await else { return false };
-            match (typed.trim().to_lowercase().as_str(), document) {
+            match (typed.trim().to_lowercase().as_str(), &document) {
                 ("y" | "yes", _) => return true,
-                ("d" | "document", Some(document)) => self.tell(document.text.trim_end()),
+                ("d" | "document", Some(document)) => self.tell(document),
                 _ => return false,
             }
         }
@@ -91,12 +92,24 @@ impl<'t> Talk<'t> {
     /// Asks for a text of one or more lines; `None` if nothing was written.
     pub(crate) async fn text(&mut self, prompt: &str) -> Option<String> {
         self.tell(&format!("{prompt} (an empty line ends it)"));
-        self.lines_until(|_| None).await
+        self.lines_until(Vec::new(), |_| None).await
+    }
+
+    /// Goes on with a text whose first line is there.
+    pub(crate) async fn rest_of(&mut self, first: String) -> Option<String> {
+        self.lines_until(vec![first], |_| None).await
+    }
+
+    /// Asks for a note that nobody needs to write; `None` if there is nobody any more.
+    pub(crate) async fn note(&mut self) -> Option<Option<String>> {
+        self.tell("A note for whoever comes next (an empty line for none)");
+        let line = self.line(">").await?;
+        Some(Some(line.trim().to_owned()).filter(|note| !note.is_empty()))
     }
 
     /// Reads lines up to an empty one, or up to a first line that says everything.
-    async fn lines_until(&mut self, says_all: impl Fn(&str) -> Option<String>) -> Option<String> {
-        self.unfinished.clear();
+    async fn lines_until(&mut self, begun: Vec<String>, says_all: impl Fn(&str) -> Option<String>) -> Option<String> {
+        self.unfinished = begun;
         loop {
             // Who goes away in the middle of a text has not finished it.
             let line = self.line(">").await?;
@@ -128,25 +141,25 @@ impl<'t> Talk<'t> {
     /// Asks every question; `None` if one was not answered.
     pub(crate) async fn answers(&mut self, question: &Question) -> Option<String> {
         let [_, _, ..] = &question.questions[..] else {
-            let options = reply::options(question).into_iter().next().unwrap_or_default();
-            return self.answer("Your answer:", &options).await;
+            return self.answer("Your answer:", &question.choices).await;
         };
         let mut answers = Vec::new();
-        for (index, (asked, options)) in question.questions.iter().zip(reply::options(question)).enumerate() {
-            answers.push(self.answer(&format!("{}. {asked}", index + 1), &options).await?);
+        for (index, asked) in question.questions.iter().enumerate() {
+            answers.push(self.answer(&format!("{}. {}", index + 1, asked.text), &asked.options).await?);
         }
-        Some(reply::together(&question.questions, &answers))
+        Some(reply::together(&answers))
     }
 
     /// Asks one question. One of its options is picked by number or name; every other text is an answer, too.
-    async fn answer(&mut self, prompt: &str, options: &[String]) -> Option<String> {
+    async fn answer(&mut self, prompt: &str, options: &[(String, String)]) -> Option<String> {
         if options.is_empty() {
             return self.text(prompt).await;
         }
         self.tell(&format!("{prompt} (one of these, or your own words and an empty line)"));
-        for (index, option) in options.iter().enumerate() {
-            self.tell(&format!("  {}. {option}", index + 1));
+        for (index, (option, meaning)) in options.iter().enumerate() {
+            self.tell(format!("  {}. {option}  {meaning}", index + 1).trim_end());
         }
-        self.lines_until(|line| reply::choice_or_number(line, options).ok()).await
+        let words: Vec<String> = options.iter().map(|(word, _)| word.clone()).collect();
+        self.lines_until(Vec::new(), |line| reply::choice_or_number(line, &words).ok()).await
     }
 }

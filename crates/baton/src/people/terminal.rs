@@ -82,7 +82,8 @@ impl<'a> Asking<'a> {
         loop {
             self.talk.screen.write("\n");
             self.talk.tell(&menu::line(question));
-            let typed = self.talk.line("Your decision:").await?;
+            let prompt = if question.reply.is_answer() { "Your answer:" } else { "Your decision:" };
+            let typed = self.talk.line(prompt).await?;
             if typed.trim().is_empty() {
                 continue;
             }
@@ -106,17 +107,25 @@ impl<'a> Asking<'a> {
     async fn complete(&mut self, question: &Question, wish: Wish) -> Option<(Decision, Option<String>)> {
         let talk = &mut self.talk;
         let decision = match wish {
-            Wish::Approve(note) => return Some((Decision::Approve, note)),
-            Wish::Choose(choice) => Decision::Answer { answers: choice },
+            Wish::Approve(Some(note)) => return Some((Decision::Approve, Some(note))),
+            Wish::Approve(None) => return Some((Decision::Approve, talk.note().await?)),
+            Wish::Choose(choice) => {
+                let decision = Decision::Answer { answers: choice };
+                // What an agent is answered says all; a choice of a workflow may need a word to whoever goes on.
+                let note = if question.reply.is_answer() { None } else { talk.note().await? };
+                return Some((decision, note));
+            }
             Wish::Reject(Some(feedback)) => Decision::Reject { feedback },
             Wish::Reject(None) => Decision::Reject { feedback: talk.text("What must be done differently?").await? },
             Wish::Ask(Some(question)) => Decision::Ask { question },
             Wish::Ask(None) => Decision::Ask { question: talk.text("What do you want to know?").await? },
+            Wish::Answer(Some(first)) if question.reply.is_answer() => {
+                Decision::Answer { answers: talk.rest_of(first).await? }
+            }
             Wish::Answer(Some(answers)) => Decision::Answer { answers },
             Wish::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
             Wish::Document => {
-                let text = question.document.as_ref().map(|document| document.text.trim_end().to_owned());
-                talk.tell(&text.unwrap_or_default());
+                talk.tell(&render::question::whole(question));
                 return None;
             }
             Wish::Later => return None,
@@ -163,8 +172,7 @@ mod tests {
     use std::sync::Mutex as StdMutex;
     use std::time::Duration;
 
-    use baton_engine::handoff::{Ask, Written};
-    use baton_protocol::Dialect;
+    use baton_engine::people::ExpectedReply;
 
     use super::*;
     use crate::people::sample;
@@ -237,9 +245,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_review_is_approved_rejected_or_asked_about() {
-        let review = sample::question("plan", Ask::Review);
+        let review = sample::question("plan", ExpectedReply::Review);
         let reject = |feedback: &str| Decision::Reject { feedback: feedback.to_owned() };
-        assert_eq!(said(&review, "a\n").await, Some((Decision::Approve, None)));
+        assert_eq!(said(&review, "a\n\n").await, Some((Decision::Approve, None)));
+        assert_eq!(said(&review, "a\ngo ahead\n").await, Some((Decision::Approve, Some("go ahead".to_owned()))));
         assert_eq!(said(&review, "approve go ahead\n").await, Some((Decision::Approve, Some("go ahead".to_owned()))));
         assert_eq!(said(&review, "r no tests\n").await, Some((reject("no tests"), None)));
         assert_eq!(said(&review, "r\none\ntwo\n\n").await, Some((reject("one\ntwo"), None)));
@@ -249,50 +258,72 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_decided_by_silence() {
-        let review = sample::question("plan", Ask::Review);
-        for typed in ["", "\n\n", "l\n", "y\n", "r\nbecause", "r\n\n", "answer yes\n", "approved\n"] {
+        let review = sample::question("plan", ExpectedReply::Review);
+        for typed in ["", "\n\n", "l\n", "y\n", "r\nbecause", "r\n\n", "answer yes\n", "approved\n", "a\n"] {
             assert_eq!(said(&review, typed).await, None, "{typed:?}");
         }
     }
 
     #[tokio::test]
     async fn choices_are_picked_by_number_or_name() {
-        let mut gate = sample::question("limit", Ask::Gate);
+        let mut gate = sample::question("limit", ExpectedReply::Choice);
         gate.choices = [("continue", "goes on"), ("stop", "")].map(|(word, text)| (word.into(), text.into())).into();
         let chosen = |word: &str| Some((Decision::Answer { answers: word.to_owned() }, None));
-        assert_eq!(said(&gate, "2\n").await, chosen("stop"));
-        assert_eq!(said(&gate, "3\nContinue\n").await, chosen("continue"));
+        assert_eq!(said(&gate, "2\n\n").await, chosen("stop"));
+        assert_eq!(said(&gate, "3\nContinue\n\n").await, chosen("continue"));
+        let noted = Some((Decision::Answer { answers: "continue".to_owned() }, Some("with care".to_owned())));
+        assert_eq!(said(&gate, "1\nwith care\n").await, noted);
         assert_eq!(said(&gate, "a\n").await, None, "approval is no choice");
     }
 
     #[tokio::test]
+    async fn what_is_typed_at_a_question_is_the_answer() {
+        let answer = |text: &str| Some((Decision::Answer { answers: text.to_owned() }, None));
+        for reply in [ExpectedReply::Clarification, ExpectedReply::Escalation] {
+            let mut asked = sample::question("plan", reply);
+            asked.questions = sample::asked(&[("Which?", &[])]);
+            assert_eq!(said(&asked, "SQLite\n\n").await, answer("SQLite"));
+            assert_eq!(said(&asked, "SQLite\nor a file\n\n").await, answer("SQLite\nor a file"));
+            assert_eq!(said(&asked, "a\nlater\n\n").await, answer("later"), "`a` takes what follows as it is");
+            assert_eq!(said(&asked, "a\n").await, None, "nobody approves a question");
+            assert_eq!(said(&asked, "SQLite\n").await, None, "it is not finished");
+            asked.choices = asked_choices();
+            assert_eq!(said(&asked, "2\n").await, answer("PostgreSQL"));
+            assert_eq!(said(&asked, "a file\n\n").await, answer("a file"));
+        }
+    }
+
+    fn asked_choices() -> Vec<(String, String)> {
+        ["SQLite", "PostgreSQL"].map(|word| (word.to_owned(), String::new())).into()
+    }
+
+    #[tokio::test]
     async fn every_question_is_answered() {
-        let mut asked = sample::question("plan", Ask::Clarification);
-        asked.questions = vec!["Which?".to_owned(), "When?".to_owned()];
-        let answers = Decision::Answer { answers: "Which?\n→ SQLite\nWhen?\n→ Now\nor later".to_owned() };
+        let mut asked = sample::question("plan", ExpectedReply::Clarification);
+        asked.questions = sample::asked(&[("Which?", &[]), ("When?", &[])]);
+        let answers = Decision::Answer { answers: "1. SQLite\n2. Now\n   or later".to_owned() };
         assert_eq!(said(&asked, "a\nSQLite\n\nNow\nor later\n\n").await, Some((answers, None)));
         assert_eq!(said(&asked, "a\nSQLite\n\n\n").await, None, "the second has no answer");
+        let all = Decision::Answer { answers: "SQLite, now".to_owned() };
+        assert_eq!(said(&asked, "SQLite, now\n\n").await, Some((all, None)));
     }
 
     #[tokio::test]
     async fn options_are_picked_or_answered_in_own_words() {
-        let report = r#"{"baton": 1, "document": "report", "outcome": "needs_clarification",
-            "questions": [{"question": "Which?", "options": ["SQLite", "PostgreSQL"]}, "When?"]}"#;
-        let mut asked = sample::question("plan", Ask::Clarification);
-        asked.document = Some(Written::new(Dialect::Native, report));
-        asked.questions = vec!["Which?".to_owned(), "When?".to_owned()];
-        let answers =
-            |which: &str| Some((Decision::Answer { answers: format!("Which?\n→ {which}\nWhen?\n→ Now") }, None));
+        let mut asked = sample::question("plan", ExpectedReply::Escalation);
+        asked.questions = sample::asked(&[("Which?", &["SQLite", "PostgreSQL"]), ("When?", &[])]);
+        let answers = |which: &str| Some((Decision::Answer { answers: format!("1. {which}\n2. Now") }, None));
         assert_eq!(said(&asked, "a\n2\nNow\n\n").await, answers("PostgreSQL"));
         assert_eq!(said(&asked, "a\nsqlite\nNow\n\n").await, answers("SQLite"));
         assert_eq!(said(&asked, "a\n3\n\nNow\n\n").await, answers("3"), "not offered, but their own words");
-        assert_eq!(said(&asked, "a\nNeither:\n2\n\nNow\n\n").await, answers("Neither:\n2"));
+        assert_eq!(said(&asked, "a\nNeither:\n2\n\nNow\n\n").await, answers("Neither:\n   2"));
     }
 
     #[tokio::test]
     async fn questions_wait_for_each_other() {
-        let (terminal, paper, _writer) = terminal("a\nl\n");
-        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        let (terminal, paper, _writer) = terminal("a\n\nl\n");
+        let (first, second) =
+            (sample::question("first", ExpectedReply::Review), sample::question("second", ExpectedReply::Review));
         let (one, two) = tokio::join!(terminal.decide(&first), terminal.decide(&second));
         assert_eq!((one.map(|said| said.decision), two), (Some(Decision::Approve), None));
         insta::assert_snapshot!(paper.text(), @"
@@ -302,7 +333,8 @@ mod tests {
         summary   All rows are written.
 
         [a]pprove  [r]eject  [q]uestion  [d]ocument  [l]ater
-        Your decision: <go on><hold>
+        Your decision: A note for whoever comes next (an empty line for none)
+        > <go on><hold>
         second (run-1.second): work of writer, to be reviewed
         status    complete
         summary   All rows are written.
@@ -315,7 +347,8 @@ mod tests {
     #[tokio::test]
     async fn a_question_that_is_taken_back_approves_nothing_else() {
         let (terminal, paper, mut writer) = terminal("r\nmuch to say\n");
-        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        let (first, second) =
+            (sample::question("first", ExpectedReply::Review), sample::question("second", ExpectedReply::Review));
         tokio::select! {
             said = terminal.decide(&first) => panic!("nobody decided, but {said:?}"),
             () = shows(&paper, "> >") => {}
@@ -323,19 +356,20 @@ mod tests {
         let text = paper.text();
         assert!(text.ends_with("this question was taken back\nnot used: much to say\n<go on>"), "{text}");
         // The first word may have been typed for the question before: it must be said again.
-        let typed = ("second (run-1.second)", &mut writer, "a\nno\na\ny\n");
+        let typed = ("second (run-1.second)", &mut writer, "a\n\nno\na\n\ny\n");
         let said = said_when(&terminal, &second, &paper, typed).await.expect("decided");
         assert_eq!(said.decision, Decision::Approve);
         assert_eq!(paper.text().matches("Is this meant for second?").count(), 2);
-        let third = sample::question("third", Ask::Review);
-        assert!(said_when(&terminal, &third, &paper, ("third (run-1.third)", &mut writer, "a\n")).await.is_some());
+        let third = sample::question("third", ExpectedReply::Review);
+        assert!(said_when(&terminal, &third, &paper, ("third (run-1.third)", &mut writer, "a\n\n")).await.is_some());
         assert_eq!(paper.text().matches("Is this meant for").count(), 2, "only the next one is in doubt");
     }
 
     #[tokio::test]
     async fn what_was_typed_before_a_question_does_not_answer_it() {
         let (terminal, paper, mut writer) = terminal("");
-        let (first, second) = (sample::question("first", Ask::Review), sample::question("second", Ask::Review));
+        let (first, second) =
+            (sample::question("first", ExpectedReply::Review), sample::question("second", ExpectedReply::Review));
         tokio::select! {
             said = terminal.decide(&first) => panic!("nobody decided, but {said:?}"),
             () = shows(&paper, "Your decision:") => {}

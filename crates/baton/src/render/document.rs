@@ -4,8 +4,9 @@ use baton_engine::handoff::Written;
 use baton_protocol::model::Document;
 use baton_protocol::model::acknowledgment::Acknowledgment;
 use baton_protocol::model::artifact::Artifact;
-use baton_protocol::model::report::{QuestionFields, Report};
-use baton_protocol::model::request::Request;
+use baton_protocol::model::report::{Blocker, QuestionFields, Report};
+use baton_protocol::model::request::{DecisionMade, OpenQuestion, Request};
+use baton_protocol::wire::same_word;
 use baton_protocol::{Dialect, Hints};
 use serde_json::Value;
 
@@ -68,8 +69,7 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
     once(sheet, "for next", report.next_context(), told);
     once(sheet, "reason", report.blocked_reason.as_deref(), told);
     sheet.list("tried", numbered(report.attempted.iter().cloned()));
-    let blockers = report.blockers.iter().filter_map(|blocker| blocker.description.clone());
-    sheet.list("blockers", numbered(blockers));
+    sheet.list("blockers", numbered(report.blockers.iter().map(blocker)));
     sheet.list("questions", numbered(report.questions.iter().map(|question| asked(&question.fields))));
     artifacts(sheet, &report.artifacts);
     sheet.row("changed", &report.files_modified.join("\n"));
@@ -89,10 +89,10 @@ fn write_request(sheet: &mut Sheet, request: &Request, told: &str) {
     once(sheet, "task", request.instructions.as_deref(), told);
     if let Some(context) = &request.context {
         once(sheet, "summary", context.summary.as_deref(), told);
-        let decisions = context.decisions.iter().filter_map(|made| made.decision.clone());
-        sheet.list("decided", numbered(decisions));
-        let questions = context.open_questions.iter().filter_map(|open| open.question.clone());
-        sheet.list("questions", numbered(questions));
+        let (pending, decided) = context.decisions.iter().partition::<Vec<_>, _>(|made| is_pending(made));
+        sheet.list("pending", numbered(pending.into_iter().map(decision)));
+        sheet.list("decided", numbered(decided.into_iter().map(decision)));
+        sheet.list("questions", numbered(context.open_questions.iter().map(open_question)));
         artifacts(sheet, &context.artifacts);
         sheet.row("files", &context.relevant_files.join("\n"));
     }
@@ -115,6 +115,32 @@ fn write_acknowledgment(sheet: &mut Sheet, acknowledgment: &Acknowledgment) {
     sheet.list("questions", numbered(acknowledgment.questions.iter().cloned()));
     sheet.list("blockers", numbered(acknowledgment.blockers.iter().cloned()));
     sheet.optional("asks for", acknowledgment.action.as_deref());
+}
+
+fn blocker(blocker: &Blocker) -> String {
+    let kind = blocker.r#type.as_ref().map(|kind| format!("{kind}: ")).unwrap_or_default();
+    let mut text = format!("{kind}{}", blocker.description.as_deref().unwrap_or_default());
+    if let Some(resolution) = &blocker.resolution {
+        text.push_str(&format!("\nwhat would help: {resolution}"));
+    }
+    text
+}
+
+/// Says whether a decision is still to be made: by the person who is asked.
+fn is_pending(made: &DecisionMade) -> bool {
+    made.id.as_deref().is_some_and(|id| same_word(id, "pending"))
+}
+
+fn decision(made: &DecisionMade) -> String {
+    let id = made.id.as_ref().filter(|_| !is_pending(made)).map(|id| format!("{id}: ")).unwrap_or_default();
+    let why = made.rationale.as_ref().map(|why| format!("\nbecause: {why}")).unwrap_or_default();
+    format!("{id}{}{why}", made.decision.as_deref().unwrap_or_default())
+}
+
+fn open_question(open: &OpenQuestion) -> String {
+    let priority = open.priority.map(|priority| format!(" ({})", priority.as_str())).unwrap_or_default();
+    let context = open.context.as_ref().map(|context| format!("\n{context}")).unwrap_or_default();
+    format!("{}{priority}{context}", open.question.as_deref().unwrap_or_default())
 }
 
 /// Returns a question with everything that helps to answer it.

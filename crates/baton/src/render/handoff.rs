@@ -63,7 +63,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
 
 /// Returns the JSON form of a note.
 pub(crate) fn note(note: &Note) -> Value {
-    json!({ "about": about_word(note.about), "from": note.from, "text": note.text })
+    json!({ "about": about_word(note.about), "from": note.from, "text": note.text, "question": note.question })
 }
 
 /// Returns the JSON form of a document: as it was written, and as a value where it can be read.
@@ -150,8 +150,10 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
 
 /// Returns a note for people.
 pub(crate) fn note_line(note: &Note) -> String {
-    let text = printable(&note.text).trim_end().replace('\n', "\n          ");
-    format!("{:<9} {}: {text}\n", about_word(note.about), printable(&note.from))
+    let indented = |text: &str| printable(text).trim_end().replace('\n', "\n          ");
+    let asked = note.question.as_ref().map(|question| format!("{:<9} {}\n", "asked", indented(question)));
+    let (about, from) = (about_word(note.about), printable(&note.from));
+    format!("{}{about:<9} {from}: {}\n", asked.unwrap_or_default(), indented(&note.text))
 }
 
 /// Says where a handoff is, with what belongs to that state.
@@ -164,6 +166,9 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
             format!("{name} by {} with fence {}, lease ends {end}", one_line(&lease.claimant), handoff.fence)
         }
         State::Blocked { reason } => format!("{name}: {}", one_line(reason)),
+        State::AwaitingPerson { ask: Ask::Gate } if handoff.terms.returns_to.is_some() => {
+            format!("{name}: answer what the agent asks")
+        }
         State::AwaitingPerson { ask: Ask::Gate } => format!("{name}: decide what it asks"),
         State::AwaitingPerson { ask: Ask::Review } => format!("{name}: approve or reject it"),
         State::AwaitingPerson { ask: Ask::Clarification } => format!("{name}: answer its questions"),

@@ -1,8 +1,9 @@
 //! How the inbox is written: what waits, since when, what it is about, and how to answer it.
 
 use baton_engine::Handoff;
-use baton_engine::handoff::{Ask, Digest};
-use baton_engine::people::Question;
+use baton_engine::handoff::Digest;
+use baton_engine::people::{ExpectedReply, Question, Trouble};
+use baton_protocol::model::Document;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -28,13 +29,28 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "since": handoff.changed_at,
         "title": question.title,
         "items": question.items,
-        "questions": question.questions,
+        "questions": question.questions.iter().map(|asked| &asked.text).collect::<Vec<_>>(),
+        "options": question.questions.iter().map(|asked| words(&asked.options)).collect::<Vec<_>>(),
         "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
+        "trouble": question.trouble.as_ref().map(trouble),
         "examined": question.examined,
         "document": question.document.as_ref().map(super::handoff::document),
         "digest": digest,
-        "commands": commands(handoff, question, store),
+        "commands": commands(question, store),
     })
+}
+
+fn trouble(trouble: &Trouble) -> Value {
+    json!({
+        "command": trouble.command,
+        "failure": trouble.what,
+        "output": trouble.output,
+        "log": trouble.log.as_ref().map(|log| log.to_string_lossy()),
+    })
+}
+
+fn words(options: &[(String, String)]) -> Vec<&str> {
+    options.iter().map(|(word, _)| word.as_str()).collect()
 }
 
 /// Returns what waits for people: a few lines each.
@@ -66,29 +82,40 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
         paint.tint(Tint::Strong, question.handoff.as_str()),
         paint.tint(Tint::Faint, &format!("· {}", printable(&one_line(&place.join(" · "))))),
     );
-    let questions = question.questions.iter().filter(|asked| one_line(asked) != question.title);
-    let about = std::iter::once(&question.title).chain(questions);
-    for line in about.filter(|line| !line.is_empty()) {
-        text.push_str(&format!("  {}\n", cut(&one_line(line), TITLE_MAX)));
+    let questions = question.questions.iter().map(|asked| asked.text.clone());
+    let about = std::iter::once(question.title.clone()).chain(work(question)).chain(questions);
+    let mut told: Vec<String> = Vec::new();
+    for line in about.map(|line| one_line(line.trim())).filter(|line| !line.is_empty()) {
+        if !told.contains(&line) {
+            text.push_str(&format!("  {}\n", cut(&line, TITLE_MAX)));
+            told.push(line);
+        }
     }
-    let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
-    if !words.is_empty() {
-        text.push_str(&format!("  choices: {}\n", one_line(&words.join(", "))));
+    if !question.choices.is_empty() {
+        text.push_str(&format!("  choices: {}\n", one_line(&words(&question.choices).join(", "))));
     }
-    let commands =
-        commands(handoff, question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
+    let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
     text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
     text
 }
 
+/// Returns what was done, where that is to be judged.
+fn work(question: &Question) -> Option<String> {
+    match (question.reply, super::document::read(question.document.as_ref()?)?) {
+        (ExpectedReply::Review, Document::Report(report)) => report.summary,
+        (ExpectedReply::Approval, Document::Request(request)) => request.context?.summary,
+        _ => None,
+    }
+}
+
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
-fn commands(handoff: &Handoff, question: &Question, store: &str) -> Vec<String> {
+fn commands(question: &Question, store: &str) -> Vec<String> {
     let with = |verb: &str| format!("baton {verb} {}{store}", question.handoff);
-    match (question.ask, question.choices.is_empty()) {
-        (Ask::Review, _) => vec![with("approve"), with("reject"), with("ask")],
+    match question.reply {
+        ExpectedReply::Review => vec![with("approve"), with("reject"), with("ask")],
         // The agent that waits for the person can be asked, too.
-        (Ask::Gate, true) if handoff.terms.returns_to.is_some() => vec![with("answer"), with("reject"), with("ask")],
-        (Ask::Gate, true) => vec![with("approve"), with("reject")],
-        (Ask::Clarification, _) | (Ask::Gate, false) => vec![with("answer")],
+        ExpectedReply::Escalation => vec![with("answer"), with("reject"), with("ask")],
+        ExpectedReply::Approval | ExpectedReply::Request => vec![with("approve"), with("reject")],
+        ExpectedReply::Clarification | ExpectedReply::Choice => vec![with("answer")],
     }
 }

@@ -1,8 +1,7 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
 use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::Ask;
-use baton_engine::people::Question;
+use baton_engine::people::{ExpectedReply, Question, Trouble};
 use baton_protocol::model::Document;
 
 use super::document;
@@ -22,39 +21,67 @@ pub(crate) fn lines(question: &Question, paint: Paint) -> String {
 
 /// Writes everything below the heading.
 pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
-    sheet.row("so far", &question.text);
-    if let Some(written) = &question.document {
-        document::write(sheet, written, &question.text);
+    trouble(sheet, question.trouble.as_ref());
+    let shown = question.handed_in.as_ref().or(question.document.as_ref().filter(|_| question.trouble.is_none()));
+    let listed = shown.and_then(document::read).is_some_and(|document| has_questions(&document));
+    let asked: Vec<String> = question.questions.iter().filter(|_| !listed).map(|asked| asked.text.clone()).collect();
+    // What the agent handed in says more than what was made of it.
+    let is_retold = question.handed_in.is_some() && question.reply.is_answer();
+    if !is_retold {
+        sheet.row("so far", &question.text);
+    }
+    if question.handed_in.is_some() && question.trouble.is_none() && !is_retold {
+        sheet.row("why", &question.title);
+    }
+    if let Some(written) = shown {
+        let told = if is_retold { asked.join("\n") } else { format!("{}\n{}", question.text, asked.join("\n")) };
+        document::write(sheet, written, &told);
     }
     sheet.list("look at", numbered(question.items.iter().cloned()));
-    if !questions_are_in_the_document(question) {
-        sheet.list("questions", numbered(question.questions.iter().cloned()));
-    }
+    sheet.list("questions", numbered(asked));
     evidence(sheet, &question.examined);
     options(sheet, question);
 }
 
+/// Returns the documents as they were written.
+pub(crate) fn whole(question: &Question) -> String {
+    let written = question.handed_in.iter().chain(&question.document);
+    written.map(|written| written.text.trim_end()).collect::<Vec<_>>().join("\n\n")
+}
+
 /// Says in one line what is asked, and by whom.
 pub(crate) fn heading(question: &Question) -> String {
-    let what = match question.ask {
-        Ask::Review => "to be reviewed",
-        Ask::Clarification => "has questions",
-        Ask::Gate => "asks for a decision",
-    };
     let place = match question.phase.as_str() {
         "" => question.handoff.to_string(),
         phase => format!("{phase} ({})", question.handoff),
     };
-    match question.ask {
-        Ask::Review => format!("{place}: work of {}, {what}", question.agent),
-        Ask::Clarification | Ask::Gate => format!("{place}: {} {what}", question.agent),
+    let agent = &question.agent;
+    match question.reply {
+        ExpectedReply::Review => format!("{place}: work of {agent}, to be reviewed"),
+        ExpectedReply::Clarification => format!("{place}: {agent} has questions"),
+        ExpectedReply::Escalation => format!("{place}: {agent} is blocked and waits for an answer"),
+        ExpectedReply::Choice | ExpectedReply::Approval | ExpectedReply::Request => {
+            format!("{place}: {agent} asks for a decision")
+        }
     }
+}
+
+/// Writes what failed, and where to read more.
+fn trouble(sheet: &mut Sheet, trouble: Option<&Trouble>) {
+    let Some(trouble) = trouble else { return };
+    sheet.row("failed", &trouble.what);
+    sheet.optional("command", trouble.command.as_deref());
+    sheet.row("said last", &trouble.output);
+    sheet.optional("log", trouble.log.as_ref().map(|log| log.display().to_string()).as_deref());
 }
 
 /// Writes what can be chosen, or what the request says that decisions mean.
 fn options(sheet: &mut Sheet, question: &Question) {
     let width = question.choices.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
-    let choice = |(word, meaning): &(String, String)| format!("{word:<width$}  {meaning}");
+    let choice = |(word, meaning): &(String, String)| match meaning.is_empty() {
+        true => word.clone(),
+        false => format!("{word:<width$}  {meaning}"),
+    };
     sheet.list("choices", numbered(question.choices.iter().map(choice)));
     if !question.choices.is_empty() {
         return;
@@ -64,30 +91,36 @@ fn options(sheet: &mut Sheet, question: &Question) {
     sheet.list("options", options.map(|(word, value)| (format!("{word}: "), document::plain(&value))));
 }
 
-/// Writes a table of what was seen: a sign, the claim, and what was seen of it.
+/// Writes a table of what was seen: a sign, the claim, what was seen of it, and the rule if it is not so.
 pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
     let paint = sheet.paint;
-    let cell = |text: &str| cut(&one_line(text), CELL_MAX);
-    let width = |text: fn(&Examined) -> &str| {
-        examined.iter().map(|examined| cell(text(examined)).chars().count()).max().unwrap_or_default()
-    };
-    let (claims, rules) = (width(|examined| &examined.claim), width(|examined| &examined.rule));
+    let claims = examined.iter().map(|examined| claim(examined).chars().count()).max().unwrap_or_default();
     let line = |examined: &Examined| {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
         let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
         let seen = one_line(&format!("{}{}{allowed}", examined.seen, sha256.unwrap_or_default()));
-        let (claim, rule) = (cell(&examined.claim), cell(&examined.rule));
+        let claim = claim(examined);
         if paint.columns < COLUMNS_MAX {
             // There is no room for the rule, which says the least.
             let line = cut(&format!("{claim}: {seen}"), paint.columns - LABEL - 3);
             return format!("{} {line}", paint.tint(tint, sign));
         }
-        let rule = paint.tint(Tint::Faint, &format!("{rule:<rules$}"));
-        format!("{} {claim:<claims$}  {rule}  {seen}", paint.tint(tint, sign))
+        // A rule is called after what is wrong; beside what is right its name would confuse.
+        let rule = match examined.verdict {
+            Finding::Verified => String::new(),
+            Finding::Refuted | Finding::Unverifiable => {
+                paint.tint(Tint::Faint, &format!(" ({})", cut(&one_line(&examined.rule), CELL_MAX)))
+            }
+        };
+        format!("{} {claim:<claims$}  {seen}{rule}", paint.tint(tint, sign))
     };
     sheet.painted("evidence", &examined.iter().map(line).collect::<Vec<_>>());
+}
+
+fn claim(examined: &Examined) -> String {
+    cut(&one_line(&examined.claim), CELL_MAX)
 }
 
 /// Returns the sign of a verdict.
@@ -99,12 +132,16 @@ fn sign(verdict: Finding) -> (&'static str, Tint) {
     }
 }
 
-fn questions_are_in_the_document(question: &Question) -> bool {
-    match question.document.as_ref().and_then(document::read) {
-        Some(Document::Report(report)) => !report.questions.is_empty(),
-        Some(Document::Acknowledgment(acknowledgment)) => !acknowledgment.questions.is_empty(),
-        Some(Document::Request(request)) => request.context.is_some_and(|context| !context.open_questions.is_empty()),
-        None => false,
+/// Says whether what is asked stands in a document where people see it.
+fn has_questions(document: &Document) -> bool {
+    match document {
+        Document::Report(report) => !report.questions.is_empty() || !report.blockers.is_empty(),
+        Document::Acknowledgment(acknowledgment) => {
+            !acknowledgment.questions.is_empty() || !acknowledgment.blockers.is_empty()
+        }
+        Document::Request(request) => {
+            request.context.as_ref().is_some_and(|context| !context.open_questions.is_empty())
+        }
     }
 }
 
@@ -118,20 +155,22 @@ pub(crate) fn cut(text: &str, characters_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::handoff::Written;
+    use baton_engine::handoff::{Ask, Written};
+    use baton_engine::people::AgentQuestion;
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;
 
     use super::*;
 
-    fn question(ask: Ask, text: &str, change: impl FnOnce(&mut Question)) -> String {
+    fn question(reply: ExpectedReply, text: &str, change: impl FnOnce(&mut Question)) -> String {
         let document = Written::new(Dialect::Native, text);
         let mut question = Question {
             handoff: HandoffId::parse("run-1.plan").expect("safe"),
             run: RunId::parse("run-1").expect("safe"),
             phase: "plan".to_owned(),
             agent: "architect".to_owned(),
-            ask,
+            ask: Ask::Gate,
+            reply,
             title: String::new(),
             text: String::new(),
             items: Vec::new(),
@@ -139,6 +178,8 @@ mod tests {
             choices: Vec::new(),
             shown: document.digest(),
             document: Some(document),
+            handed_in: None,
+            trouble: None,
             examined: Vec::new(),
         };
         change(&mut question);
@@ -151,7 +192,7 @@ mod tests {
             "questions": ["When?", {"question": "Which?", "options": ["SQLite", {"label": "PostgreSQL"}],
             "impact": "the schema", "default_assumption": "SQLite"}], "artifacts": ["a.md", {"path": "b.md", "type": "spec"}],
             "files_modified": ["src/a.rs"], "verification": {"tests": "pass"}, "metrics": {"rows": 4}, "warnings": []}"#;
-        insta::assert_snapshot!(question(Ask::Clarification, report, |_| {}), @"
+        insta::assert_snapshot!(question(ExpectedReply::Clarification, report, |_| {}), @"
         plan (run-1.plan): architect has questions
         status    needs_clarification
         summary   Two ways are open.
@@ -171,9 +212,9 @@ mod tests {
     #[test]
     fn what_the_engine_tells_is_not_told_twice() {
         let report = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
-        let told = question(Ask::Gate, report, |question| {
+        let told = question(ExpectedReply::Choice, report, |question| {
             question.text = "The limit of 3 visits is reached.\nLast it said: All rows are written.".to_owned();
-            question.questions = vec!["What now?".to_owned()];
+            question.questions = vec![AgentQuestion { text: "What now?".to_owned(), options: Vec::new() }];
             question.choices = vec![("continue".to_owned(), "one more".to_owned()), ("stop".to_owned(), String::new())];
         });
         insta::assert_snapshot!(told, @"
@@ -191,7 +232,7 @@ mod tests {
     fn documents_cannot_write_to_the_terminal() {
         let text =
             "{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"a\\u001b[2Jb\\rc\"}";
-        let told = question(Ask::Review, text, |question| {
+        let told = question(ExpectedReply::Review, text, |question| {
             question.phase = "p\u{1b}[1m".to_owned();
             question.choices = vec![("x\u{7}".to_owned(), "y\u{1b}".to_owned())];
             question.examined = vec![Examined {
@@ -204,7 +245,7 @@ mod tests {
             }];
         });
         assert!(!told.contains(|letter: char| letter.is_control() && letter != '\n'), "{told:?}");
-        let unreadable = question(Ask::Review, "\u{1b}[2Jno document", |_| {});
+        let unreadable = question(ExpectedReply::Review, "\u{1b}[2Jno document", |_| {});
         assert!(unreadable.contains("no document") && !unreadable.contains('\u{1b}'), "{unreadable:?}");
     }
 }

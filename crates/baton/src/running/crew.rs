@@ -9,6 +9,7 @@ use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Reached, Team};
 use baton_engine::handover::Copy;
+use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
@@ -92,12 +93,6 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
             .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
     }
     Ok(())
-}
-
-/// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
-pub(crate) fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
-    let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
-    workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
 }
 
 /// Returns the name under which this process claims: `user@host:pid:start`, so that others can see when it is dead.

@@ -57,6 +57,14 @@ pub(crate) fn shown_document(events: &[Event], digest: Option<&Digest>) -> Optio
     events.iter().rev().filter_map(document).find(|document| document.digest() == *digest)
 }
 
+/// Returns the last report.
+pub(crate) fn reported_document(events: &[Event]) -> Option<Written> {
+    events.iter().rev().find_map(|event| match event.fact() {
+        Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
+        _ => None,
+    })
+}
+
 /// Returns the document of an event, if it had an effect.
 pub(crate) fn document(event: &Event) -> Option<Written> {
     match event.fact().ok()? {

@@ -48,6 +48,7 @@ fn refused(refusal: &Refusal) -> CommandError {
         // Whoever is told the right digest decides about what nobody has looked at.
         | Refusal::Changed { .. }
         | Refusal::OtherQuestion { .. }
+        | Refusal::Unanswered
         | Refusal::WrongState { .. } => error,
     }
 }

@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn notes_fit_into_the_environment() {
-        let note = |text: String| Note { about: About::Feedback, from: "ana".to_owned(), text };
+        let note = |text: String| Note::new(About::Feedback, "ana", text);
         let many: Vec<Note> = (0..32).map(|number| note(format!("{number} {}", "x".repeat(30_000)))).collect();
         let written = notes(&many);
         assert!(written.len() <= NOTES_BYTES_MAX && written.contains("31 xxx") && !written.contains("\"0 xxx"));

@@ -13,8 +13,8 @@ use baton_engine::driver::QueueBrief;
 use baton_engine::evidence::Scene;
 use baton_engine::{Code, Failure};
 
-use crate::running::attempt_folder;
 use crate::store::unforeseeable_word;
+use baton_engine::run::attempt_folder;
 
 /// Where the command of an attempt works.
 pub(super) struct Workplace {

@@ -45,6 +45,7 @@ fn everything_that_waits_is_listed_the_longest_first() {
     assert_snapshot!(without_times(&done(sandbox, &["inbox"]).stdout), @"
     gate          HO-1 · run run-7 · phase design/approval · from architecture
       The design goes to implementation, which costs three weeks
+      Upload design complete with 12 ranked risks, all of rank 4 or 5 have a measure; cost estimat…
       baton approve HO-1
       baton reject HO-1
 
@@ -93,6 +94,7 @@ fn machines_get_everything_that_a_decision_needs() {
         "Unscanned files are deleted after 6 hours"
       ],
       "questions": [],
+      "options": [],
       "choices": [
         {
           "choice": "continue",
@@ -103,6 +105,7 @@ fn machines_get_everything_that_a_decision_needs() {
           "meaning": "Starts to count again"
         }
       ],
+      "trouble": null,
       "examined": []
     }
     "#);
@@ -129,9 +132,9 @@ fn show_tells_what_was_seen_and_what_is_decided_about() {
     summary   Rows are written through RowWriter in src/export/mod.rs; xlsx.rs is the only writer. A CSV
               writer fits in src/export/csv.rs and needs no dependency.
     also      findings, tokens_used, fields of its dialect (in the whole document)
-    evidence  ✓ made src/export/csv.rs       artifact-missing  1204 bytes (sha256 9f86d081884c)
-              ✗ tests pass                   claim-refuted     ended with 1\u{1b}[31m
-              ? used reading-before-writing  skill-unproven    no transcript
+    evidence  ✓ made src/export/csv.rs       1204 bytes (sha256 9f86d081884c)
+              ✗ tests pass                   ended with 1\u{1b}[31m (claim-refuted)
+              ? used reading-before-writing  no transcript (skill-unproven)
     digest    5e46a9cc3cd65b36239bac3e709d117f3b7890e33847eb42491b14483f045b0c
     ");
     assert!(history.contains("verified"), "{history}");

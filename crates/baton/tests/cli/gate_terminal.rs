@@ -32,6 +32,7 @@ fn end(mut process: Process) -> (Option<i32>, String) {
 }
 
 const MENU: &str = "[l]ater";
+const NOTE: &str = "A note for whoever comes next";
 
 #[test]
 fn the_inbox_asks_about_each_in_turn() {
@@ -43,6 +44,7 @@ fn the_inbox_asks_about_each_in_turn() {
     when(&mut process, MENU, "later");
     when(&mut process, MENU, "reject name the trait");
     when(&mut process, MENU, "2");
+    when(&mut process, NOTE, "start with the importer");
     let (code, rest) = end(process);
     assert_eq!(code, Some(3), "the first still waits: {rest}");
     assert_eq!(stocked.find(&gate).expect("there").state.name(), StateName::AwaitingPerson);
@@ -50,7 +52,7 @@ fn the_inbox_asks_about_each_in_turn() {
         stocked.find(&review).expect("there").notes.last().map(|note| note.text.as_str()),
         Some("name the trait")
     );
-    assert_eq!(stocked.find(&limit).expect("there").notes[0].text, "revise");
+    assert_eq!(stocked.find(&limit).expect("there").notes[0].text, "revise\nstart with the importer");
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn what_is_decided_elsewhere_is_taken_back() {
     let shown = digest(&stocked, &first);
     crate::queue_life::done(&stocked.sandbox, &["reject", "HO-1", "--note", "no", "--yes", "--shown", &shown]);
     process.stdout.find("this question was taken back", LONG).expect("it is taken back");
-    when(&mut process, MENU, "approve\nno");
+    when(&mut process, MENU, "approve\n\nno");
     when(&mut process, MENU, "later");
     let (code, rest) = end(process);
     assert_eq!(code, Some(3), "{rest}");
@@ -77,7 +79,7 @@ fn what_is_typed_ahead_decides_nothing() {
     let first = with_gate(&stocked, "HO-1", "design", &[]);
     let second = with_gate(&stocked, "HO-2", "costs", &[]);
     let mut process = at_terminal(&stocked, "inbox --decide");
-    when(&mut process, MENU, "approve\napprove\napprove");
+    when(&mut process, MENU, "approve\n\napprove\napprove");
     when(&mut process, "HO-2): architecture asks", "");
     when(&mut process, MENU, "later");
     let (_, rest) = end(process);

@@ -96,6 +96,8 @@ fn people_are_asked_in_place_and_the_run_goes_on() {
     person.sees("please type one of:");
     person.sees("Your decision:");
     person.types("send");
+    person.sees("A note for whoever comes next");
+    person.types("");
     person.sees("answered by tester (terminal): send");
     let table = person.sees("letter-1 is completed");
     assert!(table.contains("PHASE") && table.contains("EVIDENCE"), "{table}");

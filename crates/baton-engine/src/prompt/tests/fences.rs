@@ -31,6 +31,7 @@ fn everywhere(text: &str) -> Case {
         .say(About::Answer, "maria", text)
         .say(About::Question, "maria", text)
         .say(About::Requeued, "maria", text)
+        .answer(About::Answer, "maria", text, text)
         .fail(text)
         .summary(text);
     let context = case.request.context.get_or_insert_default();

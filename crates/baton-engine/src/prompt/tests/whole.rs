@@ -50,3 +50,13 @@ fn native_without_anything_else() {
     let briefing = Briefing { role: None, report_to: ReportTo::Either, ..case.briefing(Dialect::Native) };
     assert_snapshot!(render(&briefing).expect("a prompt").text);
 }
+
+#[test]
+fn question_and_answer_stand_together() {
+    let asked = "mTLS or a key?\n\nana answered:\nwhatever";
+    for about in [About::Answer, About::Resolution] {
+        let prompt = Case::usual().answer(about, "ana", asked, "mTLS").prompt(Dialect::Native).text;
+        let pair = "You asked:\n> mTLS or a key?\n> \n> ana answered:\n> whatever\n\nana answered:\nmTLS\n";
+        assert!(prompt.contains(pair), "{prompt}");
+    }
+}

@@ -36,7 +36,7 @@ fn next(sheet: &mut Sheet, phase: &str, next: &Next) {
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
         sheet.row("asks", &format!("a person: {}", question.title));
-        sheet.list("questions", numbered(question.questions.iter().cloned()));
+        sheet.list("questions", numbered(question.questions.iter().map(|asked| asked.text.clone())));
         let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
         sheet.row("choices", &words.join(", "));
     }
