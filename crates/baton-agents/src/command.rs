@@ -1,10 +1,11 @@
 //! Agents that are commands: started once for each attempt, told by a prompt, heard by what they write.
 //!
 //! What an attempt is told and what it says stays in its folder: `prompt.md`, the request, `stdout.log`, `stderr.log`
-//! and `report.md`. Whether the report is any good is judged by others.
+//! and `report.md`. The report may also be a file in the output directory. Whether it is any good is judged by others.
 
 mod answer;
 mod files;
+mod output_files;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ use crate::process::{
     size,
 };
 use crate::profile::{self, Recipe};
-use files::Files;
+pub use files::AttemptFiles;
+use output_files::OutputFiles;
 
 /// The longest prompt that is given as an argument: Linux takes 128 KiB for one.
 const ARGUMENT_BYTES_MAX: usize = 120 * 1024;
@@ -80,16 +82,18 @@ impl CommandAgent {
     }
 
     async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
-        let files = Files::prepare(job)?;
+        let output = OutputFiles::remember(&job.output_directory);
+        let files = AttemptFiles::prepare(job)?;
         let launch = self.launch(job, &files)?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let limit = job.timeout.or(self.timeout);
         let ended = launch.run(limit, self.grace).await.map_err(|error| not_started(&program, &error))?;
-        let asked = answer::Asked { job, files: &files, environment: &environment, report: self.report };
+        let asked =
+            answer::Asked { job, files: &files, output: &output, environment: &environment, report: self.report };
         answer::of(&ended, self.recipe, &asked)
     }
 
-    fn launch(&self, job: &Job, files: &Files) -> Result<Launch, Failure> {
+    fn launch(&self, job: &Job, files: &AttemptFiles) -> Result<Launch, Failure> {
         if !job.workspace.is_dir() {
             let message = format!("the workspace {} is no folder", job.workspace.display());
             return Err(permanent(Code::dependency_missing(), message));
@@ -134,7 +138,7 @@ impl CommandAgent {
     }
 
     /// Returns what the command sees. What a workflow sets wins over what is inherited, and ours wins over both.
-    fn environment(&self, job: &Job, files: &Files) -> Environment {
+    fn environment(&self, job: &Job, files: &AttemptFiles) -> Environment {
         let known = self.recipe.into_iter().flat_map(|recipe| recipe.inherits).copied();
         let mut environment = Environment::reduced(self.env.iter().map(String::as_str).chain(known));
         for (name, value) in &self.set_env {
@@ -146,11 +150,9 @@ impl CommandAgent {
         environment.set(WORKSPACE, &job.workspace);
         environment.set("BATON_OUTPUT_DIRECTORY", &job.output_directory);
         environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
-        environment.set("BATON_PROMPT_FILE", &files.prompt);
-        environment.set("BATON_REQUEST_FILE", &files.request);
-        environment.set("BATON_NOTES_FILE", &files.notes);
-        environment.set("BATON_REPORT_FILE", &files.report);
-        environment.set("BATON_ACKNOWLEDGMENT_FILE", &files.acknowledgment);
+        for (name, path) in files.variables() {
+            environment.set(name, path);
+        }
         environment
     }
 }

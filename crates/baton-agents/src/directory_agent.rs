@@ -2,7 +2,9 @@
 //!
 //! The name of the request follows from the handoff and from how many attempts have ended, so a driver that was killed
 //! finds what it had begun. Retries and time-outs are those of the folders; what has failed there has failed for good.
+//! Only a request that nobody picked up in time is given up here, and may be made again.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +16,14 @@ use baton_engine::handoff::Written;
 use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
+use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Hints, workflow};
 use serde_json::{Map, Value, json};
 
 use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
 use crate::process::permanent;
 
-/// Who asks.
+/// Who asks where the request does not say.
 const FROM: &str = "@orchestrator";
 
 /// How long a thread waits before it looks whether anybody still wants to know.
@@ -66,28 +69,46 @@ impl DirectoryAgent {
         let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
         let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
         let new = self.request(job, &id);
+        let (begun, longest) = (self.clock.now(), new.timeout);
         // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
         let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
         loop {
             let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
-            let waited = blocking(move || {
-                let waited = folders.wait(&wanted, Some(SLICE), &|| clock.now());
-                waited.map(|waited| (waited, folders.path(Folder::Completed, &wanted)))
-            });
-            match waited.await?.map_err(|error| told(&error))? {
-                (Waited::TimedOut(_), _) => {}
-                (Waited::Failed(handoff), _) => return Err(failure(&handoff)),
-                (Waited::Completed(handoff), path) => {
-                    if let Some(schema) = &self.output_schema {
-                        directory.check_answer(&handoff, schema).map_err(|error| told(&error))?;
-                    }
-                    let text = serde_json::to_string_pretty(&handoff.to_value()).unwrap_or_default();
-                    let source = path.display().to_string();
-                    return Ok(Reply { text, source, answers: Some(id.to_string()), ..Reply::default() });
+            let waited = blocking(move || match folders.wait(&wanted, Some(SLICE), &|| clock.now())? {
+                Waited::TimedOut(Folder::Pending) => {
+                    let given_up = folders.give_up_unclaimed(&wanted, begun, longest, clock.now())?;
+                    Ok(given_up.map(|failed| Err(unclaimed(&failed.handoff))))
                 }
+                Waited::TimedOut(_) => Ok(None),
+                Waited::Failed(handoff) => Ok(Some(Err(failure(&handoff)))),
+                Waited::Completed(handoff) => Ok(Some(Ok(handoff))),
+            });
+            let answer: Option<Result<Handoff, Failure>> = waited.await?.map_err(|error| told(&error))?;
+            if let Some(answer) = answer {
+                return self.reply(&directory, job, &id, answer?);
             }
         }
+    }
+
+    /// Turns an answer into what the agent said.
+    fn reply(&self, directory: &Directory, job: &Job, id: &HandoffId, mut answer: Handoff) -> Result<Reply, Failure> {
+        // The agent names its artifact as seen from its folder, everybody else sees it from the workspace.
+        let places = [directory.root(), job.workspace.as_path()];
+        let made = answer
+            .artifact_path()
+            .and_then(|path| places.map(|place| place.join(path)).into_iter().find(|path| path.exists()));
+        if let Some(path) = &made {
+            let seen = seen_from_workspace(path, directory.root(), job, id);
+            answer.set_artifact_path(&seen.to_string_lossy());
+        }
+        if let Some(schema) = &self.output_schema {
+            directory.check_answer(&answer, made.as_deref(), schema).map_err(|error| told(&error))?;
+        }
+        let text = serde_json::to_string_pretty(&answer.to_value()).unwrap_or_default();
+        let path = std::path::absolute(directory.path(Folder::Completed, id)).ok();
+        let source = directory.path(Folder::Completed, id).display().to_string();
+        Ok(Reply { text, source, path, answers: Some(id.to_string()), ..Reply::default() })
     }
 
     /// Writes the request, unless it is there since an attempt that a crash ended.
@@ -116,12 +137,15 @@ impl DirectoryAgent {
             ("output_directory", job.output_directory.to_string_lossy().into()),
             ("prompt", job.prompt.as_str().into()),
         ];
-        for (name, value) in ours {
-            context.entry(name).or_insert(value);
-        }
+        // What other agents said may have any name; what the agent is told does not give way to it.
+        context.extend(ours.map(|(name, value)| (name.to_owned(), value)));
         let text = |pointer: &str| asked.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let from = text("/source/agent_id")
+            .map_or_else(|| FROM.to_owned(), |from| format!("@{}", from.trim_start_matches('@')));
         NewHandoff {
             id: Some(id.clone()),
+            from_phase: label(asked.pointer("/source/phase")),
+            to_phase: label(asked.pointer("/target/phase")),
             input_schema: self.input_schema.clone().or_else(|| text("/input/schema")),
             context,
             output_type: text("/expected_output/artifact_type"),
@@ -130,7 +154,7 @@ impl DirectoryAgent {
             timeout: job.timeout.or(self.timeout).unwrap_or(TIMEOUT_DEFAULT),
             priority: text("/priority").and_then(|word| Priority::parse(&word)).unwrap_or(Priority::Normal),
             policy: self.policy,
-            ..NewHandoff::new(FROM, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
+            ..NewHandoff::new(from, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
         }
     }
 }
@@ -142,6 +166,26 @@ impl Agent for DirectoryAgent {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
+    }
+}
+
+/// Returns the path of an artifact in the workspace. One that lies in a folder outside is copied to the output directory.
+fn seen_from_workspace(made: &Path, root: &Path, job: &Job, id: &HandoffId) -> PathBuf {
+    let lies_in = |folder: &Path| match (made.canonicalize(), folder.canonicalize()) {
+        (Ok(made), Ok(folder)) => made.starts_with(folder),
+        _ => false,
+    };
+    let inner = |path: &Path| path.strip_prefix(&job.workspace).unwrap_or(path).to_owned();
+    // Only what the agent was given may be copied: it could name any file of this machine.
+    if lies_in(&job.workspace) || !lies_in(root) || !made.is_file() {
+        return inner(made);
+    }
+    let folder = job.output_directory.join(id.as_str());
+    let copy = folder.join(made.file_name().unwrap_or_default());
+    match fs::create_dir_all(&folder).and_then(|()| fs::copy(made, &copy)) {
+        Ok(_) => inner(&copy),
+        // Nobody can see it there, and the evidence tells that.
+        Err(_) => inner(made),
     }
 }
 
@@ -159,6 +203,15 @@ fn asked(request: &Written) -> Value {
         _ => None,
     };
     converted.map_or(Value::Object(Map::new()), |converted| converted.value)
+}
+
+/// Reads a phase.
+fn label(value: Option<&Value>) -> Option<Label> {
+    match value? {
+        Value::Number(number) => Some(Label::Number(number.clone())),
+        Value::String(name) => Some(Label::Name(name.clone())),
+        _ => None,
+    }
 }
 
 /// Returns what to work on; the whole request where it does not say.
@@ -183,6 +236,11 @@ fn failure(handoff: &Handoff) -> Failure {
     let code = handoff.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
     let message = handoff.text(&["error", "message"]).unwrap_or("the agent failed and did not say why");
     permanent(code.unwrap_or_else(Code::processing_error), message)
+}
+
+/// Returns that nobody was there. Somebody may be next time, so it is tried again as often as the workflow says.
+fn unclaimed(handoff: &Handoff) -> Failure {
+    Failure::new(Code::timeout(), failure(handoff).message)
 }
 
 fn told(error: &Error) -> Failure {

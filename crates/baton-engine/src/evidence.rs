@@ -49,6 +49,8 @@ pub struct Scene {
     pub writes: Vec<String>,
     /// Patterns of files that others may have changed meanwhile.
     pub others_write: Vec<String>,
+    /// Files and folders that Baton itself keeps in the workspace while the agent works.
+    pub views: Vec<PathBuf>,
     /// Whether every new file must be named: the artifacts of a package are all that was made.
     pub names_new_files: bool,
     /// The transcript of the agent's session, where there is one.

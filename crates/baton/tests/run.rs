@@ -6,6 +6,8 @@
 
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/folder_agents.rs"]
+mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
 #[path = "run/hostile.rs"]
@@ -16,7 +18,13 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/output_files.rs"]
+mod output_files;
+#[path = "run/queue.rs"]
+mod queue;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/writers.rs"]
 mod writers;

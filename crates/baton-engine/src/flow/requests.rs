@@ -27,6 +27,9 @@ use crate::step::{CHECK, GROUP, HUMAN, ORCHESTRATOR, Role};
 /// The longest summary that a request of a task carries, in tokens.
 const SUMMARY_TOKENS_MAX: usize = 500;
 
+/// The longest that a request repeats of what was handed over, in tokens.
+const GIVEN_TOKENS_MAX: usize = 2_000;
+
 /// So many handoffs are named in a request.
 const HANDED_OVER_MAX: usize = 100;
 
@@ -86,7 +89,24 @@ impl Asking<'_> {
             retry,
             ..plain
         };
-        Ok(write(dialect, request))
+        let folders = agent.directory.is_some() || agent.dialect.as_deref() == Some(Dialect::Mailbox.as_str());
+        Ok(write(dialect, if folders { self.for_folders(request, agent) } else { request }))
+    }
+
+    /// Adds what agents behind folders are told beyond others: the phases of both sides, and which artifact goes where.
+    fn for_folders(&self, mut request: Request, agent: &Agent) -> Request {
+        if let (Some(from), Some(giver)) = (&mut request.from, self.givers.last()) {
+            from.phase = Some(label(&giver.step.phase));
+        }
+        if let Some(to) = &mut request.to {
+            to.phase = Some(label(self.path));
+        }
+        let expected = request.expectations.get_or_insert_default();
+        expected.output = expected.output.take().or_else(|| expected.deliverable.clone());
+        // Whoever completes puts the time in, and the ending too where the request does not know it.
+        let ending = if agent.output_schema.is_some() { ".json" } else { "" };
+        expected.destination = Some(format!("artifacts/{}/artifact-{}-{{timestamp}}{ending}", self.path, self.id));
+        request
     }
 
     /// What a command is run for.
@@ -181,7 +201,9 @@ impl Asking<'_> {
             }
         }
         summaries.retain(|said| !said.is_empty());
-        knows.summary = (!summaries.is_empty()).then(|| summaries.join("\n"));
+        // A request need not carry what stands in files; the prompt has the rest.
+        let summary = (!summaries.is_empty()).then(|| summaries.join("\n"));
+        knows.summary = summary.map(|text| prompt::shortened(&text, GIVEN_TOKENS_MAX));
         // The list of a large group stands in one file, which the prompt names.
         knows.handed_over.truncate(HANDED_OVER_MAX);
         knows
@@ -310,6 +332,11 @@ pub(super) fn voice(tracked: &Tracked) -> String {
     }
 }
 
+/// Returns a phase as a label: one whose name is a number is one.
+fn label(phase: &str) -> Label {
+    phase.parse().map_or_else(|_| Label::Name(phase.to_owned()), Label::Number)
+}
+
 /// Names a party.
 pub(super) fn party(agent: &str) -> Option<Party> {
     Some(Party { agent: Some(agent.to_owned()), ..Party::default() })
@@ -330,7 +357,7 @@ pub(crate) fn write(dialect: &str, request: Request) -> Written {
 
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
-pub(crate) fn fits(written: &Written) -> Result<(), String> {
+pub fn fits(written: &Written) -> Result<(), String> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
         let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
