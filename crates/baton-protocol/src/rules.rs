@@ -270,13 +270,13 @@ rules! {
     invented_timestamp
     absolute_path
     bad_coverage
+    review_without_verdict
     blocked_without_reason
     blocked_without_attempts
     blocked_names_next_agent
     blocked_without_blockers
     blockers_without_block
     missing_context
-    review_without_verdict
     vague_summary
     vague_context
     summary_over_budget

@@ -78,12 +78,12 @@ async fn folders_that_the_agent_was_given_count_as_inside() {
 #[tokio::test]
 async fn lines_must_exist() {
     let stage = Stage::repository();
-    let sources = owned(&["src/quota.rs:1-40", "src/limits.rs", "src/quota.rs:30-41", "src/none.rs:1"]);
+    let sources = owned(&["src/quota.rs:1-40", "src/limits.rs", "src/quota.rs:30-42", "src/none.rs:1"]);
     let examined = stage.examine(&Report { source_files_verified: sources, ..Report::default() }).await;
     insta::assert_snapshot!(shown(&examined), @"
     Verified source-lines-missing: `src/quota.rs:1-40` was read — these lines exist
     Verified source-lines-missing: `src/limits.rs` was read — these lines exist
-    Refuted source-lines-missing: `src/quota.rs:30-41` was read — `src/quota.rs` has 40 lines, but line 41 is claimed
+    Refuted source-lines-missing: `src/quota.rs:30-42` was read — `src/quota.rs` has 40 lines, but line 42 is claimed
     Refuted source-lines-missing: `src/none.rs:1` was read — `src/none.rs` does not exist in the workspace
     ");
 }

@@ -211,7 +211,7 @@ async fn links_and_modes_are_part_of_the_work() {
 #[tokio::test]
 async fn lines_that_the_agent_has_removed_may_have_been_read() {
     let stage = Stage::repository();
-    let sources = owned(&["src/quota.rs:1-40", "src/limits.rs:1", "docs/plan.md:1-2"]);
+    let sources = owned(&["src/quota.rs:1-40", "src/limits.rs:1", "docs/plan.md:1-3"]);
     let report = Report { source_files_verified: sources, ..modified(&["src/quota.rs", "src/limits.rs"]) };
     let work = |stage: &Stage| _ = stage.write("src/quota.rs", "short").remove("src/limits.rs");
     let examined = stage.attempt(work, &report).await;
