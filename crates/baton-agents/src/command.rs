@@ -22,7 +22,7 @@ use crate::process::{
     size,
 };
 use crate::profile::{self, Recipe};
-use files::Files;
+pub use files::AttemptFiles;
 use output_files::OutputFiles;
 
 /// The longest prompt that is given as an argument: Linux takes 128 KiB for one.
@@ -82,8 +82,8 @@ impl CommandAgent {
     }
 
     async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
-        let files = Files::prepare(job)?;
         let output = OutputFiles::remember(&job.output_directory);
+        let files = AttemptFiles::prepare(job)?;
         let launch = self.launch(job, &files)?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let limit = job.timeout.or(self.timeout);
@@ -93,7 +93,7 @@ impl CommandAgent {
         answer::of(&ended, self.recipe, &asked)
     }
 
-    fn launch(&self, job: &Job, files: &Files) -> Result<Launch, Failure> {
+    fn launch(&self, job: &Job, files: &AttemptFiles) -> Result<Launch, Failure> {
         if !job.workspace.is_dir() {
             let message = format!("the workspace {} is no folder", job.workspace.display());
             return Err(permanent(Code::dependency_missing(), message));
@@ -138,7 +138,7 @@ impl CommandAgent {
     }
 
     /// Returns what the command sees. What a workflow sets wins over what is inherited, and ours wins over both.
-    fn environment(&self, job: &Job, files: &Files) -> Environment {
+    fn environment(&self, job: &Job, files: &AttemptFiles) -> Environment {
         let known = self.recipe.into_iter().flat_map(|recipe| recipe.inherits).copied();
         let mut environment = Environment::reduced(self.env.iter().map(String::as_str).chain(known));
         for (name, value) in &self.set_env {
@@ -150,11 +150,9 @@ impl CommandAgent {
         environment.set(WORKSPACE, &job.workspace);
         environment.set("BATON_OUTPUT_DIRECTORY", &job.output_directory);
         environment.set("BATON_WORKFLOW_DIRECTORY", &self.workflow_folder);
-        environment.set("BATON_PROMPT_FILE", &files.prompt);
-        environment.set("BATON_REQUEST_FILE", &files.request);
-        environment.set("BATON_NOTES_FILE", &files.notes);
-        environment.set("BATON_REPORT_FILE", &files.report);
-        environment.set("BATON_ACKNOWLEDGMENT_FILE", &files.acknowledgment);
+        for (name, path) in files.variables() {
+            environment.set(name, path);
+        }
         environment
     }
 }

@@ -23,7 +23,7 @@ use baton_engine::Clock;
 use baton_engine::agent::Agent;
 use baton_protocol::workflow;
 
-pub use command::CommandAgent;
+pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 
 /// Reaches an agent as its workflow says; `None` if it comes for its work itself. The error says why it cannot be reached.

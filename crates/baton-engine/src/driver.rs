@@ -6,11 +6,15 @@
 mod attempt;
 mod brief;
 mod lead;
+mod queue_brief;
 mod record;
 mod taking;
 mod watch;
 
+pub(crate) use brief::output_directory;
+pub use queue_brief::{HandIn, QueueBrief};
 pub(crate) use taking::judging;
+pub use taking::load;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

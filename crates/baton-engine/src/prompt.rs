@@ -7,11 +7,14 @@
 mod budget;
 mod example;
 mod fence;
+mod lone;
 mod material;
 mod measure;
 mod page;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use lone::plain_task;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::Request;
@@ -21,13 +24,14 @@ use crate::evidence::Check;
 use crate::failure::Failure;
 use crate::handoff::Note;
 use crate::handover::Handover;
+use crate::id::HandoffId;
 
 /// Everything that a prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Briefing<'a> {
-    /// The name of the workflow.
+    /// The name of the workflow; empty for a handoff that belongs to none.
     pub workflow: &'a str,
-    /// The path of the phase, such as `tools/get-issue/review`.
+    /// The path of the phase, such as `tools/get-issue/review`; empty for a handoff that belongs to no workflow.
     pub phase: &'a str,
     /// The name of the agent.
     pub agent: &'a str,
@@ -54,7 +58,7 @@ pub struct Briefing<'a> {
     /// Where the agent puts its output, relative to the workspace.
     pub output_directory: &'a str,
     /// Where the report must go.
-    pub report_to: ReportTo,
+    pub report_to: ReportTo<'a>,
     /// Whether an acknowledgment must be written first.
     pub acknowledge: bool,
     /// What Baton runs itself before the report counts.
@@ -73,7 +77,7 @@ pub struct Briefing<'a> {
 
 /// Where a report must go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportTo {
+pub enum ReportTo<'a> {
     /// Into the folder that the request came from.
     Folder,
     /// Into the file named by `BATON_REPORT_FILE`.
@@ -82,6 +86,13 @@ pub enum ReportTo {
     Stdout,
     /// Into the file, or else to the end of the output.
     Either,
+    /// To `baton report`, by whoever has claimed the handoff.
+    Queue {
+        /// The handoff.
+        handoff: &'a HandoffId,
+        /// The token of the claim.
+        fence: u64,
+    },
 }
 
 /// What an agent is told.

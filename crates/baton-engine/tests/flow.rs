@@ -22,7 +22,15 @@ mod handovers;
 mod help;
 #[path = "flow/limits.rs"]
 mod limits;
+#[path = "flow/nothing_lost.rs"]
+mod nothing_lost;
 #[path = "flow/onward.rs"]
 mod onward;
+#[path = "flow/places.rs"]
+mod places;
 #[path = "flow/random.rs"]
 mod random;
+#[path = "flow/stops.rs"]
+mod stops;
+#[path = "flow/too_large.rs"]
+mod too_large;

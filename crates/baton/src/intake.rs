@@ -55,7 +55,7 @@ impl Intake<'_> {
     ) -> Result<Option<Vec<Taken>>, CommandError> {
         let Some(taken) = self.take_any(files, json, output)? else { return Ok(None) };
         match taken.iter().find(|taken| taken.document.kind() != wanted) {
-            Some(other) => Err(wrong_kind(other, wanted)),
+            Some(other) => Err(wrong_kind(&other.name, other.document.kind(), wanted)),
             None => Ok(Some(taken)),
         }
     }
@@ -130,11 +130,11 @@ impl Intake<'_> {
     }
 }
 
-fn wrong_kind(taken: &Taken, wanted: Kind) -> CommandError {
-    let kind = taken.document.kind();
+/// Tells that a document is of another kind, and which command takes it.
+pub(crate) fn wrong_kind(name: &str, kind: Kind, wanted: Kind) -> CommandError {
     let article = |kind: Kind| if kind == Kind::Acknowledgment { "an" } else { "a" };
     let (found, wished) = (kind.as_str(), wanted.as_str());
-    let message = format!("{}: this is {} {found}, not {} {wished}", taken.name, article(kind), article(wanted));
+    let message = format!("{name}: this is {} {found}, not {} {wished}", article(kind), article(wanted));
     CommandError::no(message).hint(match kind {
         Kind::Request => "`baton send` takes requests",
         Kind::Acknowledgment => "`baton ack` takes acknowledgments",

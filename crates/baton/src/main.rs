@@ -3,6 +3,7 @@
 mod archive;
 mod asking;
 mod atomic_file;
+mod briefing;
 mod cli;
 mod clock;
 mod command_error;
@@ -24,6 +25,7 @@ mod sending;
 mod showing;
 mod store;
 mod user;
+mod views;
 mod waiting;
 mod worker;
 mod workflow_file;

@@ -17,10 +17,10 @@ use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use crate::command_error::CommandError;
-use crate::store::{Session, dice};
+use crate::store::{Session, dice, unforeseeable_word};
+use crate::views::Views;
 use crew::Crew;
 
 /// Makes a driver for the runs of a store.
@@ -42,7 +42,12 @@ pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<d
 }
 
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
-pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> Result<End, CommandError> {
+pub(crate) async fn drive(
+    driver: &Driver,
+    views: &Views,
+    run: &RunId,
+    tell: &dyn Fn(&str),
+) -> Result<End, CommandError> {
     let (stop, stopped) = watch::channel(false);
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -52,6 +57,10 @@ pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> 
     loop {
         tokio::select! {
             end = &mut driving => return Ok(end?),
+            () = views.are_due() => {
+                views.catch_up();
+                continue;
+            }
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
@@ -74,8 +83,6 @@ impl Dice for Thrown {
     }
 
     fn word(&self) -> String {
-        let random = Uuid::now_v7().simple().to_string();
-        // The first half of such an id is mostly the time.
-        random[14..].to_owned()
+        unforeseeable_word()
     }
 }

@@ -14,7 +14,7 @@ use crate::intake::Taken;
 use crate::moment::{Moment, parse_duration, parse_moment};
 
 /// The terms that options set; each goes before what the document says.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Terms")]
 pub(crate) struct TermOptions {
     /// Which agent is to receive it
@@ -126,6 +126,11 @@ impl TermOptions {
         let at = known.accepted_at;
         terms.not_before = meant(self.not_before, known.terms.not_before, at).or(terms.not_before);
         terms.deadline = meant(self.deadline, known.terms.deadline, at).or(terms.deadline);
+    }
+
+    /// Says whether any of them is set.
+    pub(crate) fn is_given(&self) -> bool {
+        *self != TermOptions::default()
     }
 
     /// Says whether a time counts from now, so that the same command means another time later.

@@ -213,6 +213,13 @@ fn ambiguous(given: &str, ids: &[HandoffId]) -> CommandError {
         .hint("write more of the id")
 }
 
+/// Returns a word that nobody can foresee, for the fences of a prompt.
+pub(crate) fn unforeseeable_word() -> String {
+    let random = Uuid::now_v7().simple().to_string();
+    // The first half of such an id is mostly the time.
+    random[14..].to_owned()
+}
+
 /// Returns a random number between 0 and 1, for the jitter of retries.
 pub(crate) fn dice() -> f64 {
     const BITS: u32 = 53;

@@ -7,11 +7,13 @@ mod answer;
 mod attempt;
 mod stop;
 mod voice;
+mod workplace;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::workspace::Folder;
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Claimed, Error, Filter, Store, Wish};
 use baton_engine::{Clock, State};
@@ -58,6 +60,8 @@ pub(crate) struct Assignment {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// The workspace, if it is not the run's.
+    pub workspace: Option<Folder>,
     /// Where stderr of the command goes; passed on if there is none.
     pub log_folder: Option<PathBuf>,
     /// What the command is told about the store.

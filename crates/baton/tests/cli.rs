@@ -60,16 +60,24 @@ mod permissions;
 mod prune_runs;
 #[path = "cli/queue_answers.rs"]
 mod queue_answers;
+#[path = "cli/queue_artifacts.rs"]
+mod queue_artifacts;
 #[path = "cli/queue_bad_usage.rs"]
 mod queue_bad_usage;
 #[path = "cli/queue_json.rs"]
 mod queue_json;
 #[path = "cli/queue_life.rs"]
 mod queue_life;
+#[path = "cli/queue_next.rs"]
+mod queue_next;
+#[path = "cli/queue_packages.rs"]
+mod queue_packages;
 #[path = "cli/queue_people.rs"]
 mod queue_people;
 #[path = "cli/queue_processes.rs"]
 mod queue_processes;
+#[path = "cli/queue_prompts.rs"]
+mod queue_prompts;
 #[path = "cli/queue_store.rs"]
 mod queue_store;
 #[path = "cli/readme.rs"]

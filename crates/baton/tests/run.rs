@@ -18,7 +18,11 @@ mod killed;
 mod liars;
 #[path = "run/output_files.rs"]
 mod output_files;
+#[path = "run/queue.rs"]
+mod queue;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/writers.rs"]
 mod writers;

@@ -10,7 +10,7 @@ use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
 use baton_protocol::{Document, Hints};
 
-use super::files::Files;
+use super::files::AttemptFiles;
 use super::output_files::{OutputFile, OutputFiles};
 use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
 use crate::profile::{Heard, Output, Recipe, Said, refusal};
@@ -18,9 +18,9 @@ use crate::profile::{Heard, Output, Recipe, Said, refusal};
 /// What was asked of the command.
 pub(super) struct Asked<'a> {
     pub(super) job: &'a Job,
-    pub(super) files: &'a Files,
     /// The output directory as it was before.
     pub(super) output: &'a OutputFiles,
+    pub(super) files: &'a AttemptFiles,
     pub(super) environment: &'a Environment,
     pub(super) report: ReportFrom,
 }
@@ -165,7 +165,7 @@ fn directory(asked: &Asked<'_>) -> String {
 }
 
 /// Reads a file that the command may have written; `None` if there is nothing in it.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
     // Anything but a file, such as a pipe without a writer, would never end.
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
         return Ok(None);

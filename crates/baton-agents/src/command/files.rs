@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use baton_engine::agent::Job;
 use baton_engine::failure::{Code, Failure};
 
-/// Where the files of one attempt are.
+/// The files of one attempt: what the command is told, and where it answers.
 #[derive(Debug, Clone)]
-pub(super) struct Files {
+pub struct AttemptFiles {
     pub(super) folder: PathBuf,
     pub(super) prompt: PathBuf,
     pub(super) request: PathBuf,
@@ -20,12 +20,12 @@ pub(super) struct Files {
     pub(super) acknowledgment: PathBuf,
 }
 
-impl Files {
+impl AttemptFiles {
     /// Writes what the command is told, and removes what an attempt that crashed here may have said.
-    pub(super) fn prepare(job: &Job) -> Result<Files, Failure> {
+    pub fn prepare(job: &Job) -> Result<AttemptFiles, Failure> {
         let folder = std::path::absolute(&job.folder).map_err(|error| unwritable(&job.folder, &error))?;
         let is_json = job.request.text.trim_start().starts_with(['{', '[']);
-        let files = Files {
+        let files = AttemptFiles {
             prompt: folder.join("prompt.md"),
             request: folder.join(if is_json { "request.json" } else { "request.yaml" }),
             notes: folder.join("notes.json"),
@@ -43,6 +43,22 @@ impl Files {
         let notes = serde_json::to_string_pretty(&job.notes).expect("notes are text");
         write(&files.notes, &notes)?;
         Ok(files)
+    }
+
+    /// Returns the variables that tell a command where they are.
+    pub fn variables(&self) -> [(&'static str, &Path); 5] {
+        [
+            ("BATON_PROMPT_FILE", &self.prompt),
+            ("BATON_REQUEST_FILE", &self.request),
+            ("BATON_NOTES_FILE", &self.notes),
+            ("BATON_REPORT_FILE", &self.report),
+            ("BATON_ACKNOWLEDGMENT_FILE", &self.acknowledgment),
+        ]
+    }
+
+    /// Reads the report that the command has written to its file; `None` if there is nothing in it.
+    pub fn report(&self) -> Result<Option<String>, Failure> {
+        super::answer::read(&self.report)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use baton_engine::RunId;
 use memchr::{memchr, memchr_iter, memmem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -197,11 +198,44 @@ impl Registry<'_> {
                 self.text = one_per_line(&list);
             }
         }
+        let text = std::mem::take(&mut self.text);
+        self.replace(text)
+    }
+
+    /// Puts a list in the place of the one that was read.
+    fn replace(self, text: String) -> Result<(), Error> {
+        if text == self.text {
+            return Ok(());
+        }
         let (path, files) = (self.directory.registry_path(), &self.directory.files);
-        let written = files.write_beside(&path, self.text.as_bytes())?;
+        let written = files.write_beside(&path, text.as_bytes())?;
         written.place_over(&path).map_err(|error| Error::io("write", &path, error))?;
         files.sync_folder(&self.directory.root.join("artifacts"))
     }
+}
+
+/// Lists what a run knows about its artifacts. An entry with the same path keeps what it says beyond that; one that the
+/// run listed before and does not know any more is superseded.
+pub fn list_artifacts_of_run(root: &Path, run: &RunId, known: Vec<Map<String, Value>>) -> Result<(), Error> {
+    let directory = Directory::bare(root);
+    let registry = directory.registry()?;
+    let mut list = directory.parse_registry(&registry.text)?;
+    for entry in list.artifacts.iter_mut().filter(|entry| entry.get("run").is_some_and(|named| named == run.as_str())) {
+        if known.iter().all(|known| known.get("path") != entry.get("path")) {
+            entry.insert("status".to_owned(), "superseded".into());
+        }
+    }
+    for mut known in known {
+        match list.artifacts.iter_mut().find(|entry| entry.get("path") == known.get("path")) {
+            Some(entry) => {
+                // Whoever listed it first has given it its name.
+                known.remove("artifact_id");
+                entry.extend(known);
+            }
+            None => list.artifacts.push(known),
+        }
+    }
+    registry.replace(one_per_line(&list))
 }
 
 /// How a list begins that Baton wrote.

@@ -17,6 +17,7 @@ use crate::handover;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
+use crate::view;
 
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
@@ -65,15 +66,7 @@ impl<'r> Brief<'r> {
 
     /// Returns where the agent puts its output; the error says why that cannot be worked out.
     pub(super) fn output_directory(&self) -> Result<PathBuf, String> {
-        let template = self.run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
-        let rendered = expression::render(template, &flow::names(self.run, &self.tracked.step.phase));
-        let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
-        let relative = PathBuf::from(relative.trim());
-        // A part of it may come from an agent.
-        if relative.components().any(|part| matches!(part, Component::ParentDir)) {
-            return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
-        }
-        Ok(self.run.definition.workspace.join(relative))
+        output_directory(self.run, &self.tracked.step.phase)
     }
 
     /// Returns the agents that come next anyway.
@@ -83,6 +76,28 @@ impl<'r> Brief<'r> {
 
     /// Renders what the agent is told.
     pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
+        self.prompt_to(delimiter, self.report_to())
+    }
+
+    /// Returns where the report of the agent goes.
+    fn report_to(&self) -> ReportTo<'_> {
+        let handoff = &self.tracked.handoff;
+        let is = |way: fn(&Agent) -> bool| self.agent.is_some_and(way);
+        match self.agent.and_then(|agent| agent.report) {
+            _ if is(|agent| agent.directory.is_some()) => ReportTo::Folder,
+            _ if is(|agent| agent.queue == Some(true)) => {
+                // Whoever has not claimed it yet gets the next token.
+                let fence = handoff.fence + u64::from(handoff.lease().is_none());
+                ReportTo::Queue { handoff: &handoff.id, fence }
+            }
+            Some(ReportFrom::Stdout) => ReportTo::Stdout,
+            Some(ReportFrom::File) => ReportTo::File,
+            Some(ReportFrom::Auto) | None => ReportTo::Either,
+        }
+    }
+
+    /// Renders what the agent is told, if its report goes there.
+    pub(super) fn prompt_to(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<prompt::Prompt, String> {
         let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
         let request = self.tracked.asked().ok_or("its request cannot be read: the record is damaged")?;
         // What one agent expects of another is data, and is handed over as such.
@@ -116,15 +131,11 @@ impl<'r> Brief<'r> {
                 .last_failure
                 .as_ref()
                 .filter(|failure| !handoff.notes.iter().any(|note| note.text == failure.message)),
-            attempt: self.tracked.attempts + 1,
+            // Whoever holds it has begun this attempt.
+            attempt: self.tracked.attempts + u32::from(handoff.lease().is_none()),
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
-            report_to: match agent.report {
-                _ if agent.directory.is_some() => ReportTo::Folder,
-                Some(ReportFrom::Stdout) => ReportTo::Stdout,
-                Some(ReportFrom::File) => ReportTo::File,
-                Some(ReportFrom::Auto) | None => ReportTo::Either,
-            },
+            report_to,
             acknowledge: agent.acknowledge == Some(true),
             checks: &checks,
             writes: &writes,
@@ -201,6 +212,7 @@ impl<'r> Brief<'r> {
             mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),
             others_write: self.others_write(),
+            views: view::kept(self.run),
             transcript: None,
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),
@@ -232,6 +244,19 @@ impl<'r> Brief<'r> {
         let writes = self.writes();
         if writes.is_empty() { vec!["**".to_owned()] } else { writes }
     }
+}
+
+/// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
+pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
+    let template = run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
+    let rendered = expression::render(template, &flow::names(run, phase));
+    let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
+    let relative = PathBuf::from(relative.trim());
+    // A part of it may come from an agent.
+    if relative.components().any(|part| matches!(part, Component::ParentDir)) {
+        return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
+    }
+    Ok(run.definition.workspace.join(relative))
 }
 
 /// Returns a command of the workflow as it is run.

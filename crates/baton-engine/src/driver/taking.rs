@@ -15,22 +15,12 @@ use crate::handoff::State;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release};
 use crate::run::{Run, Tracked};
-use crate::store::Error;
+use crate::store::{Error, Store};
 
 impl Driver {
     /// Reads a run from its journal.
     pub async fn load(&self, id: &RunId) -> Result<Run, Error> {
-        let mut events = Vec::new();
-        loop {
-            let after = events.last().map_or(0, |event: &crate::journal::Event| event.seq);
-            let more = self.store.history(id, after, 1_000).await?;
-            let done = more.len() < 1_000;
-            events.extend(more);
-            if done {
-                break;
-            }
-        }
-        Run::of_journal(&events).map_err(Error::Invalid)
+        load(self.store.as_ref(), id).await
     }
 
     /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
@@ -106,6 +96,21 @@ impl Driver {
     pub(super) fn judging(&self, brief: &Brief<'_>) -> Settings {
         judging(&self.settings, &brief.located)
     }
+}
+
+/// Reads a run from its journal.
+pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
+    let mut events = Vec::new();
+    loop {
+        let after = events.last().map_or(0, |event: &crate::journal::Event| event.seq);
+        let more = store.history(id, after, 1_000).await?;
+        let done = more.len() < 1_000;
+        events.extend(more);
+        if done {
+            break;
+        }
+    }
+    Run::of_journal(&events).map_err(Error::Invalid)
 }
 
 /// Returns what reports are judged by: the project's settings, and what the workflow says.

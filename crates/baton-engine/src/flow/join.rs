@@ -1,5 +1,7 @@
 //! Groups: phases that hold others. Their members begin, and what came out of them is put together.
 
+use std::collections::HashSet;
+
 use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
 use baton_protocol::model::terms::Outcome;
@@ -65,7 +67,7 @@ pub(super) fn request(asking: &Asking<'_>) -> Result<Written, String> {
 
 /// Gives every item a key that can stand in an identifier.
 fn keyed(items: Vec<Value>) -> Vec<Value> {
-    let mut keys: Vec<String> = Vec::new();
+    let mut keys: HashSet<String> = HashSet::new();
     let keyed = items.into_iter().enumerate().map(|(index, value)| {
         let named = ["id", "name", "key", "tool"].iter().find_map(|name| value.get(name)?.as_str());
         let text = value.as_str().or(named).unwrap_or_default();
@@ -82,7 +84,7 @@ fn keyed(items: Vec<Value>) -> Vec<Value> {
             number += 1;
             key = format!("{name}-{number}");
         }
-        keys.push(key.clone());
+        keys.insert(key.clone());
         json!({ "key": key, "value": value })
     });
     keyed.collect()

@@ -27,6 +27,9 @@ use crate::step::{CHECK, GROUP, HUMAN, ORCHESTRATOR, Role};
 /// The longest summary that a request of a task carries, in tokens.
 const SUMMARY_TOKENS_MAX: usize = 500;
 
+/// The longest that a request repeats of what was handed over, in tokens.
+const GIVEN_TOKENS_MAX: usize = 2_000;
+
 /// So many handoffs are named in a request.
 const HANDED_OVER_MAX: usize = 100;
 
@@ -198,7 +201,9 @@ impl Asking<'_> {
             }
         }
         summaries.retain(|said| !said.is_empty());
-        knows.summary = (!summaries.is_empty()).then(|| summaries.join("\n"));
+        // A request need not carry what stands in files; the prompt has the rest.
+        let summary = (!summaries.is_empty()).then(|| summaries.join("\n"));
+        knows.summary = summary.map(|text| prompt::shortened(&text, GIVEN_TOKENS_MAX));
         // The list of a large group stands in one file, which the prompt names.
         knows.handed_over.truncate(HANDED_OVER_MAX);
         knows
@@ -352,7 +357,7 @@ pub(crate) fn write(dialect: &str, request: Request) -> Written {
 
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
-pub(crate) fn fits(written: &Written) -> Result<(), String> {
+pub fn fits(written: &Written) -> Result<(), String> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
         let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);

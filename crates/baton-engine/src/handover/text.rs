@@ -27,7 +27,6 @@ fn report(sheet: &mut Sheet, report: &Report) {
         // Who, when and how much: the whole report has them.
         id: _,
         from: _,
-        to: _,
         phase: _,
         output_type: _,
         timestamp: _,
@@ -40,6 +39,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
         execution_time_seconds: _,
         metrics: _,
         extensions: _,
+        to,
         outcome,
         verdict,
         decision,
@@ -74,6 +74,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
         sheet.line("suggested next agent", agent.as_deref());
         sheet.line("suggested next phase", phase.as_ref().map(ToString::to_string).as_deref());
     }
+    sheet.line("addressed because", to.as_ref().and_then(|to| to.reason.as_deref()));
     sheet.line("reason", blocked_reason.as_deref());
     sheet.list("blockers", blockers.iter().map(blocker));
     sheet.list("tried so far", attempted);

@@ -3,8 +3,8 @@
 use baton_protocol::model::request::Context;
 use serde_json::Value;
 
-use super::Briefing;
 use super::fence::Fence;
+use super::{Briefing, ReportTo};
 use crate::handoff::{About, Note};
 use crate::handover::{Handover, artifact, decision, question};
 
@@ -46,9 +46,21 @@ pub(super) struct Material {
     pub(super) failure: Option<Piece>,
 }
 
-/// Where an agent finds what was cut from its request, and from its notes.
-const REQUEST: &str = "the file named by BATON_REQUEST_FILE";
-const NOTES: &str = "the file named by BATON_NOTES_FILE";
+/// Where an agent finds what was cut from its request. Whoever has claimed it has no variables.
+fn whole_request(briefing: &Briefing<'_>) -> String {
+    match briefing.report_to {
+        ReportTo::Queue { handoff, .. } => format!("what `baton show {handoff} --documents` prints"),
+        _ => "the file named by BATON_REQUEST_FILE".to_owned(),
+    }
+}
+
+/// Where an agent finds what was cut from its notes.
+fn whole_notes(briefing: &Briefing<'_>) -> String {
+    match briefing.report_to {
+        ReportTo::Queue { handoff, .. } => format!("what `baton show {handoff} --json` prints"),
+        _ => "the file named by BATON_NOTES_FILE".to_owned(),
+    }
+}
 
 impl Material {
     pub(super) fn of(briefing: &Briefing<'_>, fence: Fence<'_>) -> Self {
@@ -70,12 +82,12 @@ impl Material {
             members,
             index: briefing.index.map(index),
             memory: briefing.memory.and_then(|memory| handed(memory, "memory", fence)),
-            notes: briefing.notes.iter().map(|note| said(note, fence)).collect(),
+            notes: briefing.notes.iter().map(|note| said(note, fence, whole_notes(briefing))).collect(),
             failure: briefing.last_failure.map(|failure| Piece {
                 name: "failure",
                 label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
                 text: fence.clean(&failure.message),
-                file: Some(NOTES.to_owned()),
+                file: Some(whole_notes(briefing)),
             }),
         }
     }
@@ -95,8 +107,12 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     let context = request.context.as_ref().unwrap_or(&empty);
     let input = request.input.as_ref().and_then(|input| input.data.as_ref());
     let by = |title: &str| format!("{title}, from {writer}");
+    // In a run the orchestrator gives the reason, and says nothing new with it.
+    let alone = briefing.workflow.is_empty();
+    let reason = request.to.as_ref().and_then(|to| to.reason.clone());
     let texts = [
         ("summary", by("summary"), context.summary.clone()),
+        ("reason", by("why it is handed over to you"), reason.filter(|_| alone)),
         ("subject", "subject".to_owned(), subject(context, briefing.workflow)),
         ("files", by("files"), listed(&context.relevant_files, Clone::clone)),
         ("artifacts", by("artifacts"), listed(&context.artifacts, artifact)),
@@ -105,18 +121,21 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
         ("facts", by("facts"), (!context.facts.is_empty()).then(|| pretty(&context.facts))),
         (
             "input",
-            "input data, from earlier phases and the start of the run".to_owned(),
+            match alone {
+                true => by("input data"),
+                false => "input data, from earlier phases and the start of the run".to_owned(),
+            },
             input.filter(|input| !input.is_null()).map(pretty),
         ),
     ];
     let piece = |(name, label, text): (&'static str, String, Option<String>)| {
         let text = fence.clean(text?.trim_end());
-        (!text.is_empty()).then(|| Piece { name, label, text, file: Some(REQUEST.to_owned()) })
+        (!text.is_empty()).then(|| Piece { name, label, text, file: Some(whole_request(briefing)) })
     };
     texts.into_iter().filter_map(piece).collect()
 }
 
-fn said(note: &Note, fence: Fence<'_>) -> Said {
+fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
         About::Refuted => {
@@ -142,7 +161,7 @@ fn said(note: &Note, fence: Fence<'_>) -> Said {
         name: about,
         label: format!("{title}, from {from}"),
         text: fence.clean(note.text.trim_end()),
-        file: Some(NOTES.to_owned()),
+        file: Some(file),
     };
     Said { about, from, meaning, piece }
 }

@@ -187,6 +187,11 @@ impl<'a> Page<'a> {
                 ReportTo::File => "file",
                 ReportTo::Stdout => "stdout",
                 ReportTo::Either => "either",
+                ReportTo::Queue { .. } => "queue",
+            },
+            claim: match briefing.report_to {
+                ReportTo::Queue { handoff, fence } => Some(ClaimView { id: handoff.as_str(), fence }),
+                ReportTo::Folder | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },
             delimiter: briefing.delimiter,
             summary: named("summary"),
@@ -260,6 +265,7 @@ pub(super) struct View<'a> {
     tells_skills: bool,
     reasons: String,
     report_to: &'static str,
+    claim: Option<ClaimView<'a>>,
     delimiter: &'a str,
     summary: String,
     files: String,
@@ -296,6 +302,13 @@ impl Steps {
             remaining_steps: state.map(|state| words(&state.remaining_steps)).unwrap_or_default(),
         }
     }
+}
+
+/// What whoever has claimed the handoff must name when it reports.
+#[derive(Serialize)]
+struct ClaimView<'a> {
+    id: &'a str,
+    fence: u64,
 }
 
 /// Names what a prompt does not have whole, and where it is.

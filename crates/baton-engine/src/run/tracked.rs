@@ -101,7 +101,7 @@ impl Tracked {
             Fact::Happened(Command::Claim(claim)) => {
                 self.attempts += 1;
                 self.begun_at = self.begun_at.or(Some(handoff.changed_at));
-                self.prompt_tokens += claim.prompt_tokens.unwrap_or_default();
+                self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
             Fact::Happened(Command::Report(report)) => {
@@ -112,7 +112,7 @@ impl Tracked {
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
                 self.examined.clear();
-                self.tokens_used += self.used(report.tokens_used);
+                self.tokens_used = self.tokens_used.saturating_add(self.used(report.tokens_used));
             }
             // What an abandoned attempt has begun can be found again.
             Fact::Happened(Command::Fail(fail)) if fail.failure.code == Code::abandoned() => {}

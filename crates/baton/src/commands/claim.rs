@@ -1,9 +1,12 @@
 //! `baton claim`: takes what waits for an agent, and prints the request.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_agents::workspace::Folder;
+use baton_engine::driver::HandIn;
+use baton_engine::handoff::{Handoff, Written};
+use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
 use baton_engine::store::{Claimed, Wish};
 use baton_protocol::convert::{self, Form};
 use baton_protocol::{Dialect, Hints, Kind};
@@ -11,9 +14,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::check::parse_dialect;
+use crate::briefing::{self, Briefing};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::{briefly, parse_duration};
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::sending::{milliseconds, parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
 use crate::waiting::wait_for;
@@ -24,10 +28,16 @@ use crate::{render, user};
 /// Takes the most urgent request that is ready, and prints it; what must be known to go on (the id, the fence) is told
 /// on standard error, or with --json. Nobody else gets it until the lease ends: extend it with `baton heartbeat`, and end
 /// it with `baton report` or `baton fail`. Exits with 1 if nothing is ready.
+///
+/// With --prompt it prints what a command agent would be told instead: the task, what others handed over (fenced, as
+/// data), mandatory skills, the output directory, what is verified, the form of the report, and how to hand it in.
+///
+/// Where a workspace is known (--workspace, or that of the run, if it is on this machine), artifacts that the request
+/// names and that are not there are told; it is claimed all the same.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  baton claim --agent reviewer\n  baton claim --agent reviewer --wait --lease 5m --json\n  \
-baton claim --agent reviewer --wait 30s --dialect native > request.json"
+baton claim --agent reviewer --wait 30s --dialect native > request.json\n  baton claim --agent reviewer --prompt | my-agent"
 )]
 pub(crate) struct Options {
     /// The agent that works
@@ -48,6 +58,12 @@ pub(crate) struct Options {
     /// Write the request in this dialect instead of its own
     #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
     dialect: Option<Dialect>,
+    /// Print the whole prompt instead of the request
+    #[arg(long, conflicts_with = "dialect")]
+    prompt: bool,
+    /// The folder that should have the artifacts [default: the workspace of the run, if it is on this machine]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -69,6 +85,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if let Some(dialect) = options.dialect.filter(|dialect| !dialect.has(Kind::Request)) {
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
     }
+    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     let session = Session::open(&options.store, Access::Change)?;
     let wish = Wish {
         agent: options.agent.clone(),
@@ -87,8 +104,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             nothing(options, &session, output).await?;
             return Ok(Exit::No);
         }
-        tell(options, &claimed, &session, output)?;
-        Ok(Exit::Done)
+        let mut works = Vec::with_capacity(claimed.len());
+        for claimed in claimed {
+            works.push(ClaimedWork::of(claimed, options, workspace.as_ref(), &session, output).await?);
+        }
+        tell(options, &works, &session, output).await
     })
 }
 
@@ -106,43 +126,128 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
         (true, None) => output.json(&json!({
             "version": 1, "handoff": null, "fence": null, "attempt": null, "notes": [], "request": null,
+            "prompt": null, "missing_artifacts": [],
         })),
     }
 }
 
-fn tell(options: &Options, claimed: &[Claimed], session: &Session, output: &Output) -> Result<(), CommandError> {
-    let requests: Vec<Written> =
-        claimed.iter().map(|claimed| in_dialect(&claimed.request, options.dialect, output)).collect();
-    let mut claims = claimed.iter().zip(&requests).map(|(claimed, request)| as_json(claimed, request));
-    if options.json && options.count.is_some() {
-        return output.json(&json!({ "version": 1, "claims": claims.collect::<Vec<_>>() }));
-    }
-    if options.json {
-        let mut claim = json!({ "version": 1 });
-        if let (Some(claim), Some(Value::Object(members))) = (claim.as_object_mut(), claims.next()) {
-            claim.extend(members);
+/// What was claimed, with what there is to tell about it.
+struct ClaimedWork {
+    handoff: Handoff,
+    request: Written,
+    /// What an agent is told, or why there is no prompt; `None` if neither a run nor the options want one.
+    brief: Option<Result<Briefing, String>>,
+    missing_artifacts: Vec<String>,
+}
+
+impl ClaimedWork {
+    async fn of(
+        claimed: Claimed,
+        options: &Options,
+        workspace: Option<&Folder>,
+        session: &Session,
+        output: &Output,
+    ) -> Result<ClaimedWork, CommandError> {
+        let store = session.store.as_ref();
+        let brief = match options.prompt || options.json || claimed.handoff.terms.step.is_some() {
+            true => Some(briefing::brief(store, &claimed, HandIn::Command, &session.settings).await?),
+            false => None,
+        };
+        if let Some(Ok(briefing)) = &brief {
+            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref()).await;
         }
-        return output.json(&claim);
+        let Claimed { handoff, request } = claimed;
+        let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);
+        let missing_artifacts = match (workspace, &handoff.terms.step) {
+            (Some(folder), _) => missing(folder),
+            (None, Some(_)) => {
+                let definition = briefing::definition(store, &handoff.run).await?;
+                briefing::workspace(definition.as_ref()).as_ref().map(missing).unwrap_or_default()
+            }
+            (None, None) => Vec::new(),
+        };
+        let request = in_dialect(&request, options.dialect, output);
+        Ok(ClaimedWork { handoff, request, brief, missing_artifacts })
     }
-    for (Claimed { handoff, .. }, request) in claimed.iter().zip(&requests) {
-        output.document(&request.text)?;
-        let (id, fence) = (&handoff.id, handoff.fence);
-        output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
-        handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
-        output.note(&format!("then: baton report {id} --fence {fence} FILE"));
+
+    fn prompt(&self) -> Option<&str> {
+        self.brief.as_ref()?.as_ref().ok().map(|briefing| briefing.brief.job.prompt.as_str())
     }
+
+    fn as_json(&self) -> Value {
+        let handoff = &self.handoff;
+        json!({
+            "handoff": render::handoff::json(handoff),
+            "fence": handoff.fence,
+            "attempt": handoff.attempts,
+            "notes": handoff.notes.iter().map(render::handoff::note).collect::<Vec<_>>(),
+            "request": render::handoff::document(&self.request),
+            "prompt": self.prompt(),
+            "missing_artifacts": self.missing_artifacts,
+        })
+    }
+}
+
+async fn tell(
+    options: &Options,
+    works: &[ClaimedWork],
+    session: &Session,
+    output: &Output,
+) -> Result<Exit, CommandError> {
+    for work in works {
+        if !work.missing_artifacts.is_empty() {
+            output.note(&printable(&briefing::missing(&work.handoff, &work.missing_artifacts)));
+        }
+        match &work.brief {
+            Some(Err(why)) if options.prompt && !options.json => {
+                return Err(give_up(session, &work.handoff, why).await?);
+            }
+            Some(Err(why)) => output.note(&printable(&format!("{}: no prompt: {why}", work.handoff.id))),
+            Some(Ok(briefing)) if options.prompt || options.json => {
+                briefing.brief.shortened.iter().for_each(|what| output.note(&printable(what)));
+            }
+            Some(Ok(_)) | None => {}
+        }
+    }
+    match (options.json, options.count, works) {
+        (true, Some(_), _) => {
+            let claims: Vec<Value> = works.iter().map(ClaimedWork::as_json).collect();
+            output.json(&json!({ "version": 1, "claims": claims }))?;
+        }
+        (true, None, _) => {
+            let mut claim = json!({ "version": 1 });
+            if let (Some(claim), Some(Value::Object(members))) =
+                (claim.as_object_mut(), works.first().map(ClaimedWork::as_json))
+            {
+                claim.extend(members);
+            }
+            output.json(&claim)?;
+        }
+        (false, _, _) => works.iter().try_for_each(|work| tell_plainly(options, work, session, output))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output: &Output) -> Result<(), CommandError> {
+    let ClaimedWork { handoff, request, .. } = work;
+    let prompt = if options.prompt { work.prompt() } else { None };
+    output.document(prompt.unwrap_or(&request.text))?;
+    let (id, fence) = (&handoff.id, handoff.fence);
+    output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
+    handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
+    if handoff.terms.step.is_some() && !options.prompt {
+        output.note("this is the bare request; `baton claim --prompt` also tells skills, output directory and checks");
+    }
+    output.note(&format!("then: baton report {id} --fence {fence} FILE"));
     Ok(())
 }
 
-fn as_json(claimed: &Claimed, request: &Written) -> Value {
-    let handoff = &claimed.handoff;
-    json!({
-        "handoff": render::handoff::json(handoff),
-        "fence": handoff.fence,
-        "attempt": handoff.attempts,
-        "notes": handoff.notes.iter().map(render::handoff::note).collect::<Vec<_>>(),
-        "request": render::handoff::document(request),
-    })
+/// Gives up a handoff whose prompt cannot be made, as the driver does: no attempt would change that.
+async fn give_up(session: &Session, handoff: &Handoff, why: &str) -> Result<CommandError, CommandError> {
+    let fail = Command::Fail(briefing::no_prompt(handoff.fence, why));
+    let given_up = session.apply(handoff, fail, Vec::new()).await?.handoff;
+    let state = render::handoff::state(&given_up, session.now());
+    Ok(CommandError::no(format!("{}: its prompt cannot be made: {why}; it is {state}", handoff.id)))
 }
 
 /// Writes the request in another dialect. It is claimed by now, so what cannot be converted is handed over as it is.

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use baton_engine::driver::QueueBrief;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::lifecycle::{self, Command};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
+use crate::briefing::{self, Judging};
 use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
@@ -54,11 +56,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
-    let intake =
-        Intake { settings: &session.settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
-    let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
-    let document = taken.into_iter().next().map(|taken| taken.written);
     let mut failure = Failure::new(options.code.clone(), options.message.clone());
     failure.chance = match (options.permanent, options.transient) {
         (true, _) => Chance::Permanent,
@@ -67,7 +65,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed: Vec::new() };
+        let run = briefing::run_of(session.store.as_ref(), &handoff).await?;
+        let definition = run.as_ref().map(|run| run.definition.as_ref());
+        let judging = Judging::of(&handoff, definition, &session.settings);
+        let dialect = options.dialect.or(judging.dialect);
+        let intake = Intake { settings: &judging.settings, dialect, request: None, workspace: None, by_name: true };
+        let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
+        let document = taken.into_iter().next().map(|taken| taken.written);
+        let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));
+        let changed = briefing::changed(&handoff, scene.as_ref()).await;
+        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_agents::workspace::Folder;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{Accepted, Error};
 use baton_engine::{HandoffId, RunId};
@@ -15,7 +16,7 @@ use crate::intake::{Intake, Taken};
 use crate::output::Output;
 use crate::sending::{self, Origin, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{render, user};
+use crate::{briefing, render, user};
 
 /// Send requests to agents
 ///
@@ -24,6 +25,9 @@ use crate::{render, user};
 ///
 /// Receiver, priority, time-out and retries are taken from the document where the options do not say otherwise. Sending
 /// the same request with the same id or --key again gives the handoff that is there.
+///
+/// Where a workspace is known (--workspace, or that of the run that it belongs to, if it is on this machine), the
+/// artifacts that a request hands over must be there, or it is not sent.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  baton send request.yaml\n  baton send --to reviewer --priority high task.json\n  \
@@ -42,6 +46,9 @@ pub(crate) struct Options {
     /// The blocked handoff that goes on with the result
     #[arg(long, value_name = "ID")]
     returns_to: Option<String>,
+    /// The folder that must have the artifacts [default: the workspace of the run, if it is on this machine]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Read every document as this dialect instead of recognising it
     #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
     dialect: Option<Dialect>,
@@ -67,20 +74,46 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--id and --key are for one request, but several are given"));
     }
     let settings = options.store.settings()?;
-    let intake =
-        Intake { settings: &settings, dialect: options.dialect, request: None, workspace: None, by_name: true };
-    let Some(taken) = intake.take(&options.files, Kind::Request, options.json, output)? else { return Ok(Exit::No) };
+    let given = options.workspace.as_deref().map(Folder::open).transpose()?;
+    let take = |workspace: Option<&Folder>| {
+        let (dialect, by_name) = (options.dialect, true);
+        let intake = Intake { settings: &settings, dialect, request: None, workspace, by_name };
+        intake.take(&options.files, Kind::Request, options.json, output)
+    };
+    // What is not valid makes no store, unless the store must be asked where the workspace is.
+    let asks_the_run = given.is_none() && (options.run.is_some() || options.returns_to.is_some());
+    let mut taken = None;
+    if !asks_the_run {
+        let Some(valid) = take(given.as_ref())? else { return Ok(Exit::No) };
+        taken = Some(valid);
+    }
     let session = Session::open(&options.store, Access::Change)?;
     session.run(async {
         let returns_to = match &options.returns_to {
-            Some(given) => Some(session.resolve(given).await?.id),
+            Some(given) => Some(session.resolve(given).await?),
             None => None,
         };
+        let taken = match taken {
+            Some(taken) => taken,
+            None => {
+                let run = options.run.as_ref().or(returns_to.as_ref().map(|caller| &caller.run));
+                let workspace = workspace_of(&session, run).await?;
+                let Some(valid) = take(workspace.as_ref())? else { return Ok(Exit::No) };
+                valid
+            }
+        };
+        let returns_to = returns_to.map(|caller| caller.id);
         let requests = taken.iter().map(|taken| accept(options, taken, returns_to.clone(), &session));
         let accepted = deliver(&session, requests.collect::<Result<_, _>>()?, &options.terms).await?;
         tell(&accepted, options.json, output)?;
         Ok(Exit::Done)
     })
+}
+
+async fn workspace_of(session: &Session, run: Option<&RunId>) -> Result<Option<Folder>, CommandError> {
+    let Some(run) = run else { return Ok(None) };
+    let definition = briefing::definition(session.store.as_ref(), run).await?;
+    Ok(briefing::workspace(definition.as_ref()))
 }
 
 fn accept(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::workspace::Folder;
 use baton_engine::lifecycle::LEASE_MS_MAX;
 use baton_store::Location;
 use clap::Args;
@@ -20,11 +21,16 @@ use crate::worker::{Assignment, Until, Worker};
 
 /// Claim handoffs for an agent and run a command for each
 ///
-/// The command gets the request on standard input and BATON_HANDOFF_ID, BATON_FENCE, BATON_ATTEMPT, BATON_AGENT,
-/// BATON_STORE and BATON_NOTES (JSON: what earlier attempts and people had to say) in its environment. What it writes
-/// to standard output must be a report, in any dialect; it is judged against the request, and what is no valid
-/// report is a failure, never a completion. Any other exit than 0 is a failure, too. A command that writes nothing may
-/// report for itself before it ends: `baton report $BATON_HANDOFF_ID --fence $BATON_FENCE FILE`.
+/// The command gets its prompt on standard input, as `baton claim --prompt` prints it, and the request in the file
+/// BATON_REQUEST_FILE. Its environment also has BATON_HANDOFF_ID, BATON_FENCE, BATON_ATTEMPT, BATON_AGENT, BATON_STORE,
+/// BATON_NOTES (JSON: what earlier attempts and people had to say), BATON_PROMPT_FILE and BATON_NOTES_FILE; for a
+/// handoff of a run BATON_PHASE, BATON_WORKSPACE, BATON_OUTPUT_DIRECTORY and BATON_WORKFLOW_DIRECTORY. It works in the
+/// workspace of the run if that is on this machine, otherwise where the worker was started.
+///
+/// What it writes to BATON_REPORT_FILE, or else to standard output, must be a report or a package, in any dialect; it is
+/// judged against the request, and what is not valid is a failure, never a completion. Any other exit than 0 is a
+/// failure, too. A command that writes nothing may report for itself before it ends: `baton report $BATON_HANDOFF_ID
+/// --fence $BATON_FENCE FILE`.
 ///
 /// SIGTERM or SIGINT stop claiming and wait for what runs; a second one kills what runs and reports nothing.
 #[derive(Debug, Args)]
@@ -50,6 +56,10 @@ pub(crate) struct Options {
     /// End when nothing is left to claim
     #[arg(long)]
     drain: bool,
+    /// Where the command works, and where artifacts are looked for [default: the workspace of the run, if it is on this
+    /// machine; else this folder]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Who works, for the record [default: user, host and process]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
@@ -79,6 +89,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         std::fs::create_dir_all(folder)
             .map_err(|error| CommandError::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     }
+    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     let session = Session::open(&options.store, Access::Change)?;
     let assignment = Assignment {
         agent: options.agent.clone(),
@@ -93,6 +104,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         },
         program,
         arguments: arguments.to_vec(),
+        workspace,
         log_folder: options.log_dir.clone(),
         store: address(&session.location),
         json: options.json,
@@ -124,7 +136,8 @@ fn find(name: &str) -> Result<PathBuf, CommandError> {
             false => error.hint("name a program in PATH, or its path"),
         }
     };
-    found.ok_or_else(missing)
+    // The command does not always work in this folder.
+    found.map(|path| std::path::absolute(&path).unwrap_or(path)).ok_or_else(missing)
 }
 
 /// Tells the command where the store is, from whatever folder it asks.

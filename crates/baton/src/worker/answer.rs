@@ -4,24 +4,26 @@ use std::fmt::Write as _;
 
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{Command, Fail};
+use baton_engine::store::Claimed;
 use baton_engine::{Code, Failure};
-use baton_protocol::{Document, Hints, Judgement, Settings, Severity, Surroundings};
+use baton_protocol::{Hints, Judgement, Severity, Surroundings};
 
-use crate::outcome;
+use crate::briefing::Judging;
+use crate::outcome::{self, HandedIn};
 use crate::store::dice;
 
 /// How many findings are told in a failure.
 const FINDINGS_MAX: usize = 20;
 
-/// Says what the output of a command that ended well means for its handoff.
-pub(super) fn of_output(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Command {
-    match report(output, fence, request, settings) {
+/// Says what a command that ended well has said about its handoff.
+pub(super) fn of_output(output: &[u8], claimed: &Claimed, judging: &Judging) -> Command {
+    match report(output, claimed, judging) {
         Ok(command) => command,
-        Err(why) => failed(fence, Failure::new(Code::validation_failed(), why)),
+        Err(why) => failed(claimed.handoff.fence, Failure::new(Code::validation_failed(), why)),
     }
 }
 
-/// Says whether a command wrote nothing to stdout.
+/// Says whether a command said nothing.
 pub(super) fn is_blank(output: &[u8]) -> bool {
     output.iter().all(u8::is_ascii_whitespace)
 }
@@ -31,26 +33,34 @@ pub(super) fn failed(fence: u64, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() })
 }
 
-fn report(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Result<Command, String> {
+fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command, String> {
     if is_blank(output) {
-        return Err("the command wrote nothing to stdout; it must write its report there".to_owned());
+        let why = "the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout";
+        return Err(why.to_owned());
     }
-    let reading = baton_protocol::read(output, Hints::default());
+    let Claimed { handoff, request } = claimed;
+    let reading = baton_protocol::read(output, Hints { format: None, dialect: judging.dialect });
     let asked = outcome::request(request);
     let surroundings = Surroundings { request: asked.as_ref(), ..Surroundings::default() };
-    let judgement = baton_protocol::judge(output, &reading, &surroundings, settings);
-    let (Some(dialect), Some(Document::Report(report))) = (reading.dialect, &reading.document) else {
-        return Err(match &reading.document {
-            Some(other) => format!("the command wrote a {} to stdout, not a report", other.kind().as_str()),
-            None => format!("what the command wrote to stdout is no report: {}", findings(&judgement)),
-        });
+    let judgement = baton_protocol::judge(output, &reading, &surroundings, &judging.settings);
+    let (Some(dialect), Some(document)) = (reading.dialect, reading.document) else {
+        return Err(format!("what the command wrote is no report: {}", findings(&judgement)));
     };
     if !judgement.valid {
         return Err(format!("the report is not valid: {}", findings(&judgement)));
     }
     let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
-    outcome::command(report, Written::new(dialect, text), fence)
-        .ok_or_else(|| "the report does not say how the work ended".to_owned())
+    let handed_in = HandedIn {
+        document,
+        written: Written::new(dialect, text),
+        request,
+        handoff,
+        following: &judging.following,
+        fence: handoff.fence,
+        // The caller looks when everything that the command has started is gone.
+        changed: Vec::new(),
+    };
+    handed_in.command().map_err(|why| format!("what the command wrote is no report: {why}"))
 }
 
 fn findings(judgement: &Judgement) -> String {
@@ -67,13 +77,21 @@ fn findings(judgement: &Judgement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_protocol::Dialect;
+    use baton_engine::lifecycle::Accept;
+    use baton_engine::{HandoffId, RunId, Terms};
+    use baton_protocol::{Dialect, Settings};
+    use jiff::Timestamp;
 
     use super::*;
 
     fn of(output: &str) -> Command {
         let request = Written::new(Dialect::Task, r#"{"task_id": "t", "phase": "write", "instructions": "x"}"#);
-        of_output(output.as_bytes(), 3, &request, &Settings::default())
+        let id = HandoffId::parse("t.write").expect("safe");
+        let (run, terms) = (RunId::alone(&id), Terms::between("a", "b"));
+        let accept = Accept { id, run, terms, request: request.clone(), notes: Vec::new() };
+        let handoff = accept.apply(Timestamp::UNIX_EPOCH).handoff;
+        let judging = Judging { settings: Settings::default(), dialect: None, following: Vec::new() };
+        of_output(output.as_bytes(), &Claimed { handoff, request }, &judging)
     }
 
     fn code(command: &Command) -> Option<&str> {

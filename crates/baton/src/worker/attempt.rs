@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Running, Sink, told};
+use baton_agents::workspace::Folder;
+use baton_engine::driver::HandIn;
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
 use baton_engine::store::{Claimed, Error, Order};
@@ -14,7 +16,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::stop::Stop;
+use super::workplace::Workplace;
 use super::{Worker, answer, passes, patience};
+use crate::briefing::{self, Briefing, Judging};
 use crate::moment::briefly;
 use crate::render;
 
@@ -89,17 +93,24 @@ impl Worker {
         let fail =
             |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
         let too_late = |limit| fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)));
-        let mut running = match self.launch(claimed).and_then(Running::start) {
+        let (workplace, judging) = match self.prepare(claimed, stop).await {
+            Ok(prepared) => prepared,
+            Err(work) => return work,
+        };
+        let mut running = match self.launch(claimed, &workplace).and_then(Running::start) {
             Ok(running) => running,
             Err(error) => return fail(Code::processing_error(), format!("the command cannot be started: {error}")),
         };
         let limit = self.limit(&claimed.handoff);
         let work = tokio::select! {
             ended = running.end() => match ended {
-                Ended::Exited { status, stdout, .. } if status.success() => {
-                    let command = Box::new(answer::of_output(&stdout, fence, &claimed.request, &self.settings));
-                    if answer::is_blank(&stdout) { Work::Silent(command) } else { Work::Done(command) }
-                }
+                Ended::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
+                    Ok(said) => {
+                        let command = Box::new(answer::of_output(&said, claimed, &judging));
+                        if answer::is_blank(&said) { Work::Silent(command) } else { Work::Done(command) }
+                    }
+                    Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
+                },
                 Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
                 Ended::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
@@ -113,10 +124,54 @@ impl Worker {
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
         };
         running.finish_off().await;
+        let mut work = work;
+        if let Work::Done(command) = &mut work {
+            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref()).await;
+            match command.as_mut() {
+                Command::Report(report) => report.changed = changed,
+                Command::Fail(fail) => fail.changed = changed,
+                _ => {}
+            }
+        }
         work
     }
 
-    fn launch(&self, claimed: &Claimed) -> io::Result<Launch> {
+    /// Makes what the command is told, and the place where it works. A store that does not answer is asked again.
+    async fn prepare(
+        &self,
+        claimed: &Claimed,
+        stop: &mut watch::Receiver<Stop>,
+    ) -> std::result::Result<(Workplace, Judging), Work> {
+        let Claimed { handoff, request } = claimed;
+        let failed = |failure| Work::Done(Box::new(answer::failed(handoff.fence, failure)));
+        let mut missed = 0;
+        let Briefing { brief, judging } = loop {
+            match briefing::brief(self.store.as_ref(), claimed, HandIn::Output, &self.settings).await {
+                Ok(Ok(briefing)) => break briefing,
+                Ok(Err(why)) => {
+                    let fail = briefing::no_prompt(handoff.fence, &why);
+                    return Err(Work::Done(Box::new(Command::Fail(fail))));
+                }
+                Err(error) if passes(&error) => missed += 1,
+                Err(error) => return Err(failed(Failure::new(Code::processing_error(), error.to_string()))),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(patience(missed)) => {}
+                _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Err(Work::Over(Result::Killed)),
+            }
+        };
+        brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
+        briefing::remember(handoff, brief.scene.as_ref()).await;
+        let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
+        let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
+        let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
+        if !missing.is_empty() {
+            self.voice.note(&briefing::missing(handoff, &missing));
+        }
+        Ok((workplace, judging))
+    }
+
+    fn launch(&self, claimed: &Claimed, workplace: &Workplace) -> io::Result<Launch> {
         let (handoff, assignment) = (&claimed.handoff, &self.assignment);
         let stderr = match &assignment.log_folder {
             Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
@@ -129,6 +184,9 @@ impl Worker {
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
         environment.set("BATON_AGENT", &assignment.agent);
         environment.set("BATON_NOTES", notes(&handoff.notes));
+        for (name, value) in workplace.variables() {
+            environment.set(name, value);
+        }
         // An id is unique in its store only. The run is left out: whoever drives it must not kill what a worker does.
         let mark = Mark::new([
             (HANDOFF, handoff.id.to_string()),
@@ -137,9 +195,10 @@ impl Worker {
         ]);
         Ok(Launch {
             arguments: assignment.arguments.clone(),
+            folder: workplace.folder.clone(),
             environment,
             mark,
-            input: claimed.request.text.clone().into_bytes(),
+            input: workplace.prompt.clone().into_bytes(),
             stderr,
             ..Launch::new(&assignment.program)
         })

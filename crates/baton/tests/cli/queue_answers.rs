@@ -51,9 +51,9 @@ fn claims_about_files_are_checked_against_the_workspace() {
 fn only_reports_are_reports_and_only_requests_are_sent() {
     let sandbox = with_one_claimed(&[]);
     sandbox.write("ack.yaml", ACKNOWLEDGMENT);
-    assert_snapshot!(sandbox.baton(&["report", "csv-07.research", "--fence", "1", "package.yaml"]), @"
+    assert_snapshot!(sandbox.baton(&["report", "csv-07.research", "--fence", "1", "request.json"]), @"
     --- stderr
-    error: package.yaml: this is a request, not a report
+    error: request.json: this is a request, not a report
     hint: `baton send` takes requests
     --- exit 1
     ");

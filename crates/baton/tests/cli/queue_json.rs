@@ -17,7 +17,7 @@ fn settle(value: &mut Value) {
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
-                    Value::String(_) if name == "text" => *member = "TEXT".into(),
+                    Value::String(_) if name == "text" || name == "prompt" => *member = "TEXT".into(),
                     Value::Object(_) if name == "document" => *member = "DOCUMENT".into(),
                     Value::Object(_) if name == "detail" => *member = "DETAIL".into(),
                     other => settle(other),
@@ -133,7 +133,9 @@ fn a_claim() {
         "dialect": "task",
         "text": "TEXT",
         "document": "DOCUMENT"
-      }
+      },
+      "prompt": "TEXT",
+      "missing_artifacts": []
     }
     "#);
 }

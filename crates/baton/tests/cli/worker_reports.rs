@@ -26,9 +26,10 @@ fn once(stocked: &Stocked, script: &str) -> (Option<i32>, StateName, String) {
 #[test]
 fn valid_report_completes_the_handoff() {
     let stocked = stocked();
-    let script = "cat > request.txt; env | grep ^BATON_ | sort > env.txt; echo working >&2; cat report.json";
+    let script = "cat > prompt.txt; cp $BATON_REQUEST_FILE request.txt; env | grep ^BATON_ | sort > env.txt; echo working >&2; cat report.json";
     assert_eq!(once(&stocked, script), (Some(0), StateName::Completed, String::new()));
     assert_eq!(stocked.sandbox.read("request.txt"), crate::documents::REQUEST);
+    assert!(stocked.sandbox.read("prompt.txt").contains("## Your report"));
     let env = stocked.sandbox.read("env.txt");
     let store = stocked.database().canonicalize().expect("there").display().to_string();
     for line in ["BATON_HANDOFF_ID=csv-07", "BATON_FENCE=1", "BATON_ATTEMPT=1", "BATON_AGENT=b", "BATON_NOTES=[]"] {

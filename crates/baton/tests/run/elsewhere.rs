@@ -24,7 +24,7 @@ fn worker(site: &Site, text: &str) -> Process {
 
 fn report(more: &str) -> String {
     format!(
-        "cat > request.txt; printf '{{\"baton\": 1, \"document\": \"report\", \"id\": \"%s\", \"outcome\": \"complete\", \
+        "cat > ../request.txt; printf '{{\"baton\": 1, \"document\": \"report\", \"id\": \"%s\", \"outcome\": \"complete\", \
          \"summary\": \"Wrote the parser for dates and its three tests.\"{more}}}' $BATON_HANDOFF_ID"
     )
 }
@@ -40,7 +40,7 @@ fn worker_does_the_work_of_a_phase() {
     assert_eq!(worker.wait(LONG).and_then(|status| status.code()), Some(0));
     let run = site.told();
     assert_eq!(find(&run, "build.1").attempts, 1);
-    assert!(site.scratch.read("request.txt").contains("build"));
+    assert!(site.scratch.read("request.txt").contains("phase `build`"));
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! What whoever claims a handoff from the queue is given: the prompt that a command agent gets, and the places.
+
+use std::path::PathBuf;
+
+use baton_protocol::model::{Document, Kind};
+use baton_protocol::{Dialect, Hints};
+
+use super::brief::Brief;
+use crate::agent::Job;
+use crate::evidence::Scene;
+use crate::handoff::{Handoff, Written};
+use crate::id::HandoffId;
+use crate::prompt::{self, Briefing, ReportTo};
+use crate::run::Run;
+
+/// How whoever has claimed a handoff hands in the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandIn {
+    /// With `baton report`.
+    Command,
+    /// In the file or the output that somebody else reads and hands in.
+    Output,
+}
+
+/// What whoever has claimed a handoff is given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueBrief {
+    /// What is to be done. Its folder is for the caller to make; without a workflow its places are empty.
+    pub job: Job,
+    /// How many tokens the prompt has.
+    pub prompt_tokens: usize,
+    /// What was cut or left out of the prompt to fit the budget.
+    pub shortened: Vec<String>,
+    /// How the report must be written, where the workflow says so.
+    pub dialect: Option<Dialect>,
+    /// The folder of the workflow file.
+    pub workflow_folder: Option<PathBuf>,
+    /// What the driver looks at afterwards; its folder is for the caller to make.
+    pub scene: Option<Scene>,
+}
+
+impl HandIn {
+    fn report_to(self, handoff: &Handoff) -> ReportTo<'_> {
+        match self {
+            HandIn::Command => ReportTo::Queue { handoff: &handoff.id, fence: handoff.fence },
+            HandIn::Output => ReportTo::Either,
+        }
+    }
+}
+
+impl QueueBrief {
+    /// Briefs whoever has claimed a handoff of a run; the error says why there is no prompt.
+    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
+        let tracked = run.find(id).ok_or_else(|| format!("{id} is not in the journal of {}", run.id))?;
+        let brief = Brief::of(run, tracked).ok_or("its phase is not in the workflow")?;
+        let prompt = brief.prompt_to(delimiter, by.report_to(&tracked.handoff))?;
+        Ok(QueueBrief {
+            job: brief.job(prompt.text, PathBuf::new())?,
+            prompt_tokens: prompt.tokens,
+            shortened: prompt.shortened,
+            dialect: brief.dialect(),
+            workflow_folder: Some(brief.located.definition.folder.clone()),
+            scene: Some(brief.scene(PathBuf::new(), Vec::new())),
+        })
+    }
+
+    /// Returns where a handoff of a run is worked on, as its evidence sees it; its folder is for the caller to name.
+    pub fn scene_of(run: &Run, id: &HandoffId) -> Option<Scene> {
+        Some(Brief::of(run, run.find(id)?)?.scene(PathBuf::new(), Vec::new()))
+    }
+
+    /// Briefs whoever has claimed a handoff that belongs to no workflow, from its request alone.
+    pub fn alone(handoff: &Handoff, request: &Written, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
+        let dialect = Dialect::parse(&request.dialect);
+        let reading = baton_protocol::read(request.text.as_bytes(), Hints { format: None, dialect });
+        let Some(Document::Request(asked)) = reading.document else {
+            return Err("its request cannot be read".to_owned());
+        };
+        let mut asked = prompt::plain_task(&asked, delimiter).map_err(|fault| fault.to_string())?;
+        asked.from.get_or_insert_default().agent.get_or_insert_with(|| handoff.terms.from.clone());
+        let answers = |dialect: &Dialect| dialect.has(Kind::Report) || *dialect == Dialect::Package;
+        let prompt = prompt::render(&Briefing {
+            workflow: "",
+            phase: "",
+            agent: &handoff.terms.to,
+            role: None,
+            dialect: dialect.filter(answers).unwrap_or(Dialect::Native),
+            request: &asked,
+            handovers: &[],
+            index: None,
+            memory: None,
+            notes: &handoff.notes,
+            last_failure: handoff.last_failure.as_ref(),
+            attempt: handoff.attempts,
+            mandatory_skills: &[],
+            output_directory: "",
+            report_to: by.report_to(handoff),
+            acknowledge: false,
+            checks: &[],
+            writes: &[],
+            reasons: &[],
+            delimiter,
+            template: None,
+            budget_tokens: None,
+        });
+        let prompt = prompt.map_err(|fault| fault.to_string())?;
+        Ok(QueueBrief {
+            job: Job {
+                run: handoff.run.clone(),
+                handoff: handoff.id.clone(),
+                phase: String::new(),
+                agent: handoff.terms.to.clone(),
+                fence: handoff.fence,
+                attempt: handoff.attempts,
+                ended: handoff.attempts.saturating_sub(1),
+                prompt: prompt.text,
+                request: request.clone(),
+                notes: handoff.notes.clone(),
+                workspace: PathBuf::new(),
+                output_directory: PathBuf::new(),
+                folder: PathBuf::new(),
+                timeout: None,
+            },
+            prompt_tokens: prompt.tokens,
+            shortened: prompt.shortened,
+            dialect: None,
+            workflow_folder: None,
+            scene: None,
+        })
+    }
+}

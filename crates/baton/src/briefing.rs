@@ -1,0 +1,151 @@
+//! What a handoff of the queue has from the run that it belongs to: the workspace on this machine, what its report is
+//! judged by, and what whoever claims it is told. The same as for agents that the driver starts itself.
+
+use std::fs;
+use std::path::Path;
+
+use baton_agents::evidence::Eyes;
+use baton_agents::workspace::Folder;
+use baton_engine::definition::Definition;
+use baton_engine::driver::{self, HandIn, QueueBrief};
+use baton_engine::evidence::{Evidence as _, Scene};
+use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::handoff::{Handoff, Written};
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Fail;
+use baton_engine::run::Run;
+use baton_engine::store::{Claimed, Error, Store};
+use baton_engine::{RunId, flow, rehearsal};
+use baton_protocol::model::Artifact;
+use baton_protocol::surroundings::{Sight, Workspace as _};
+use baton_protocol::{Dialect, Settings};
+
+use crate::outcome;
+use crate::running::attempt_folder;
+use crate::store::{dice, unforeseeable_word};
+
+/// Returns what a run was started with; `None` if it is no run of a workflow.
+pub(crate) async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
+    let first = store.history(run, 0, 1).await?;
+    let Some(Ok(Fact::Accepted(accept))) = first.first().map(Event::fact) else { return Ok(None) };
+    match accept.terms.step.is_some() {
+        true => Definition::of_request(&accept.request).map(Some).map_err(Error::Damaged),
+        false => Ok(None),
+    }
+}
+
+/// Returns the workspace of a run, if it is on this machine.
+pub(crate) fn workspace(definition: Option<&Definition>) -> Option<Folder> {
+    definition.map(|definition| definition.workspace.as_path()).and_then(here)
+}
+
+fn here(workspace: &Path) -> Option<Folder> {
+    // Of a handoff without a workflow the path is empty, which would be any folder.
+    Some(workspace).filter(|workspace| workspace.is_absolute()).and_then(|workspace| Folder::open(workspace).ok())
+}
+
+/// What the report of a handoff is judged by.
+#[derive(Debug)]
+pub(crate) struct Judging {
+    /// The project's settings, with what the workflow says.
+    pub settings: Settings,
+    /// How the agent writes, where the workflow says so.
+    pub dialect: Option<Dialect>,
+    /// The agents that come next anyway. Without a workflow that is whoever asked.
+    pub following: Vec<String>,
+}
+
+impl Judging {
+    /// Returns what the driver of the run judges the report of the same agent by.
+    pub(crate) fn of(handoff: &Handoff, definition: Option<&Definition>, settings: &Settings) -> Judging {
+        let located = handoff.terms.step.as_ref().zip(definition);
+        let Some((step, definition)) = located else {
+            return Judging { settings: settings.clone(), dialect: None, following: vec![handoff.terms.from.clone()] };
+        };
+        let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
+        Judging {
+            settings: rehearsal::judging(definition, &step.phase, settings),
+            dialect: agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse),
+            following: flow::following(definition, &step.phase),
+        }
+    }
+}
+
+/// What whoever has claimed a handoff is told, and what the report will be judged by.
+pub(crate) struct Briefing {
+    /// What it is told.
+    pub brief: QueueBrief,
+    /// What its report is judged by.
+    pub judging: Judging,
+}
+
+/// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
+pub(crate) async fn brief(
+    store: &dyn Store,
+    claimed: &Claimed,
+    by: HandIn,
+    settings: &Settings,
+) -> Result<Result<Briefing, String>, Error> {
+    let (handoff, word) = (&claimed.handoff, unforeseeable_word());
+    let run = run_of(store, handoff).await?;
+    let brief = match &run {
+        Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
+        None => QueueBrief::alone(handoff, &claimed.request, &word, by),
+    };
+    let judging = || Judging::of(handoff, run.as_ref().map(|run| run.definition.as_ref()), settings);
+    Ok(brief.map(|brief| Briefing { brief, judging: judging() }))
+}
+
+/// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
+pub(crate) async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
+    match handoff.terms.step {
+        Some(_) => driver::load(store, &handoff.run).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says
+/// can be compared with what has changed.
+pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>) {
+    // Without it changes cannot be verified, and that is what is told then.
+    if let Some(scene) = scene_here(handoff, scene)
+        && fs::create_dir_all(&scene.folder).is_ok()
+    {
+        Eyes::new([]).remember(&scene).await;
+    }
+}
+
+/// Lists what has changed since then, as far as that can be told here.
+pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>) -> Vec<String> {
+    match scene_here(handoff, scene) {
+        Some(scene) => Eyes::new([]).changed(&scene).await,
+        None => Vec::new(),
+    }
+}
+
+fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
+    let scene = scene.filter(|scene| here(&scene.workspace).is_some())?;
+    let folder = attempt_folder(&scene.workspace, &handoff.run, &handoff.id, handoff.fence);
+    Some(Scene { folder, ..scene.clone() })
+}
+
+/// Says that an attempt ends because its prompt cannot be made. Trying again would not help.
+pub(crate) fn no_prompt(fence: u64, why: &str) -> Fail {
+    let message = format!("its prompt cannot be made: {why}");
+    let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), message) };
+    Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() }
+}
+
+/// Returns the artifacts of a request that are not in the workspace.
+pub(crate) fn missing_artifacts(request: &Written, workspace: &Folder) -> Vec<String> {
+    let context = outcome::request(request).and_then(|request| request.context).unwrap_or_default();
+    let paths = context.artifacts.iter().map(Artifact::path);
+    let files = paths.filter(|path| !path.trim().is_empty() && !path.contains("://"));
+    files.filter(|path| workspace.look(path) == Sight::Missing).map(str::to_owned).collect()
+}
+
+/// Says that artifacts of a request are not there.
+pub(crate) fn missing(handoff: &Handoff, paths: &[String]) -> String {
+    let listed: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    format!("{}: not in the workspace: {}", handoff.id, listed.join(", "))
+}
