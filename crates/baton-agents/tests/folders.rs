@@ -290,7 +290,9 @@ fn failure_without_a_policy_is_final() {
                 let failed = sandbox.open().fail(&id, None, &failure, sandbox.after(1)).expect("it can fail");
                 assert_eq!(failed.again_at, None);
             }
-            _ => assert_eq!(sandbox.open().sweep(sandbox.after(11)).expect("a sweep").failed, [id.clone()]),
+            _ => {
+                assert_eq!(sandbox.open().sweep(sandbox.after(11)).expect("a sweep").failed, std::slice::from_ref(&id))
+            }
         }
         assert_eq!(sandbox.folder(&id), Folder::Failed, "{ending}");
         fs::remove_file(sandbox.root.join("handoffs/failed/a.json")).expect("it is there");
