@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Implements the feature. Its first summary tells everything it did, which is more than 500 tokens."""
+"""Implements the feature. Its first summary tells everything it did, which is more than 500 tokens, and its first
+function does not say what it does, which the validator sends back."""
 
 import re
 
-from handoff import PROMPT, previous, respond, run, sources, write
+from handoff import PROMPT, previous, respond, run, sources, told, write
 
 found = re.search(r"separator: '(.)'", previous())
 separator = found.group(1) if found else ","
+issues = "\n".join(told("feedback"))
+DOCSTRING = '''    """Returns bookings as CSV text: a line with names, then one line for each."""
+'''
 EXPORT = f'''"""Bookings as CSV, for spreadsheets."""
 
 import csv
@@ -16,8 +20,7 @@ SEPARATOR = "{separator}"
 
 
 def export(bookings):
-    """Returns bookings as CSV text: a line with names, then one line for each."""
-    text = io.StringIO()
+{DOCSTRING if "docstring" in issues else ""}    text = io.StringIO()
     rows = csv.writer(text, delimiter=SEPARATOR, lineterminator="\\n")
     rows.writerow(["day", "text", "cents"])
     rows.writerows([booking.day, booking.text, booking.cents] for booking in bookings)
@@ -59,7 +62,7 @@ summary = (
     " module. It can be imported from ledger. tests/test_export.py has 3 tests (names, one line each, quoting); all 4"
     " tests of the project pass. Nothing else was changed."
 )
-if "summary-over-budget" not in PROMPT:  # Nobody has complained yet.
+if not issues and "summary-over-budget" not in PROMPT:  # Nobody has complained yet.
     steps = [
         f"step {number}: I looked at {name}, thought about what it means for the export, and went on to the next file"
         for number, name in enumerate(list(sources()) * 6, 1)

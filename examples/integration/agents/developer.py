@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Implements the integration. Where the key is kept is not for the developer to decide: backend-security must say."""
 
-from handoff import OUTPUT, WORKSPACE, given, report, run_tests, seen, told, write
+from handoff import OUTPUT, WORKSPACE, given, handed_over, report, run_tests, seen, told, write
 
 SKILLS = ["developing-with-tdd", "persisting-agent-outputs"]
 vendor = given("vendor", "shodan")
 module = WORKSPACE / "integrations" / f"{vendor}.py"
 decision = OUTPUT / "security-review.md"
+architecture = handed_over("architecture.md").read_text()
+assert f"class `{vendor.capitalize()}`" in architecture, "the architecture is about something else"
 
 HEAD = f'''"""Assets from {vendor.capitalize()}."""
 

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-sys.stdin.read()  # The prompt. These agents know their task; a model would read it.
+PROMPT = sys.stdin.read()
 
 WORKSPACE = Path(os.environ.get("BATON_WORKSPACE", "."))
 OUTPUT = Path(os.environ.get("BATON_OUTPUT_DIRECTORY", ".output"))
@@ -52,8 +52,14 @@ def seen(name):
     return f"{name}:1-{len((WORKSPACE / name).read_text().splitlines())}"
 
 
-def report(title, prose, **block):
-    """Ends the attempt: prose for people, and the metadata block."""
+def handed_over(name):
+    """Returns the file of that name that an agent before handed over, as the request names it."""
+    files = [each.get("file") or "" for each in (request().get("context") or {}).get("handed_over", [])]
+    return next(WORKSPACE / file for file in files if file.endswith(name))
+
+
+def report(title, prose, to=None, **block):
+    """Ends the attempt: prose for people, and the metadata block; in an output file of its own, if one is named."""
     block = {
         "agent": os.environ.get("BATON_AGENT", "agent"),
         "timestamp": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -61,7 +67,7 @@ def report(title, prose, **block):
         **block,
     }
     text = f"# {title}\n\n{prose}\n\n```json\n{json.dumps(block, indent=2)}\n```\n"
-    path = os.environ.get("BATON_REPORT_FILE")
+    path = to or os.environ.get("BATON_REPORT_FILE")
     if path:
         write(Path(path), text)
     else:

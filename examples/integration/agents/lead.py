@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Designs the integration. One thing is not in the requirements: how ownership is checked. A person must say."""
 
-from handoff import OUTPUT, given, report, seen, told, write
+from handoff import OUTPUT, given, report, seen, told
 
 SKILLS = ["gateway-integrations", "writing-plans", "persisting-agent-outputs"]
 vendor = given("vendor", "shodan")
@@ -30,19 +30,15 @@ if not answers:
     )
 
 changes = "".join(f"\n- {remark}" for remark in remarks)
-write(
-    OUTPUT / "architecture.md",
-    f"""# Architecture: {vendor}
-
-1. `integrations/{vendor}.py` holds the class `{vendor.capitalize()}`, a subclass of `Integration`.
+# The output file is the handoff: it ends with the block, and the next agent is told its path.
+report(
+    f"Architecture: {vendor}",
+    f"""1. `integrations/{vendor}.py` holds the class `{vendor.capitalize()}`, a subclass of `Integration`.
 2. `validate_credentials` asks `/api-info`; the answer has `plan` if the key is good.
 3. `discover` reads `/api/v1/hosts` page by page until `total` hosts have come, as Wiz does.
 4. `check_affiliation` is decided by a person: {answers[-1]}
 {changes}""",
-)
-report(
-    f"Architecture of {vendor}",
-    f"The design is in architecture.md, sections 1 to 4. It follows integrations/wiz.py.",
+    to=OUTPUT / "architecture.md",
     output_type="architecture",
     skills_invoked=SKILLS,
     source_files_verified=[seen("requirements.md"), seen("integrations/wiz.py"), seen("integrations/base.py")],

@@ -3,11 +3,12 @@
 
 import json
 import os
+import re
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-sys.stdin.read()  # The prompt. This agent knows its task; a model would read it.
+PROMPT = sys.stdin.read()
 
 WORKSPACE = Path(os.environ.get("BATON_WORKSPACE", "."))
 REQUEST = json.loads(Path(os.environ["BATON_REQUEST_FILE"]).read_text())
@@ -28,10 +29,10 @@ def now():
 
 
 began, components = now(), {}
-for path in sorted((WORKSPACE / "artifacts").rglob("artifact-*.json")):
-    for each in json.loads(path.read_text()).get("components", []):
-        if "test" in each:  # An answer that broke its schema was left behind by its attempt.
-            components[each["name"]] = each
+# The prompt names every artifact that was handed over; an answer that was refused is not among them.
+for path in sorted(set(re.findall(r"artifacts/\S+\.json", PROMPT))):
+    for each in json.loads((WORKSPACE / path).read_text()).get("components", []):
+        components[each["name"]] = each
 for name, each in components.items():
     write(f"src/components/{name}.jsx", each["code"])
     write(f"src/components/{name}.test.jsx", each["test"])

@@ -6,7 +6,7 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-sys.stdin.read()  # The prompt. These agents know their task; a model would read it.
+PROMPT = sys.stdin.read()
 
 WORKSPACE = Path(os.environ.get("BATON_WORKSPACE", "."))
 PROJECT = WORKSPACE / ".project"

@@ -3,7 +3,11 @@
 
 import json
 
-from handoff import PROJECT, hand_over, write
+from handoff import PROJECT, PROMPT, hand_over, write
+
+# Whoever asks hands over what it needs: without that, this agent would check something else.
+for asked in ("Risk report on the order form", "Only the fields of", "how long orders may be kept"):
+    assert asked in PROMPT, f"the package of architecture did not arrive: {asked}"
 
 pages = json.loads((PROJECT / "03-architecture" / "draft.json").read_text())
 risky = [page for page in pages if page["fields"]]
