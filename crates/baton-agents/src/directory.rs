@@ -27,6 +27,7 @@ mod status;
 mod sweep;
 mod wait;
 mod watch;
+mod withdraw;
 
 #[cfg(test)]
 mod crash_tests;

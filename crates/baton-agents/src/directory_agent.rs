@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::Written;
 use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
 use baton_protocol::{Dialect, Hints, workflow};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
@@ -35,6 +36,7 @@ pub struct DirectoryAgent {
     input_schema: Option<String>,
     output_schema: Option<String>,
     timeout: Option<Duration>,
+    pick_up_within: Option<Duration>,
     policy: Policy,
     clock: Arc<dyn Clock>,
 }
@@ -57,26 +59,37 @@ impl DirectoryAgent {
             input_schema: agent.input_schema.clone(),
             output_schema: agent.output_schema.clone(),
             timeout: agent.timeout.map(workflow::Duration::as_std),
+            pick_up_within: agent.pick_up_within.map(workflow::Duration::as_std),
             policy: agent.retry.as_ref().map_or_else(Policy::default, policy),
             clock,
         })
     }
 
-    async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
+    async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
         let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
         let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
         let new = self.request(job, &id);
+        let patience = job.pick_up_within.or(self.pick_up_within).unwrap_or(new.timeout);
         // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
         let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
+        let mut lying = Lying { since: None, patience, updates };
+        lying.seen(&directory, &id, Folder::Pending, self.clock.now());
         loop {
             let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
+            let slice = lying.time_left(self.clock.now()).map_or(SLICE, |left| left.min(SLICE));
             let waited = blocking(move || {
-                let waited = folders.wait(&wanted, Some(SLICE), &|| clock.now());
+                let waited = folders.wait(&wanted, Some(slice), &|| clock.now());
                 waited.map(|waited| (waited, folders.path(Folder::Completed, &wanted)))
             });
             match waited.await?.map_err(|error| told(&error))? {
-                (Waited::TimedOut(_), _) => {}
+                (Waited::TimedOut(folder), _) => {
+                    let now = self.clock.now();
+                    lying.seen(&directory, &id, folder, now);
+                    if lying.time_left(now) == Some(Duration::ZERO) {
+                        self.withdraw(&directory, &id, patience).await?;
+                    }
+                }
                 (Waited::Failed(handoff), _) => return Err(failure(&handoff)),
                 (Waited::Completed(handoff), path) => {
                     if let Some(schema) = &self.output_schema {
@@ -87,6 +100,18 @@ impl DirectoryAgent {
                     return Ok(Reply { text, source, answers: Some(id.to_string()), ..Reply::default() });
                 }
             }
+        }
+    }
+
+    /// Takes back what nobody has picked up: the error says so. If somebody was faster after all, the wait goes on.
+    async fn withdraw(&self, directory: &Arc<Directory>, id: &HandoffId, patience: Duration) -> Result<(), Failure> {
+        let message = format!("nobody picked it up within {} s", patience.as_secs_f64());
+        let (folders, unwanted, why, now) = (Arc::clone(directory), id.clone(), message.clone(), self.clock.now());
+        let withdrawn = blocking(move || folders.withdraw(&unwanted, &why, now)).await?;
+        match withdrawn.map_err(|error| told(&error))? {
+            // The folders have not tried anything yet, so the retries of the run are still there.
+            true => Err(Failure::new(Code::timeout(), message)),
+            false => Ok(()),
         }
     }
 
@@ -137,12 +162,51 @@ impl DirectoryAgent {
 
 #[async_trait]
 impl Agent for DirectoryAgent {
-    async fn attempt(&self, job: &Job) -> Attempt {
-        match self.try_attempt(job).await {
+    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+        match self.try_attempt(job, updates).await {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
     }
+}
+
+/// A request that lies in the folder until somebody picks it up.
+struct Lying<'u> {
+    /// Since when; `None` while somebody has it.
+    since: Option<Timestamp>,
+    patience: Duration,
+    updates: &'u Updates,
+}
+
+impl Lying<'_> {
+    /// Takes note of where the request is, and tells when that changes.
+    fn seen(&mut self, directory: &Directory, id: &HandoffId, folder: Folder, now: Timestamp) {
+        let update = match (folder, self.since) {
+            (Folder::Pending, None) if is_ready(directory, id, now) => {
+                self.since = Some(now);
+                Update::Waiting { place: directory.path(folder, id).display().to_string() }
+            }
+            (Folder::InProgress | Folder::Completed | Folder::Failed, Some(_)) => {
+                self.since = None;
+                Update::PickedUp
+            }
+            (Folder::Pending, _) | (Folder::InProgress | Folder::Completed | Folder::Failed, None) => return,
+        };
+        // A hint; nobody may listen.
+        let _ = self.updates.send(update);
+    }
+
+    /// Returns how long it may still lie; `None` while somebody has it.
+    fn time_left(&self, now: Timestamp) -> Option<Duration> {
+        let lain = Duration::try_from(now.duration_since(self.since?)).unwrap_or_default();
+        Some(self.patience.saturating_sub(lain))
+    }
+}
+
+/// Says whether a request can be picked up: between two attempts it cannot for a while.
+fn is_ready(directory: &Directory, id: &HandoffId, now: Timestamp) -> bool {
+    let waiting = directory.look(id).ok().and_then(|located| located.handoff);
+    waiting.is_some_and(|handoff| handoff.time("not_before").is_none_or(|time| time <= now))
 }
 
 /// Does what waits for the disk or for others on a thread that may.

@@ -3,6 +3,7 @@
 //! Only one driver drives a run at a time: it holds the lease of the run's own handoff. Whatever it knows it can read
 //! again from the journal, so another one can take over at any moment.
 
+mod absence;
 mod attempt;
 mod brief;
 mod lead;
@@ -36,6 +37,9 @@ use crate::store::{self, Store};
 
 /// How long a driver holds what it has claimed without a heartbeat.
 pub const LEASE: Duration = Duration::from_secs(60);
+
+/// How long nobody may come for work that waits, before it is said.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reaches the agents of a workflow, and keeps the folders of their attempts.
 pub trait Team: Send + Sync {
@@ -130,6 +134,8 @@ pub struct Driver {
     pub claimant: String,
     /// What the project has configured.
     pub settings: Settings,
+    /// How long nobody may come for work that waits, before it is said; usually [`PATIENCE`].
+    pub patience: Duration,
 }
 
 /// Renders what the agent of a step would be told.

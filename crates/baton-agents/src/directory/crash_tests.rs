@@ -179,6 +179,26 @@ fn failing_for_good_is_all_or_nothing() {
 }
 
 #[test]
+fn taking_back_what_nobody_has_picked_up_is_all_or_nothing() {
+    let steps = at_every_step(
+        requested,
+        |directory, id, now| directory.withdraw(id, "nobody came", now).map(|withdrawn| assert!(withdrawn)),
+        Some(Folder::Pending),
+        Folder::Failed,
+    );
+    assert_eq!(steps, 7, "create, write, sync, two renames, sync the folder, remove");
+}
+
+#[test]
+fn what_was_picked_up_is_not_taken_back() {
+    let sandbox = Sandbox::new();
+    claimed(&sandbox);
+    let id = HandoffId::parse("hoff-1").expect("a safe id");
+    assert!(!sandbox.open().withdraw(&id, "nobody came", sandbox.after(60)).expect("it can be looked at"));
+    assert_eq!(sandbox.folders_of(&id), [Folder::InProgress]);
+}
+
+#[test]
 fn requeueing_the_failure_of_a_script_is_all_or_nothing() {
     let failed = r#"{"handoff_id": "hoff-1", "status": "failed", "failed_at": "2026-01-13T10:00:00Z",
         "target": {"agent_id": "@writer"}, "error": {"code": "PROCESSING_ERROR", "message": "no paper"},

@@ -63,7 +63,7 @@ impl Directory {
     /// Looks at all folders.
     pub fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
         let mut swept = Swept::default();
-        for folder in [Folder::InProgress, Folder::Failed] {
+        for folder in [Folder::Pending, Folder::InProgress, Folder::Failed] {
             for private in self.private_files(folder)? {
                 if self.put_back(folder, &private)? {
                     swept.repaired.push(private.id);

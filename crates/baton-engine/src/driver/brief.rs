@@ -102,7 +102,7 @@ impl<'r> Brief<'r> {
                 Some(ReportFrom::File) => ReportTo::File,
                 Some(ReportFrom::Auto) | None => ReportTo::Either,
             },
-            acknowledge: agent.acknowledge == Some(true),
+            acknowledge: agent.must_acknowledge(),
             checks: &checks,
             writes: &writes,
             reasons: &self.located.definition.workflow.reasons,
@@ -158,6 +158,7 @@ impl<'r> Brief<'r> {
             output_directory: self.output_directory(),
             folder,
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
+            pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
         }
     }
 

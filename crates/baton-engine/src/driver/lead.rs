@@ -1,15 +1,17 @@
 //! Leads one run: one transaction after another, with agents, commands and people in between.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use baton_protocol::workflow;
 use jiff::Timestamp;
-use tokio::sync::watch as channel;
+use tokio::sync::{mpsc, watch as channel};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::attempt::{self, Finished, Newcomers, Trial};
+use super::absence::Lying;
+use super::attempt::{self, Finished, Newcomers, Progress, Trial};
 use super::brief::{self, Brief};
 use super::record::record;
 use super::watch::{Asked, Said};
@@ -54,7 +56,13 @@ pub(super) struct Lead<'d> {
     newcomers: HashMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with the prompt of its agent.
     prompts: HashMap<HandoffId, (u64, String)>,
-    results: Vec<(HandoffId, u64, Finished)>,
+    pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    /// What attempts tell while they go on.
+    tell: mpsc::UnboundedSender<Progress>,
+    heard: mpsc::UnboundedReceiver<Progress>,
+    /// What was put down for agents that come for it, and what was said to have nobody.
+    pub(super) lying: HashMap<HandoffId, Lying>,
+    pub(super) missed: HashSet<HandoffId>,
     pub(super) asked: HashMap<HandoffId, Asked>,
     stop: channel::Receiver<bool>,
     beat: Interval,
@@ -71,6 +79,7 @@ impl<'d> Lead<'d> {
         let mut beat = tokio::time::interval(LEASE / 3);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         beat.reset();
+        let (tell, heard) = mpsc::unbounded_channel();
         let mut lead = Lead {
             driver,
             run,
@@ -80,6 +89,10 @@ impl<'d> Lead<'d> {
             newcomers: HashMap::new(),
             prompts: HashMap::new(),
             results: Vec::new(),
+            tell,
+            heard,
+            lying: HashMap::new(),
+            missed: HashSet::new(),
             asked: HashMap::new(),
             stop,
             beat,
@@ -107,6 +120,7 @@ impl<'d> Lead<'d> {
             }
             self.begin_work();
             self.ask();
+            self.tell_absences();
             if let Some(end) = self.only_people().await? {
                 return Ok(end);
             }
@@ -217,6 +231,7 @@ impl<'d> Lead<'d> {
             && flow::is_settled(&self.run)
             && !flow::work(&self.run).any(ready)
             && !self.run.waiting().any(lapsed)
+            && flow::waits_until(&self.run).is_none_or(|end| end > now)
     }
 
     /// Claims what can begin now. Returns the prompts of the agents.
@@ -228,7 +243,7 @@ impl<'d> Lead<'d> {
         let mut prompts = Vec::new();
         for id in ready {
             let Some(tracked) = draft.run.find(&id) else { continue };
-            if draft.run.is_finished() || collides(&draft.run, tracked) {
+            if draft.run.is_finished() || flow::is_held(&draft.run) || collides(&draft.run, tracked) {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
@@ -275,7 +290,10 @@ impl<'d> Lead<'d> {
     fn begin_work(&mut self) {
         let over = |id: &HandoffId, fence: u64| {
             let handoff = self.run.find(id).map(|tracked| &tracked.handoff);
-            handoff.is_none_or(|handoff| handoff.fence != fence || handoff.state.name().is_finished())
+            // What has expired, was released or waits for a person is not worked on any more.
+            !handoff.is_some_and(|handoff| {
+                handoff.fence == fence && matches!(handoff.state, State::Claimed { .. } | State::Verifying)
+            })
         };
         self.running.retain(|id, (fence, task)| {
             let keep = !over(id, *fence);
@@ -332,8 +350,9 @@ impl<'d> Lead<'d> {
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
-                acknowledge: brief.agent.is_some_and(|agent| agent.acknowledge == Some(true)),
+                acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
                 settings: self.driver.judging(&brief),
+                progress: self.tell.clone(),
             };
             let id = id.clone();
             self.tasks.spawn(async move { (id, Outcome::Work(fence, trial.run().await)) })
@@ -354,6 +373,7 @@ impl<'d> Lead<'d> {
         let pause = self.next_time().unwrap_or(IDLE).min(IDLE);
         let outside = self.run.open().any(|tracked| self.is_outside(tracked));
         tokio::select! {
+            Some(progress) = self.heard.recv() => self.progressed(progress),
             Some(joined) = self.tasks.join_next(), if !self.tasks.is_empty() => self.joined(joined),
             _ = self.beat.tick() => self.heartbeat().await?,
             () = self.driver.store.changed(changes, pause), if outside => {}
@@ -367,10 +387,15 @@ impl<'d> Lead<'d> {
     fn joined(&mut self, joined: Result<(HandoffId, Outcome), tokio::task::JoinError>) {
         // A task that was called off has nothing to say.
         let Ok((id, outcome)) = joined else { return };
+        // What it told before comes before what came out.
+        while let Ok(progress) = self.heard.try_recv() {
+            self.progressed(progress);
+        }
         match outcome {
             Outcome::Work(fence, finished) => {
                 self.running.remove(&id);
                 self.newcomers.remove(&id);
+                self.lying.remove(&id);
                 self.results.push((id, fence, finished));
             }
             Outcome::Asked(said) => self.heard(id, said),
@@ -399,9 +424,9 @@ impl<'d> Lead<'d> {
                 _ => None,
             };
             let wakes = tracked.handoff.wakes_at().filter(|at| *at > now);
-            [ready, wakes, self.lapses_at(tracked)].into_iter().flatten()
+            [ready, wakes, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
         });
-        let next = due.min()?;
+        let next = due.chain(flow::waits_until(&self.run)).min()?;
         Some(Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1)))
     }
 
@@ -430,10 +455,14 @@ impl<'d> Lead<'d> {
                 && self.lapses_at(tracked).is_none()
         };
         let busy = !self.running.is_empty() || !self.results.is_empty();
+        // While a person is asked whether to go on waiting, nobody waits for what has not begun.
+        let held = flow::is_held(&self.run);
+        let is_pending = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { .. });
         let quiet = |tracked: &Tracked| {
             unanswerable(tracked)
                 || matches!(tracked.step.role, Role::Run | Role::Group)
                 || matches!(tracked.handoff.state, State::Blocked { .. })
+                || held && (tracked.handoff.state.name().is_finished() || is_pending(tracked))
         };
         if busy || self.run.waiting().next().is_none() || !self.run.open().all(quiet) {
             return Ok(None);

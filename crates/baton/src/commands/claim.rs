@@ -129,6 +129,10 @@ fn tell(options: &Options, claimed: &[Claimed], session: &Session, output: &Outp
         let (id, fence) = (&handoff.id, handoff.fence);
         output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
         handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
+        if handoff.terms.acknowledge {
+            let by = handoff.acknowledge_by().map(|by| format!(" by {by}, or it goes back")).unwrap_or_default();
+            output.note(&format!("acknowledge it{by}: baton ack {id} --fence {fence}"));
+        }
         output.note(&format!("then: baton report {id} --fence {fence} FILE"));
     }
     Ok(())
@@ -140,6 +144,7 @@ fn as_json(claimed: &Claimed, request: &Written) -> Value {
         "handoff": render::handoff::json(handoff),
         "fence": handoff.fence,
         "attempt": handoff.attempts,
+        "acknowledge_by": handoff.acknowledge_by(),
         "notes": handoff.notes.iter().map(render::handoff::note).collect::<Vec<_>>(),
         "request": render::handoff::document(request),
     })

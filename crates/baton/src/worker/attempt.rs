@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::AcknowledgmentFile;
 use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Running, Sink, told};
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
@@ -13,6 +14,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::acknowledging::AcknowledgmentFolder;
 use super::stop::Stop;
 use super::{Worker, answer, passes, patience};
 use crate::moment::briefly;
@@ -52,7 +54,7 @@ impl Finish {
 }
 
 /// How the work of a command ended.
-enum Work {
+pub(super) enum Work {
     /// There is something to report.
     Done(Box<Command>),
     /// The command ended well without a word: it may have reported for itself; if not, this is to report.
@@ -68,7 +70,10 @@ impl Worker {
         let handoff = &claimed.handoff;
         let (result, failure) = match self.work(&claimed, &mut stop).await {
             Work::Over(result) => (result, None),
-            Work::Done(command) => self.record_with_failure(&handoff.id, *command, &mut stop).await,
+            Work::Done(command) => {
+                let command = self.only_if_acknowledged(handoff, *command).await;
+                self.record_with_failure(&handoff.id, command, &mut stop).await
+            }
             Work::Silent(command) => match self.told_by_command(handoff, &mut stop).await {
                 Some(told) => told,
                 None => self.record_with_failure(&handoff.id, *command, &mut stop).await,
@@ -89,9 +94,15 @@ impl Worker {
         let fail =
             |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
         let too_late = |limit| fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)));
-        let mut running = match self.launch(claimed).and_then(Running::start) {
+        let not_started = |error| fail(Code::processing_error(), format!("the command cannot be started: {error}"));
+        let folder = match AcknowledgmentFolder::make() {
+            Ok(folder) => folder,
+            Err(error) => return not_started(error),
+        };
+        let mut acknowledgment = AcknowledgmentFile::at(folder.file());
+        let mut running = match self.launch(claimed, &folder).and_then(Running::start) {
             Ok(running) => running,
-            Err(error) => return fail(Code::processing_error(), format!("the command cannot be started: {error}")),
+            Err(error) => return not_started(error),
         };
         let limit = self.limit(&claimed.handoff);
         let work = tokio::select! {
@@ -108,15 +119,21 @@ impl Worker {
                 Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
+            over = self.listen(&claimed.handoff, &mut acknowledgment, stop.clone()) => over,
             limit = expired(limit) => too_late(limit),
             // An error means that nobody can say stop any more, which cannot be while the worker lives.
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
         };
         running.finish_off().await;
-        work
+        match (&work, acknowledgment.last()) {
+            (Work::Done(_) | Work::Silent(_), Some(text)) => {
+                self.acknowledge(&claimed.handoff, text, stop).await.unwrap_or(work)
+            }
+            _ => work,
+        }
     }
 
-    fn launch(&self, claimed: &Claimed) -> io::Result<Launch> {
+    fn launch(&self, claimed: &Claimed, folder: &AcknowledgmentFolder) -> io::Result<Launch> {
         let (handoff, assignment) = (&claimed.handoff, &self.assignment);
         let stderr = match &assignment.log_folder {
             Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
@@ -129,6 +146,7 @@ impl Worker {
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
         environment.set("BATON_AGENT", &assignment.agent);
         environment.set("BATON_NOTES", notes(&handoff.notes));
+        environment.set("BATON_ACKNOWLEDGMENT_FILE", folder.file());
         // An id is unique in its store only. The run is left out: whoever drives it must not kill what a worker does.
         let mark = Mark::new([
             (HANDOFF, handoff.id.to_string()),
@@ -221,7 +239,7 @@ impl Worker {
     }
 
     /// Reports until the store has it, or says that it is not wanted any more.
-    async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
+    pub(super) async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
         let mut missed = 0;
         loop {
             match self.store.apply(Order::new(id.clone(), command.clone()), self.clock.now()).await {
@@ -250,7 +268,7 @@ impl Worker {
 }
 
 /// Waits until a time is over, or for ever if there is none.
-async fn expired(limit: Option<Duration>) -> Duration {
+pub(super) async fn expired(limit: Option<Duration>) -> Duration {
     match limit {
         Some(limit) => {
             tokio::time::sleep(limit).await;
