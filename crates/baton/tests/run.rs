@@ -4,6 +4,8 @@
 //! the program itself. `cargo xtask torture --minutes N [--seed S]` kills runs of the examples for longer.
 #![expect(clippy::print_stdout, reason = "killing runs prints its seed and what it has counted")]
 
+#[path = "run/acknowledging.rs"]
+mod acknowledging;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/gates.rs"]
@@ -16,5 +18,7 @@ mod killed;
 mod liars;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/waiting.rs"]
+mod waiting;
 #[path = "run/writers.rs"]
 mod writers;

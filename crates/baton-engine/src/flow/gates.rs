@@ -38,9 +38,8 @@ pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Res
 }
 
 /// Makes the question whether the run should go on waiting for a handoff.
-pub(super) fn about_waiting(draft: &Draft, about: &HandoffId, limit: &str) -> Result<(Terms, Written), String> {
-    let question = format!("A limit is reached: {limit}. Go on waiting?");
-    asking(draft, about, Role::Limit, &question, &WHILE_WAITING)
+pub(super) fn about_waiting(draft: &Draft, about: &HandoffId, question: &str) -> Result<(Terms, Written), String> {
+    asking(draft, about, Role::Limit, question, &WHILE_WAITING)
 }
 
 /// Asks a person because something has failed.

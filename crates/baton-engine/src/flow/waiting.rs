@@ -60,7 +60,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
     }
     let Some(awaited) = awaited(&draft.run) else { return Ok(()) };
     let limit = limits::told_wall_clock(&draft.run, draft.at);
-    let limit = format!("{limit}, and {} has not reported yet", awaited.handoff.terms.to);
+    let question = format!("Still waiting for {}: {limit}. Go on waiting?", awaited.handoff.terms.to);
     let (id, root) = (awaited.handoff.id.clone(), draft.run.root().handoff.id.clone());
     let watched =
         |tracked: &&Tracked| tracked.handoff.lease().is_some() && comes(&draft.run, tracked) == Some(Comes::ToAFolder);
@@ -70,7 +70,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
         let release = Release { fence, why: "the run has reached its wall clock".to_owned() };
         draft.apply(&id, Command::Release(release)).map_err(|refusal| refusal.to_string())?;
     }
-    let (terms, request) = gates::about_waiting(draft, &id, &limit)?;
+    let (terms, request) = gates::about_waiting(draft, &id, &question)?;
     beside(draft, &id, &root, Role::Limit, terms, request)
 }
 
