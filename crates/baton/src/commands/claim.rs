@@ -105,7 +105,8 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, _) => Ok(()),
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
         (true, None) => output.json(&json!({
-            "version": 1, "handoff": null, "fence": null, "attempt": null, "notes": [], "request": null,
+            "version": 1, "handoff": null, "fence": null, "attempt": null, "acknowledge_by": null, "notes": [],
+            "request": null,
         })),
     }
 }

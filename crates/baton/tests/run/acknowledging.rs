@@ -16,11 +16,10 @@ fn flow(acknowledge: &str) -> String {
 
 /// Python that writes an acknowledgment with these members.
 fn acknowledging(members: &str) -> String {
-    format!(
-        "write(os.environ['BATON_ACKNOWLEDGMENT_FILE'], \
-         'acknowledgment: {{received: true, understood: {{task: Parse dates.}}, {members}}}\\n')"
-    )
+    format!("write(os.environ['BATON_ACKNOWLEDGMENT_FILE'], 'acknowledgment: {{received: true, {members}}}\\n')")
 }
+
+const UNDERSTOOD: &str = "understood: {task: Parse dates.}, starting: true";
 
 const START: [&str; 8] = ["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input", "--json"];
 
@@ -28,7 +27,7 @@ const START: [&str; 8] = ["run", "flow", "--workspace", "workspace", "--id", RUN
 fn acknowledgment_is_journalled_while_the_agent_works() {
     let site = Site::new().workflow(&flow("true"));
     let go = site.pipe("go");
-    let body = format!("{}\nopen({go:?}).read()\nreport()", acknowledging("starting: true"));
+    let body = format!("{}\nopen({go:?}).read()\nreport()", acknowledging(UNDERSTOOD));
     let site = site.agent("dev", &body);
     let mut driver = site.start(&START);
     driver.stdout.find("\"acknowledged\"", LONG).expect("it is told while the agent waits for us");
@@ -44,18 +43,21 @@ fn acknowledgment_is_journalled_while_the_agent_works() {
 
 #[test]
 fn doubt_stops_the_attempt_and_the_same_agent_goes_on_with_the_answer() {
-    let doubts = ["understanding: partial", "blockers: [No schema.]", "questions: [Which dates?]", "starting: false"];
+    let doubts = [
+        "understood: partial, action: request_clarification",
+        "understood: full, starting: true, blockers: [No schema.]",
+        "understood: full, starting: true, questions: [Which dates?]",
+        "understood: full, starting: false",
+    ];
     for doubt in doubts {
-        let doubt = doubt.replace("understanding: partial", "blockers: [No zone.], action: request_clarification");
         let site = Site::new().workflow(&flow("true"));
         let alive = site.pipe("alive");
-        let members = if doubt.contains("starting") { doubt.clone() } else { format!("{doubt}, starting: true") };
         let body = format!(
-            "if os.environ['BATON_ATTEMPT'] == '1' and os.environ['BATON_FENCE'] == '1':\n    \
+            "if os.environ['BATON_FENCE'] == '1':\n    \
              held = open({alive:?}, 'w')\n    print('here', file=held, flush=True)\n    {}\n    signal.pause()\n\
              {}\nreport()",
-            acknowledging(&members),
-            acknowledging("starting: true"),
+            acknowledging(doubt),
+            acknowledging(UNDERSTOOD),
         );
         let site = site.agent("dev", &body);
         let mut driver = site.start(&START);
@@ -82,7 +84,7 @@ fn agent_that_does_not_acknowledge_in_time_is_killed_and_tried_again() {
     let body = format!(
         "if os.environ['BATON_ATTEMPT'] == '1':\n    held = open({alive:?}, 'w')\n    \
          print('here', file=held, flush=True)\n    signal.pause()\n{}\nreport()",
-        acknowledging("starting: true"),
+        acknowledging(UNDERSTOOD),
     );
     let site = site.agent("dev", &body);
     let mut driver = site.start(&START[..7]);
