@@ -33,6 +33,9 @@ use self::baseline::Recent;
 use self::changes::Changes;
 use crate::workspace::Folder;
 
+/// So many changed files are listed for an agent that starts again.
+const CHANGED_MAX: usize = 100;
+
 /// Looks at workspaces, transcripts and what commands say.
 #[derive(Debug)]
 pub struct Eyes {
@@ -78,6 +81,15 @@ impl Evidence for Eyes {
         let mut examined = looking.await.expect("looking does not panic");
         examined.extend(self.examine_checks(scene, report).await);
         examined
+    }
+
+    async fn changed(&self, scene: &Scene) -> Vec<String> {
+        let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
+        let look = move || match Folder::open(&scene.workspace) {
+            Ok(workspace) => Changes::see(workspace.root(), &scene, &recent).listed(CHANGED_MAX),
+            Err(_) => Vec::new(),
+        };
+        tokio::task::spawn_blocking(look).await.expect("looking does not panic")
     }
 
     async fn run(&self, scene: &Scene, check: &Check) -> Outcome {

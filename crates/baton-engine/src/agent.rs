@@ -87,6 +87,8 @@ pub struct Reply {
     pub text: String,
     /// Where it was found, for people: `stdout`, the path of a file.
     pub source: String,
+    /// The file that the report stands in, where it stands in one.
+    pub path: Option<PathBuf>,
     /// The identifier of the request that it answers, where it is not that of the handoff.
     pub answers: Option<String>,
     /// What it said about having understood, where it did.

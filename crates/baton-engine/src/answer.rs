@@ -12,6 +12,7 @@ use baton_protocol::wire::same_word;
 
 use crate::failure::{Chance, Code, Failure};
 use crate::lifecycle::Ending;
+use crate::step::ORCHESTRATOR;
 
 /// What a report means for its handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +29,10 @@ pub fn of_report(report: &Report) -> Option<Answer> {
         (Outcome::Failed, _) => return Some(Answer::Failed(failure(report))),
         (Outcome::NeedsClarification, _) => Ending::NeedsClarification,
         (_, Some(Decision::Clarify)) => Ending::NeedsClarification,
-        // Approving would complete work that cannot go on, so the person is asked what to do instead.
-        (Outcome::Blocked, Some(Decision::Stop)) => Ending::NeedsClarification,
-        (Outcome::Complete | Outcome::Partial | Outcome::NeedsReview, Some(Decision::Stop)) => Ending::NeedsReview,
+        // Whoever says stop has found that it must not go on: there is nothing to approve and nothing to answer.
+        (Outcome::Complete | Outcome::Partial | Outcome::Blocked | Outcome::NeedsReview, Some(Decision::Stop)) => {
+            return Some(Answer::Failed(stopped(report)));
+        }
         (Outcome::Blocked, Some(Decision::Proceed) | None) => Ending::Blocked { reason: reason(report) },
         // A part is not the whole, but it may be enough: a person approves it or sends it back.
         (Outcome::Partial | Outcome::NeedsReview, Some(Decision::Proceed) | None) => Ending::NeedsReview,
@@ -44,22 +46,52 @@ pub fn of_report(report: &Report) -> Option<Answer> {
 pub struct Understood {
     /// The report.
     pub report: Report,
+    /// The package, if it is one: a report has no place for all that a package says.
+    pub package: Option<Box<Request>>,
     /// The agent that it asks for help, where it names one.
     pub asks: Option<String>,
 }
 
+/// Who comes after an agent anyway. A package to one of them hands the work on; it does not ask for help.
+#[derive(Debug, Clone, Copy)]
+pub enum Successors<'a> {
+    /// It is not known, or nobody does.
+    Nobody,
+    /// These agents.
+    Agents(&'a [String]),
+    /// Whoever it names.
+    Anybody,
+}
+
+impl Successors<'_> {
+    fn includes(self, agent: &str) -> bool {
+        match self {
+            Successors::Nobody => false,
+            Successors::Agents(agents) => agents.iter().any(|known| same_word(known, agent)),
+            Successors::Anybody => true,
+        }
+    }
+}
+
 /// Understands a document as a report: a report as it is, a package by what it is handed over for.
-pub fn understand(document: Document) -> Option<Understood> {
+pub fn understand(document: Document, next: Successors<'_>) -> Option<Understood> {
     match document {
-        Document::Report(report) => Some(Understood { report: *report, asks: None }),
-        Document::Request(request) => Some(of_package(*request)),
+        Document::Report(report) => Some(Understood { report: *report, package: None, asks: None }),
+        Document::Request(request) => Some(of_package(*request, next)),
         Document::Acknowledgment(_) => None,
     }
 }
 
-fn of_package(request: Request) -> Understood {
-    let kind = request.told_kind();
+fn of_package(request: Request, next: Successors<'_>) -> Understood {
+    let package = Some(Box::new(request.clone()));
     let to = request.to.as_ref().and_then(|party| party.agent.clone());
+    // Without a word about its kind, a package to whoever comes next anyway hands the work on, whatever fields it has.
+    let onward = |to: &str| next.includes(to) || same_word(to, ORCHESTRATOR);
+    let onward = request.kind.is_none() && to.as_deref().is_some_and(onward);
+    let kind = match request.told_kind() {
+        HandoffKind::Delegation if onward => HandoffKind::Sequential,
+        kind => kind,
+    };
     let context = request.context.clone().unwrap_or_default();
     let question = |question: &OpenQuestion| report::Question {
         fields: report::QuestionFields { question: question.question.clone(), ..Default::default() },
@@ -71,8 +103,10 @@ fn of_package(request: Request) -> Understood {
         HandoffKind::Escalation => (Outcome::Blocked, Some("escalation".to_owned())),
         HandoffKind::Gate => (Outcome::NeedsReview, None),
     };
+    // What is asked of the next agent does not take the place of what was done; whoever helps needs it first.
+    let asks = matches!(kind, HandoffKind::Delegation | HandoffKind::Escalation);
     let needs = request.expectations.as_ref().and_then(|expectations| expectations.deliverable.clone());
-    let next = report::Next { agent: to.clone(), phase: None, context: needs.or_else(|| context.summary.clone()) };
+    let next = report::Next { agent: to.clone(), phase: None, context: needs.filter(|_| asks) };
     let report = Report {
         id: request.id,
         from: request.from,
@@ -85,7 +119,7 @@ fn of_package(request: Request) -> Understood {
         next: Some(next),
         ..Report::default()
     };
-    Understood { report, asks: to.filter(|_| kind == HandoffKind::Delegation) }
+    Understood { report, package, asks: to.filter(|_| kind == HandoffKind::Delegation) }
 }
 
 /// What a complete report says about the work that it is about.
@@ -136,7 +170,9 @@ const AGAINST: [&str; 14] = [
 /// Says what a complete report tells about the work: by its verdict, and by its findings.
 pub fn opinion(report: &Report) -> Opinion {
     let found = match &report.findings {
-        Some(Findings::Validate(findings)) => findings.overall_passed != Some(false),
+        Some(Findings::Validate(findings)) => {
+            findings.overall_passed != Some(false) && findings.blocking_issues.is_empty()
+        }
         Some(Findings::Parallel(findings)) => {
             findings.aggregation.as_ref().and_then(|aggregation| aggregation.overall_passed) != Some(false)
         }
@@ -163,6 +199,17 @@ fn reason(report: &Report) -> String {
     let told = report.blocked_reason.clone();
     let first = || report.blockers.first().and_then(|blocker| blocker.r#type.clone());
     told.or_else(first).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// What somebody says who stops: the problems, or else the summary.
+fn stopped(report: &Report) -> Failure {
+    let blocking = match &report.findings {
+        Some(Findings::Validate(findings)) => findings.blocking_issues.as_slice(),
+        Some(Findings::Research(_) | Findings::Write(_) | Findings::Parallel(_)) | None => &[],
+    };
+    let problems: Vec<&str> = blocking.iter().chain(&report.issues).map(String::as_str).collect();
+    let said = if problems.is_empty() { report.summary.clone().unwrap_or_default() } else { problems.join("\n") };
+    Failure { chance: Chance::Permanent, ..Failure::new(Code::stopped(), said) }
 }
 
 fn failure(report: &Report) -> Failure {
@@ -204,7 +251,6 @@ mod tests {
     fn only_complete_without_objection_completes() {
         assert_eq!(ending(Outcome::Complete, None), Some(Ending::Complete));
         assert_eq!(ending(Outcome::Complete, Some(Decision::Proceed)), Some(Ending::Complete));
-        assert_eq!(ending(Outcome::Complete, Some(Decision::Stop)), Some(Ending::NeedsReview));
         assert_eq!(ending(Outcome::Complete, Some(Decision::Clarify)), Some(Ending::NeedsClarification));
         assert_eq!(ending(Outcome::Partial, Some(Decision::Proceed)), Some(Ending::NeedsReview));
     }
@@ -212,7 +258,17 @@ mod tests {
     #[test]
     fn blocked_work_is_never_put_up_for_approval() {
         assert_eq!(ending(Outcome::Blocked, None), Some(Ending::Blocked { reason: "unknown".to_owned() }));
-        assert_eq!(ending(Outcome::Blocked, Some(Decision::Stop)), Some(Ending::NeedsClarification));
+    }
+
+    #[test]
+    fn stop_is_neither_approved_nor_answered() {
+        for outcome in [Outcome::Complete, Outcome::Partial, Outcome::Blocked, Outcome::NeedsReview] {
+            let issues = vec!["export.py exists already".to_owned()];
+            let report = Report { outcome: Some(outcome), decision: Some(Decision::Stop), issues, ..Report::default() };
+            let Some(Answer::Failed(failure)) = of_report(&report) else { panic!("{outcome:?} goes on") };
+            assert_eq!((failure.code, failure.chance), (Code::stopped(), Chance::Permanent));
+            assert_eq!(failure.message, "export.py exists already");
+        }
     }
 
     #[test]

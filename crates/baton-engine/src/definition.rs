@@ -119,7 +119,7 @@ impl Definition {
     /// Finds a phase by its path, such as `tools/get-issue/review`.
     pub fn locate(&self, path: &str) -> Option<Located<'_>> {
         let mut located =
-            Located { definition: self, siblings: &self.workflow.phases, index: 0, prefix: String::new() };
+            Located { definition: self, siblings: &self.workflow.phases, index: 0, prefix: String::new(), group: None };
         let mut segments = path.split('/');
         let mut wanted = segments.next()?;
         loop {
@@ -127,6 +127,7 @@ impl Definition {
             let Some(next) = segments.next() else { return Some(located) };
             let phase = located.phase();
             located.prefix = format!("{}{wanted}/", located.prefix);
+            located.group = Some(phase);
             wanted = next;
             if let Some(nested) = &phase.workflow {
                 located.definition = located.definition.nested.get(nested)?;
@@ -153,12 +154,19 @@ pub struct Located<'d> {
     pub index: usize,
     /// What stands before its name in its path.
     pub prefix: String,
+    /// The phase that holds it, if one does.
+    pub group: Option<&'d Phase>,
 }
 
 impl<'d> Located<'d> {
     /// Returns the phase.
     pub fn phase(&self) -> &'d Phase {
         &self.siblings[self.index]
+    }
+
+    /// Says whether the phases beside it run at the same time.
+    pub fn is_branch(&self) -> bool {
+        self.group.is_some_and(|group| !group.parallel.is_empty())
     }
 
     /// Returns the path of a phase beside it.

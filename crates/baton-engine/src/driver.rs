@@ -9,6 +9,7 @@ mod brief;
 mod lead;
 mod record;
 mod taking;
+mod wait;
 mod watch;
 
 pub(crate) use taking::judging;
@@ -24,7 +25,9 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::definition::Definition;
 use crate::evidence::Evidence;
+use crate::flow;
 use crate::handoff::Terms;
+use crate::handover::{self, Copy};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::lifecycle::Accept;
@@ -48,6 +51,9 @@ pub trait Team: Send + Sync {
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
     fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
+
+    /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String>;
 
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
@@ -138,8 +144,13 @@ pub struct Driver {
     pub patience: Duration,
 }
 
+/// Returns the files that must be in the workspace before an agent reads its prompt.
+pub fn copies_for(run: &Run, tracked: &Tracked) -> Vec<Copy> {
+    handover::copies(run, tracked)
+}
+
 /// Renders what the agent of a step would be told.
-pub(crate) fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
+pub fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
     brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.prompt(delimiter)
 }
 
@@ -150,8 +161,11 @@ impl Driver {
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
-        terms.step = Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None });
+        terms.step =
+            Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(run, from);
+        flow::fits(&request)
+            .map_err(|why| store::Error::Invalid(format!("the run cannot begin: its workflow and inputs: {why}")))?;
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
         self.store.accept(vec![accept], self.clock.now()).await.map(drop)
     }

@@ -16,6 +16,9 @@ pub trait Evidence: Send + Sync {
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
 
+    /// Lists the files that have changed since the attempt began, as far as that can be told.
+    async fn changed(&self, scene: &Scene) -> Vec<String>;
+
     /// Runs a command and says whether it passes.
     async fn run(&self, scene: &Scene, check: &Check) -> Outcome;
 }

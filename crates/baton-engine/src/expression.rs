@@ -40,6 +40,7 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(FUEL));
     environment.add_filter("tojson", to_json);
+    environment.add_filter("slug", slug);
     environment
 }
 
@@ -61,6 +62,19 @@ fn to_json(value: &minijinja::Value, pretty: Option<bool>) -> Result<String, Err
     written.map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
 }
 
+/// Makes a text fit for a folder: small letters and digits, with one `-` between words.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for letter in text.chars() {
+        match letter.is_alphanumeric() {
+            true => slug.extend(letter.to_lowercase()),
+            false if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            false => {}
+        }
+    }
+    slug.trim_end_matches('-').chars().take(80).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
@@ -73,6 +87,13 @@ mod tests {
             "inputs": { "tools": [{ "name": "get-issue" }, { "name": "list-issues" }], "strict": true },
             "phases": { "review": { "verdict": "changes", "said": "{{ inputs.strict }}" } },
         })
+    }
+
+    #[test]
+    fn slugs_are_fit_for_folders() {
+        assert_eq!(slug("  Fix: the OAuth2 flow (again)! "), "fix-the-oauth2-flow-again");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(render("{{ inputs.tools[0].name | slug }}", &names()), Ok("get-issue".to_owned()));
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl Code {
         Code("REJECTED".to_owned())
     }
 
+    /// The agent says that it must not go on.
+    pub fn stopped() -> Code {
+        Code("STOPPED".to_owned())
+    }
+
     /// Returns the known codes.
     pub fn known() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(code, _)| *code)

@@ -4,6 +4,7 @@
 //! delegation for a blocked agent, a gate, the end. What needs work is found by [`work`].
 
 mod enter;
+mod following;
 mod gates;
 mod join;
 mod limits;
@@ -13,11 +14,15 @@ mod unblock;
 mod values;
 mod waiting;
 
+pub(crate) use enter::identifier;
+pub use following::following;
 pub(crate) use gates::gate_of;
 pub use gates::question;
 pub use limits::same_failure;
+pub use requests::fits;
 pub(crate) use requests::{write, written};
 pub use turn::{Turn, after};
+pub(crate) use values::context;
 pub use values::{names, result};
 pub use waiting::{Comes, comes, is_held, waits_until};
 
@@ -123,7 +128,7 @@ fn complete(draft: &mut Draft, why: &str) -> Result<(), String> {
     let root = draft.run.root();
     let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
-    let report = Command::Report(Report { fence, ending, document, tokens_used: None });
+    let report = Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() });
     draft.apply(&id, report).map_err(|refusal| refusal.to_string())
 }
 
@@ -151,6 +156,6 @@ fn stop(draft: &mut Draft, why: &str) -> Result<(), String> {
     let (root_id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     call_off(draft);
     let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::processing_error(), why) };
-    let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0 });
+    let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() });
     draft.apply(&root_id, fail).map_err(|refusal| refusal.to_string())
 }

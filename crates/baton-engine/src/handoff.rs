@@ -21,6 +21,9 @@ pub struct Written {
     pub dialect: String,
     /// The document itself.
     pub text: String,
+    /// The file that it stands in, relative to the workspace, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// What identifies a document: the SHA-256 of its text, in hexadecimal.
@@ -399,7 +402,7 @@ impl Handoff {
 impl Written {
     /// Takes a document as it was written.
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Written {
-        Written { dialect: dialect.as_str().to_owned(), text: text.into() }
+        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None }
     }
 
     /// Returns what identifies the document.

@@ -16,6 +16,7 @@ pub mod expression;
 pub mod failure;
 pub mod flow;
 pub mod handoff;
+pub mod handover;
 pub mod id;
 pub mod journal;
 pub mod lifecycle;

@@ -15,10 +15,12 @@ mod tests;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::Request;
+use baton_protocol::workflow::Skill;
 
 use crate::evidence::Check;
 use crate::failure::Failure;
 use crate::handoff::Note;
+use crate::handover::Handover;
 
 /// Everything that a prompt is made of.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,12 @@ pub struct Briefing<'a> {
     pub dialect: Dialect,
     /// What is asked. Its instructions and expectations are the workflow author's; its context and input are not.
     pub request: &'a Request,
+    /// What those before it have handed over.
+    pub handovers: &'a [Handover],
+    /// What happened before that, in a line each.
+    pub index: Option<&'a str>,
+    /// What the agent itself has handed in before, if it starts again.
+    pub memory: Option<&'a Handover>,
     /// What the attempt must know, the oldest first.
     pub notes: &'a [Note],
     /// What went wrong in the attempt before.
@@ -42,7 +50,7 @@ pub struct Briefing<'a> {
     /// Which attempt this is, from 1.
     pub attempt: u32,
     /// Skills that must be used.
-    pub mandatory_skills: &'a [String],
+    pub mandatory_skills: &'a [Skill],
     /// Where the agent puts its output, relative to the workspace.
     pub output_directory: &'a str,
     /// Where the report must go.
@@ -83,7 +91,7 @@ pub struct Prompt {
     pub text: String,
     /// How many tokens it has, in the encoding of [`baton_protocol::tokens::ENCODING`].
     pub tokens: usize,
-    /// What was cut or left out to fit the budget.
+    /// What was cut or left out to fit the budget, and the file that has it.
     pub shortened: Vec<String>,
 }
 
@@ -112,6 +120,13 @@ pub enum Fault {
     /// The delimiter could be guessed or be mistaken for something else.
     #[error("`{0}` cannot fence anything: a delimiter has 8 to 64 letters, digits or `-`")]
     Delimiter(String),
+}
+
+/// Cuts a text to a number of tokens, with a visible mark; one that is not longer stays as it is.
+pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
+    let over = baton_protocol::tokens::over_budget(text, tokens_max).is_some();
+    let cut = over.then(|| fence::cut(text, tokens_max.saturating_sub(2 * fence::MARK_TOKENS), None)).flatten();
+    cut.unwrap_or_else(|| text.to_owned())
 }
 
 /// Makes the prompt of an agent.

@@ -7,7 +7,7 @@ use baton_protocol::wire::same_word;
 use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
 
-use crate::answer::{self, Answer};
+use crate::answer::{self, Answer, Successors};
 use crate::definition::{Definition, Located};
 use crate::draft::Draft;
 use crate::driver;
@@ -107,7 +107,8 @@ fn search(definition: &Definition, phases: &[Phase], prefix: &str, agent: &str, 
 
 /// Rehearses what would follow from a report of the agent of a phase; the error says why nobody can tell.
 pub fn rehearse(definition: &Definition, phase: &str, document: Written, at: Timestamp) -> Result<Rehearsed, String> {
-    let told = Told::read(&document).ok_or("it is no report")?;
+    let following = flow::following(definition, phase);
+    let told = Told::read(&document, Successors::Agents(&following)).ok_or("it is no report")?;
     let answer = answer::of_report(&told.report).ok_or("the report does not say how the work ended")?;
     let (mut draft, id) = take_to(definition, phase, at)?;
     let seen = draft.run.handoffs().count();
@@ -130,7 +131,7 @@ fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft
     let agent = located.phase().agent.clone().ok_or_else(|| format!("no agent works in the phase {phase}"))?;
     let id = RunId::parse("rehearsal")?;
     let root = HandoffId::parse(id.as_str())?;
-    let step = Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None };
+    let step = Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None };
     let mut terms = Terms::between("user", ORCHESTRATOR);
     terms.step = Some(step.clone());
     let accept = Accept {
@@ -163,7 +164,7 @@ fn groups(draft: &mut Draft, located: &Located<'_>, root: &HandoffId) -> Result<
         let id = HandoffId::parse(format!("{root}.{}.1", path.replace('/', ".")))?;
         let mut terms = Terms::between(ORCHESTRATOR, GROUP);
         let phase = path.to_owned();
-        terms.step = Some(Step { role: Role::Group, phase, visit: 1, within: Some(within), about: None });
+        terms.step = Some(Step { role: Role::Group, phase, visit: 1, within: Some(within), about: None, after: None });
         accept_empty(draft, id.clone(), terms);
         within = id;
     }
@@ -177,7 +178,13 @@ fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
 }
 
 fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
+    let claim = Claim {
+        claimant: ORCHESTRATOR.to_owned(),
+        lease_ms: 60_000,
+        prompt_tokens: None,
+        driver: true,
+        moved: Vec::new(),
+    };
     apply(draft, id, Command::Claim(claim))
 }
 
@@ -186,12 +193,20 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
     let ending = match answer {
         Answer::Failed(failure) => {
             let message = failure.to_string();
-            apply(draft, id, Command::Fail(Fail { fence: 1, failure, document: Some(document), dice: 0.0 }))?;
+            apply(
+                draft,
+                id,
+                Command::Fail(Fail { fence: 1, failure, document: Some(document), dice: 0.0, changed: Vec::new() }),
+            )?;
             return Ok(Outcome::Failed(message));
         }
         Answer::Ended(ending) => ending,
     };
-    apply(draft, id, Command::Report(Report { fence: 1, ending: ending.clone(), document, tokens_used: None }))?;
+    apply(
+        draft,
+        id,
+        Command::Report(Report { fence: 1, ending: ending.clone(), document, tokens_used: None, changed: Vec::new() }),
+    )?;
     if ending == Ending::Complete {
         let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
         let review = draft.run.definition.locate(&phase).is_some_and(|located| located.phase().review.is_some());

@@ -2,9 +2,11 @@
 //!
 //! [`Run::absorb`] takes the events one by one. Nothing else changes a run; the same journal gives the same run.
 
+mod agenda;
 mod counted;
 mod tracked;
 
+pub use agenda::Agenda;
 pub use counted::Counted;
 pub use tracked::{Told, Tracked};
 
@@ -37,6 +39,7 @@ pub struct Run {
     pub started_at: Timestamp,
     /// What was counted since a person last revised the run.
     pub counted: Counted,
+    agenda: Arc<Agenda>,
     handoffs: Vec<Arc<Tracked>>,
     places: HashMap<HandoffId, usize>,
     /// How often each phase was visited, since the beginning.
@@ -59,6 +62,7 @@ impl Run {
             seq: 0,
             started_at: event.at,
             counted: Counted::since(event.at),
+            agenda: Arc::default(),
             handoffs: Vec::new(),
             places: HashMap::new(),
             visits: HashMap::new(),
@@ -97,7 +101,13 @@ impl Run {
         };
         let at = handoff.changed_at;
         let tracked = Arc::make_mut(&mut self.handoffs[place]);
+        let was_done = matches!(tracked.handoff.state, State::Completed { .. });
         tracked.take(handoff, &fact);
+        if let (false, State::Completed { .. }, Some(told)) = (was_done, &tracked.handoff.state, &tracked.told)
+            && told.package.is_some()
+        {
+            Arc::make_mut(&mut self.agenda).take(&tracked.handoff.id, told);
+        }
         let (step, handoff) = (tracked.step.clone(), &tracked.handoff);
         let settled = handoff.routed && handoff.state.name().is_finished();
         let failure = handoff.last_failure.as_ref().filter(|_| is_failure(&fact)).map(|failure| failure.to_string());
@@ -141,6 +151,16 @@ impl Run {
     /// Returns the handoffs that are not dealt with, in the order of their acceptance.
     pub fn open(&self) -> impl Iterator<Item = &Tracked> {
         self.open.iter().map(|place| &*self.handoffs[*place])
+    }
+
+    /// Returns the handoffs that belong to a group, in the order of their acceptance.
+    pub fn inside(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
+        self.handoffs().filter(move |tracked| tracked.step.within.as_ref() == Some(group))
+    }
+
+    /// Returns what was decided and what is open.
+    pub fn agenda(&self) -> &Agenda {
+        &self.agenda
     }
 
     /// Returns how often a phase was visited.

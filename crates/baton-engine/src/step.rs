@@ -28,6 +28,9 @@ pub struct Step {
     /// The handoff that this one is about: the blocked one, the one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffId>,
+    /// The handoff that it goes on from; the group itself for the first phases inside one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<HandoffId>,
 }
 
 /// What a handoff stands for.

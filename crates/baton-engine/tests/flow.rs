@@ -16,11 +16,21 @@ mod back;
 mod deciding;
 #[path = "flow/groups.rs"]
 mod groups;
+#[path = "flow/handovers.rs"]
+mod handovers;
 #[path = "flow/help.rs"]
 mod help;
 #[path = "flow/limits.rs"]
 mod limits;
+#[path = "flow/nothing_lost.rs"]
+mod nothing_lost;
 #[path = "flow/onward.rs"]
 mod onward;
+#[path = "flow/places.rs"]
+mod places;
 #[path = "flow/random.rs"]
 mod random;
+#[path = "flow/stops.rs"]
+mod stops;
+#[path = "flow/too_large.rs"]
+mod too_large;

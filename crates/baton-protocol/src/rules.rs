@@ -275,6 +275,7 @@ rules! {
     blocked_without_blockers
     blockers_without_block
     missing_context
+    review_without_verdict
     vague_summary
     vague_context
     summary_over_budget

@@ -13,6 +13,7 @@ mod named;
 mod reading;
 mod rules;
 mod schema;
+mod skill;
 mod written;
 
 pub use acknowledge::Acknowledge;
@@ -24,6 +25,7 @@ pub use named::Named;
 pub use reading::{Reading, read};
 pub use rules::{Case, judge};
 pub use schema::schema;
+pub use skill::Skill;
 pub use written::{Spot, Worked};
 
 use serde_json::{Map, Number, Value};
@@ -72,7 +74,7 @@ wire! {
         optional description: Option<String>,
         /// What must or may be given to a run, by name.
         optional inputs: Named<InputDeclaration>,
-        /// Where agents put their output, relative to the workspace; a template over `run` and `inputs`.
+        /// Where agents put their output, relative to the workspace; a template over `run`, `inputs` and the items of lists.
         optional output_directory: Option<String>,
         /// The agents, by name.
         optional agents: Named<Agent>,
@@ -126,8 +128,8 @@ wire! {
         optional env: Vec<String>,
         /// Variables that are set for it.
         optional set_env: Map<String, Value>,
-        /// Skills that it must use.
-        optional mandatory_skills: Vec<String>,
+        /// Skills that it must use, each with its purpose or without.
+        optional mandatory_skills: Vec<Skill>,
         /// Whether it must say that it understood before its report counts, and how soon.
         optional acknowledge: Option<Acknowledge>,
         /// How long an attempt may take.
@@ -190,7 +192,8 @@ wire! {
         optional constraints: Vec<String>,
         /// How success is recognised.
         optional success_criteria: Vec<String>,
-        /// What kind of answer, in the task dialect: research, write, validate or parallel.
+        /// What kind of work: `research`, `write`, `validate` or `parallel`, as in the task dialect, or `review`, which must say
+        /// `verdict`.
         optional kind: Option<String>,
         /// An expression; the phase is left out when it is false.
         optional when: Option<String>,
@@ -201,7 +204,7 @@ wire! {
         /// Patterns of the files that it may change.
         optional writes: Vec<String>,
         /// Skills that must be used in this phase, beyond those of the agent.
-        optional mandatory_skills: Vec<String>,
+        optional mandatory_skills: Vec<Skill>,
         /// How long an attempt may take.
         optional timeout: Option<Duration>,
         /// How often and when to try again.

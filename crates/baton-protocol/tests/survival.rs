@@ -4,99 +4,31 @@
 use baton_protocol::convert::{Form, convert, render};
 use baton_protocol::read::Format;
 use baton_protocol::{Dialect, Document, Hints, Kind, schema};
+use baton_testbed::Maker;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// Makes values that satisfy a schema. Each choice is drawn from `dice`, in order.
-struct Maker<'s> {
-    root: &'s Value,
-    dice: std::vec::IntoIter<Index>,
-}
-
-impl Maker<'_> {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.dice.next().map_or(0, |die| die.index(sides))
-    }
-
-    fn text(&mut self) -> String {
-        const TEXTS: [&str; 12] = [
-            "plain",
-            "",
-            " padded ",
-            "010",
-            "yes",
-            "null",
-            "1e3",
-            "a: b # c",
-            "multi\nline\n",
-            "ünï → 漢字",
-            "\"quoted\" \\",
-            "~",
-        ];
-        TEXTS[self.roll(TEXTS.len())].to_owned()
-    }
-
-    fn number(&mut self) -> Value {
-        [json!(0), json!(42), json!(4.5), json!(-7), json!(1e21), json!(18446744073709551615_u64)][self.roll(6)].clone()
-    }
-
-    fn anything(&mut self, depth: usize) -> Value {
-        match self.roll(if depth > 2 { 4 } else { 7 }) {
-            0 => Value::Null,
-            1 => Value::Bool(self.roll(2) == 0),
-            2 => self.number(),
-            3 => Value::String(self.text()),
-            4 => (0..self.roll(3)).map(|_| self.anything(depth + 1)).collect(),
-            _ => (0..self.roll(3)).map(|index| (format!("k/{index}~"), self.anything(depth + 1))).collect(),
-        }
-    }
-
-    fn value(&mut self, schema: &Value, depth: usize) -> Value {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let definition = self.root.pointer(&reference[1..]).expect("a definition").clone();
-            return self.value(&definition, depth);
-        }
-        if let Some(one) = schema.get("const") {
-            return one.clone();
-        }
-        if let Some(words) = schema["enum"].as_array() {
-            return words[self.roll(words.len())].clone();
-        }
-        if let Some(options) = schema["anyOf"].as_array() {
-            let option = options[self.roll(options.len())].clone();
-            return self.value(&option, depth);
-        }
-        let types = match &schema["type"] {
-            Value::Array(types) => types[self.roll(types.len())].as_str().map(str::to_owned),
-            other => other.as_str().map(str::to_owned),
-        };
-        match types.as_deref() {
-            Some("string") => Value::String(self.text()),
-            Some("boolean") => Value::Bool(self.roll(2) == 0),
-            Some("integer") => json!(self.roll(1000)),
-            Some("number") => self.number(),
-            Some("null") => Value::Null,
-            Some("array") => (0..self.roll(3)).map(|_| self.value(&schema["items"], depth + 1)).collect(),
-            Some("object") if schema["properties"].is_object() => self.object(schema, depth),
-            Some("object") => (0..self.roll(3)).map(|index| (format!("m{index}"), self.anything(depth + 1))).collect(),
-            _ => self.anything(depth + 1),
-        }
-    }
-
-    fn object(&mut self, schema: &Value, depth: usize) -> Value {
-        let required = schema["required"].as_array().cloned().unwrap_or_default();
-        let mut object = Map::new();
-        for (name, property) in schema["properties"].as_object().expect("properties") {
-            if required.contains(&json!(name)) || self.roll(2) == 0 {
-                object.insert(name.clone(), self.value(property, depth + 1));
-            }
-        }
-        if self.roll(3) == 0 {
-            object.insert("x_unknown/~".to_owned(), self.anything(depth + 1));
-        }
-        Value::Object(object)
-    }
+/// Makes a document that satisfies a schema. Each choice is drawn from `dice`, in order.
+fn make(schema: &Value, dice: &[Index]) -> Value {
+    const TEXTS: [&str; 12] = [
+        "plain",
+        "",
+        " padded ",
+        "010",
+        "yes",
+        "null",
+        "1e3",
+        "a: b # c",
+        "multi\nline\n",
+        "ünï → 漢字",
+        "\"quoted\" \\",
+        "~",
+    ];
+    let dice = std::cell::RefCell::new(dice.iter());
+    let draw = |sides: usize| dice.borrow_mut().next().map_or(0, |die| die.index(sides));
+    let (mut roll, mut text) = (draw, || TEXTS[draw(TEXTS.len())].to_owned());
+    Maker { root: schema, roll: &mut roll, text: &mut text }.value(schema)
 }
 
 /// Returns every pointer under which `original` says something that `arrived` does not say.
@@ -155,7 +87,7 @@ proptest! {
     fn every_document_of_every_dialect_survives(dice in prop::collection::vec(any::<Index>(), 400)) {
         for (name, schema) in schema::of_documents() {
             let dialect = dialect_of(name);
-            let mut value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            let mut value = make(&schema, &dice);
             fit_status(name, &mut value);
 
             let (document, codes) = read_as(dialect, &value, Form::Json);
@@ -178,7 +110,7 @@ proptest! {
     fn yaml_and_json_are_the_same_document(dice in prop::collection::vec(any::<Index>(), 400)) {
         for name in ["package.request", "package.acknowledgment", "native.report"] {
             let schema = schema::find(name).expect("a schema");
-            let value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            let value = make(&schema, &dice);
             let dialect = dialect_of(name);
             let (from_json, _) = read_as(dialect, &value, Form::Json);
             let (from_yaml, _) = read_as(dialect, &value, Form::Yaml);
@@ -190,7 +122,7 @@ proptest! {
     fn any_two_dialects_convert_and_name_what_is_lost(dice in prop::collection::vec(any::<Index>(), 400)) {
         for (name, schema) in schema::of_documents() {
             let from = dialect_of(name);
-            let mut value = Maker { root: &schema, dice: dice.clone().into_iter() }.value(&schema, 0);
+            let mut value = make(&schema, &dice);
             fit_status(name, &mut value);
             let document = read_as(from, &value, Form::Json).0.expect("it was read");
             for to in Dialect::ALL {
@@ -215,7 +147,7 @@ fn every_canonical_member_is_found_where_the_dialect_wrote_it() {
     for (name, schema) in schema::of_documents().into_iter().filter(|(name, _)| !name.starts_with("native")) {
         let dialect = dialect_of(name);
         // Dice that always show 0 make every optional member and no unknown one... except where 0 means "unknown".
-        let mut value = Maker { root: &schema, dice: Vec::new().into_iter() }.value(&schema, 0);
+        let mut value = make(&schema, &[]);
         fit_status(name, &mut value);
         let document = read_as(dialect, &value, Form::Json).0.expect("it was read");
         let native = Dialect::Native.write(&document).expect("written");

@@ -63,6 +63,10 @@ impl Team for Crew {
         Ok(PathBuf::new())
     }
 
+    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), String> {
+        Ok(())
+    }
+
     fn is_dead(&self, _: &str) -> bool {
         false
     }
@@ -84,6 +88,10 @@ impl Clock for Nothing {
 #[async_trait]
 impl Evidence for Nothing {
     async fn remember(&self, _: &Scene) {}
+
+    async fn changed(&self, _: &Scene) -> Vec<String> {
+        Vec::new()
+    }
 
     async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
         Vec::new()

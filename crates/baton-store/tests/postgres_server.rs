@@ -22,7 +22,7 @@ fn id(name: &str) -> HandoffId {
 }
 
 fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned() }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
 }
 
 fn request(name: &str) -> Accept {
@@ -37,7 +37,8 @@ fn request(name: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report = Report { fence, ending: Ending::Complete, document: written("done"), tokens_used: None };
+    let report =
+        Report { fence, ending: Ending::Complete, document: written("done"), tokens_used: None, changed: Vec::new() };
     Order::new(id(name), Command::Report(report))
 }
 
@@ -121,8 +122,13 @@ async fn steps_are_carried_out_once_although_connections_end() {
         begun.send(number).unwrap();
         let name = format!("a{number}");
         let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
-        let claim =
-            Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false });
+        let claim = Command::Claim(Claim {
+            claimant: "w".to_owned(),
+            lease_ms: 60_000,
+            prompt_tokens: None,
+            driver: false,
+            moved: Vec::new(),
+        });
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
             Step::Apply(id(&name), claim),

@@ -3,12 +3,14 @@
 //! - [`Postgres`]: a throw-away PostgreSQL server that can be killed and comes back
 //! - [`Scratch`]: a folder that is removed at the end
 //! - [`Process`]: a child that is killed at the end, read line by line
+//! - [`Maker`]: documents made at random from a JSON Schema
 //! - [`Dice`]: random numbers that come again with the same seed
 //! - [`gauge`]: percentiles, rates, what a process uses, and a table of it
 //!
 //! Everything here panics when the machine does not do its part: that is how a test fails.
 
 mod dice;
+mod documents;
 pub mod gauge;
 mod lines;
 mod postgres;
@@ -17,6 +19,7 @@ mod process_stat;
 mod scratch;
 
 pub use dice::Dice;
+pub use documents::Maker;
 pub use lines::{Lines, Silence};
 pub use postgres::{Endpoint, Postgres, Settings, query};
 pub use process::Process;

@@ -11,8 +11,12 @@ use crate::store::dice;
 /// Returns the command that hands in a report; `None` if it does not say how the work ended, which is never guessed.
 pub(crate) fn command(report: &model::Report, document: Written, fence: u64) -> Option<Command> {
     Some(match of_report(report)? {
-        Answer::Ended(ending) => Command::Report(Report { fence, ending, document, tokens_used: None }),
-        Answer::Failed(failure) => Command::Fail(Fail { fence, failure, document: Some(document), dice: dice() }),
+        Answer::Ended(ending) => {
+            Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() })
+        }
+        Answer::Failed(failure) => {
+            Command::Fail(Fail { fence, failure, document: Some(document), dice: dice(), changed: Vec::new() })
+        }
     })
 }
 

@@ -71,6 +71,17 @@ impl Changes {
         Changes { first, before, after, during }
     }
 
+    /// Lists what changed during this attempt; nothing if nobody can tell.
+    pub(super) fn listed(&self, most: usize) -> Vec<String> {
+        let Ok(during) = self.during() else { return Vec::new() };
+        let mut lines: Vec<String> =
+            during.iter().take(most).map(|(path, change)| format!("{path} ({})", change.as_str())).collect();
+        if during.len() > most {
+            lines.push(format!("… and {} more", during.len() - most));
+        }
+        lines
+    }
+
     /// Returns what changed during this attempt; an error says why nobody can tell.
     pub(super) fn during(&self) -> Result<&BTreeMap<String, Change>, &'static str> {
         match &self.before {

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::News;
-use super::attempt::{Finished, Happens, Progress};
 use super::lead::Lead;
 use crate::flow::{self, Comes};
 use crate::handoff::{State, later};
@@ -12,24 +11,11 @@ use crate::run::Tracked;
 
 /// Work that lies in a place where an agent comes for it.
 pub(super) struct Lying {
-    place: String,
-    since: Timestamp,
+    pub(super) place: String,
+    pub(super) since: Timestamp,
 }
 
 impl Lead<'_> {
-    /// Takes what happened while an attempt goes on.
-    pub(super) fn progressed(&mut self, progress: Progress) {
-        let Progress { handoff, fence, what } = progress;
-        match what {
-            Happens::Understood(document) => self.results.push((handoff, fence, Finished::Understood(document))),
-            Happens::Waiting(place) => {
-                let since = self.driver.clock.now();
-                self.lying.insert(handoff, Lying { place, since });
-            }
-            Happens::PickedUp => drop(self.lying.remove(&handoff)),
-        }
-    }
-
     /// Says what nobody has come for.
     pub(super) fn tell_absences(&mut self) {
         let now = self.driver.clock.now();

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
-use crate::answer::{self, Answer, Understood};
+use crate::answer::{self, Answer, Successors, Understood};
 use crate::evidence::{Check, Evidence, Examined, Outcome, Scene};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
@@ -24,12 +24,22 @@ pub(super) enum Finished {
     Understood(Written),
     /// The agent does not understand what is asked.
     NotUnderstood(Written),
-    /// The attempt has failed, with the document that was refused.
-    Failed(Failure, Option<Written>),
+    /// The attempt has failed.
+    Failed(Box<Failed>),
     /// A report that was recorded before has been examined.
     Examined(Vec<Examined>),
     /// A command has ended.
     Checked(Outcome),
+}
+
+/// An attempt that has failed.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    pub(super) failure: Failure,
+    /// The document that was refused.
+    pub(super) document: Option<Written>,
+    /// What had changed by then.
+    pub(super) changed: Vec<String>,
 }
 
 /// A report that can be recorded.
@@ -39,6 +49,8 @@ pub(super) struct Answered {
     pub(super) document: Written,
     pub(super) acknowledgment: Option<Written>,
     pub(super) tokens_used: Option<u64>,
+    /// What had changed when it was handed in.
+    pub(super) changed: Vec<String>,
     /// What was seen of it, unless commands must be run for that.
     pub(super) examined: Option<Vec<Examined>>,
 }
@@ -74,6 +86,8 @@ pub(super) struct Trial {
     /// What others may change who began while this one works.
     pub(super) newcomers: Newcomers,
     pub(super) dialect: Option<Dialect>,
+    /// The agents that come next anyway.
+    pub(super) following: Vec<String>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
     /// Where is told what happens while it goes on.
@@ -93,7 +107,7 @@ impl Trial {
         };
         let reply = match attempt {
             Attempt::Answered(reply) => reply,
-            Attempt::Failed(failure) => return Finished::Failed(failure, None),
+            Attempt::Failed(failure) => return self.failed(failure, None).await,
         };
         self.scene.transcript.clone_from(&reply.transcript);
         let acknowledgment = match self.acknowledged(&reply, &said) {
@@ -102,7 +116,7 @@ impl Trial {
         };
         match self.judged(&reply) {
             Ok((understood, document)) => self.answered(understood, document, acknowledgment, &reply).await,
-            Err((failure, document)) => Finished::Failed(failure, Some(document)),
+            Err((failure, document)) => self.failed(failure, Some(document)).await,
         }
     }
 
@@ -141,6 +155,11 @@ impl Trial {
         Ok(())
     }
 
+    async fn failed(&self, failure: Failure, document: Option<Written>) -> Finished {
+        let changed = self.evidence.changed(&self.scene).await;
+        Finished::Failed(Box::new(Failed { failure, document, changed }))
+    }
+
     async fn answered(
         &self,
         understood: Understood,
@@ -150,8 +169,9 @@ impl Trial {
     ) -> Finished {
         let Some(answer) = answer::of_report(&understood.report) else {
             let failure = Failure::new(Code::validation_failed(), "the report does not say how the work ended");
-            return Finished::Failed(failure, Some(document));
+            return self.failed(failure, Some(document)).await;
         };
+        let changed = self.evidence.changed(&self.scene).await;
         let quick = !asks_for_commands(&self.scene);
         let mut scene = self.scene.clone();
         scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
@@ -160,7 +180,7 @@ impl Trial {
             false => None,
         };
         let tokens_used = reply.tokens_used;
-        Finished::Answered(Box::new(Answered { answer, document, acknowledgment, tokens_used, examined }))
+        Finished::Answered(Box::new(Answered { answer, document, acknowledgment, tokens_used, changed, examined }))
     }
 
     /// Reads what the agent said about having understood; `None` if there is nothing that was not passed on before.
@@ -180,7 +200,9 @@ impl Trial {
         let bytes = reply.text.as_bytes();
         let reading = baton_protocol::read(bytes, Hints { format: None, dialect: self.dialect });
         let dialect = reading.dialect.or(self.dialect).unwrap_or(Dialect::Native);
-        let document = Written::new(dialect, reply.text.clone());
+        let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
+        let path = path.map(|path| path.to_string_lossy().into_owned());
+        let document = Written { path, ..Written::new(dialect, reply.text.clone()) };
         let mut request = self.scene.request.clone();
         if let (Some(request), Some(id)) = (&mut request, &reply.answers) {
             request.id = Some(id.clone());
@@ -200,7 +222,8 @@ impl Trial {
             let message = format!("the report is not valid:\n{}", lines.join("\n"));
             return Err((Failure::new(Code::validation_failed(), message), document));
         }
-        match reading.document.and_then(answer::understand) {
+        let next = Successors::Agents(&self.following);
+        match reading.document.and_then(|document| answer::understand(document, next)) {
             Some(understood) => Ok((understood, document)),
             None => Err((Failure::new(Code::validation_failed(), "what it handed in is no report"), document)),
         }
@@ -220,7 +243,14 @@ fn read_acknowledgment(text: &str) -> Result<Written, Finished> {
 }
 
 fn refused(message: String) -> Finished {
-    Finished::Failed(Failure::new(Code::validation_failed(), message), None)
+    Failed::with(Failure::new(Code::validation_failed(), message))
+}
+
+impl Failed {
+    /// An attempt of which nothing else is known.
+    pub(super) fn with(failure: Failure) -> Finished {
+        Finished::Failed(Box::new(Failed { failure, document: None, changed: Vec::new() }))
+    }
 }
 
 /// Examines a report that was recorded before.

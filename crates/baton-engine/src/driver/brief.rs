@@ -1,11 +1,11 @@
 //! What an attempt needs: the prompt, the job of the agent, and the scene for the evidence.
 
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Kind, Request};
-use baton_protocol::workflow::{self, Agent, Phase, ReportFrom};
+use baton_protocol::workflow::{self, Agent, Phase, ReportFrom, Skill};
 
 use crate::agent::Job;
 use crate::definition::Located;
@@ -13,6 +13,7 @@ use crate::evidence::{Check, Scene};
 use crate::expression;
 use crate::flow;
 use crate::handoff::{About, Note, Written};
+use crate::handover;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
@@ -48,7 +49,7 @@ impl<'r> Brief<'r> {
         self.agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse)
     }
 
-    pub(super) fn mandatory_skills(&self) -> Vec<String> {
+    pub(super) fn mandatory_skills(&self) -> Vec<Skill> {
         let mut skills = self.agent.map(|agent| agent.mandatory_skills.clone()).unwrap_or_default();
         skills.extend(self.phase().map(|phase| phase.mandatory_skills.clone()).unwrap_or_default());
         skills
@@ -62,26 +63,41 @@ impl<'r> Brief<'r> {
         self.phase().map(|phase| phase.verify.iter().map(check).collect()).unwrap_or_default()
     }
 
-    /// Returns where the agent puts its output.
-    pub(super) fn output_directory(&self) -> PathBuf {
+    /// Returns where the agent puts its output; the error says why that cannot be worked out.
+    pub(super) fn output_directory(&self) -> Result<PathBuf, String> {
         let template = self.run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
-        let names = serde_json::json!({
-            "run": { "id": self.run.id.as_str(), "workflow": self.run.definition.name() },
-            "inputs": self.run.definition.inputs,
-        });
-        let relative =
-            expression::render(template, &names).unwrap_or_else(|_| format!(".baton/output/{}", self.run.id));
-        self.run.definition.workspace.join(relative)
+        let rendered = expression::render(template, &flow::names(self.run, &self.tracked.step.phase));
+        let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
+        let relative = PathBuf::from(relative.trim());
+        // A part of it may come from an agent.
+        if relative.components().any(|part| matches!(part, Component::ParentDir)) {
+            return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
+        }
+        Ok(self.run.definition.workspace.join(relative))
+    }
+
+    /// Returns the agents that come next anyway.
+    pub(super) fn following(&self) -> Vec<String> {
+        flow::following(&self.run.definition, &self.tracked.step.phase)
     }
 
     /// Renders what the agent is told.
     pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
         let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
-        let unknown = Request::default();
-        let request = self.tracked.asked().unwrap_or(&unknown);
+        let request = self.tracked.asked().ok_or("its request cannot be read: the record is damaged")?;
+        // What one agent expects of another is data, and is handed over as such.
+        let helped = (self.tracked.step.role == Role::Delegation).then(|| Request {
+            expectations: None,
+            context: None,
+            ..request.clone()
+        });
+        let request = helped.as_ref().unwrap_or(request);
+        let handovers = handover::given(self.run, self.tracked);
+        let (memory, index) = (handover::memory(self.run, self.tracked), handover::index(self.run, self.tracked));
         let (skills, writes, checks) = (self.mandatory_skills(), self.writes(), self.checks());
-        let output = self.output_directory();
+        let output = self.output_directory()?;
         let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
+        let handoff = &self.tracked.handoff;
         let limits = self.run.definition.workflow.limits.as_ref();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
         let briefing = Briefing {
@@ -91,8 +107,15 @@ impl<'r> Brief<'r> {
             role: agent.role.as_deref(),
             dialect: self.dialect().unwrap_or(Dialect::Native),
             request,
+            handovers: &handovers,
+            index: index.as_deref(),
+            memory: memory.as_ref(),
             notes: &self.tracked.handoff.notes,
-            last_failure: self.tracked.handoff.last_failure.as_ref(),
+            // What a note says already need not be said twice.
+            last_failure: handoff
+                .last_failure
+                .as_ref()
+                .filter(|failure| !handoff.notes.iter().any(|note| note.text == failure.message)),
             attempt: self.tracked.attempts + 1,
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
@@ -141,9 +164,9 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns the job of the agent.
-    pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Job {
+    pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Result<Job, String> {
         let handoff = &self.tracked.handoff;
-        Job {
+        Ok(Job {
             run: self.run.id.clone(),
             handoff: handoff.id.clone(),
             phase: self.tracked.step.phase.clone(),
@@ -155,26 +178,28 @@ impl<'r> Brief<'r> {
             request: self.request(),
             notes: self.notes(),
             workspace: self.run.definition.workspace.clone(),
-            output_directory: self.output_directory(),
+            output_directory: self.output_directory()?,
             folder,
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
             pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
-        }
+        })
     }
 
     /// Returns where an attempt happens.
     pub(super) fn scene(&self, folder: PathBuf, earlier: Vec<PathBuf>) -> Scene {
         let handoff = &self.tracked.handoff;
         let text = |name: &str, value: String| (name.to_owned(), value);
+        let output_directory = self.output_directory().ok();
+        let output = output_directory.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         Scene {
             workspace: self.run.definition.workspace.clone(),
             workflow_folder: self.located.definition.folder.clone(),
             folder,
             earlier,
-            output_directory: Some(self.output_directory()),
+            output_directory,
             request: self.tracked.asked().cloned(),
             checks: self.checks(),
-            mandatory_skills: self.mandatory_skills(),
+            mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),
             others_write: self.others_write(),
             transcript: None,
@@ -184,7 +209,7 @@ impl<'r> Brief<'r> {
                 text("BATON_FENCE", handoff.fence.to_string()),
                 text("BATON_PHASE", self.tracked.step.phase.clone()),
                 text("BATON_WORKSPACE", self.run.definition.workspace.to_string_lossy().into_owned()),
-                text("BATON_OUTPUT_DIRECTORY", self.output_directory().to_string_lossy().into_owned()),
+                text("BATON_OUTPUT_DIRECTORY", output),
                 text("BATON_WORKFLOW_DIRECTORY", self.located.definition.folder.to_string_lossy().into_owned()),
             ],
         }

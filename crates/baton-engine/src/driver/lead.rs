@@ -11,7 +11,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::absence::Lying;
-use super::attempt::{self, Finished, Newcomers, Progress, Trial};
+use super::attempt::{self, Failed, Finished, Newcomers, Progress, Trial};
 use super::brief::{self, Brief};
 use super::record::record;
 use super::watch::{Asked, Said};
@@ -20,6 +20,7 @@ use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
+use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Claim, Command, Fail, Heartbeat, Release};
 use crate::overlap::overlap;
@@ -31,7 +32,7 @@ use crate::store::{Error, Step};
 const EVENTS: u32 = 1_000;
 
 /// How long nothing is asked of the store if nothing is known to happen.
-const IDLE: Duration = Duration::from_secs(15);
+pub(super) const IDLE: Duration = Duration::from_secs(15);
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 const RACES_MAX: u32 = 100;
@@ -51,21 +52,21 @@ pub(super) struct Lead<'d> {
     /// The token of the claim of the run itself.
     fence: u64,
     pub(super) tasks: JoinSet<(HandoffId, Outcome)>,
-    running: HashMap<HandoffId, (u64, AbortHandle)>,
+    pub(super) running: HashMap<HandoffId, (u64, AbortHandle)>,
     /// What each attempt that goes on must know about those that began later.
-    newcomers: HashMap<HandoffId, Newcomers>,
+    pub(super) newcomers: HashMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with the prompt of its agent.
     prompts: HashMap<HandoffId, (u64, String)>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
     /// What attempts tell while they go on.
     tell: mpsc::UnboundedSender<Progress>,
-    heard: mpsc::UnboundedReceiver<Progress>,
+    pub(super) progress: mpsc::UnboundedReceiver<Progress>,
     /// What was put down for agents that come for it, and what was said to have nobody.
     pub(super) lying: HashMap<HandoffId, Lying>,
     pub(super) missed: HashSet<HandoffId>,
     pub(super) asked: HashMap<HandoffId, Asked>,
-    stop: channel::Receiver<bool>,
-    beat: Interval,
+    pub(super) stop: channel::Receiver<bool>,
+    pub(super) beat: Interval,
     races: u32,
 }
 
@@ -79,7 +80,7 @@ impl<'d> Lead<'d> {
         let mut beat = tokio::time::interval(LEASE / 3);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         beat.reset();
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (tell, progress) = mpsc::unbounded_channel();
         let mut lead = Lead {
             driver,
             run,
@@ -90,7 +91,7 @@ impl<'d> Lead<'d> {
             prompts: HashMap::new(),
             results: Vec::new(),
             tell,
-            heard,
+            progress,
             lying: HashMap::new(),
             missed: HashSet::new(),
             asked: HashMap::new(),
@@ -167,7 +168,7 @@ impl<'d> Lead<'d> {
             State::Claimed { lease } if root.fence != self.fence => Ok(Some(End::Lost(lease.claimant.clone()))),
             State::Pending { .. } => {
                 // Nobody heard of us for too long, but nobody has taken over.
-                let claim = claim(&self.driver.claimant, None);
+                let claim = Command::Claim(claim(&self.driver.claimant, None));
                 let id = root.id.clone();
                 let claimed =
                     self.driver.store.carry_out(vec![Step::Apply(id, claim)], self.driver.clock.now()).await?;
@@ -247,12 +248,13 @@ impl<'d> Lead<'d> {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
-            let tokens = match &prepared {
-                Prepared::Prompt(prompt) => Some(prompt.tokens as u64),
+            let (tokens, moved) = match &prepared {
+                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
                 Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => None,
+                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
             };
-            if draft.apply(&id, claim(&self.driver.claimant, tokens)).is_err() {
+            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
+            if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
@@ -261,7 +263,10 @@ impl<'d> Lead<'d> {
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
-                    let _ = draft.apply(&id, Command::Fail(Fail { fence, failure, document: None, dice: 0.0 }));
+                    let _ = draft.apply(
+                        &id,
+                        Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
+                    );
                 }
                 Prepared::Nothing | Prepared::Elsewhere => {}
             }
@@ -343,10 +348,16 @@ impl<'d> Lead<'d> {
             let (Some(prompt), Reached::Here(agent)) = (prompt, reached) else {
                 return self.results.push((id.clone(), fence, failed("it cannot be begun".to_owned())));
             };
+            let kept = self.driver.team.keep(&self.run.definition.workspace, &handover::copies(&self.run, tracked));
+            let job = match kept.and_then(|()| brief.job(prompt, folder)) {
+                Ok(job) => job,
+                Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+            };
             let trial = Trial {
                 agent,
                 evidence,
-                job: brief.job(prompt, folder),
+                job,
+                following: brief.following(),
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
@@ -365,73 +376,8 @@ impl<'d> Lead<'d> {
         self.running.insert(id.clone(), (fence, handle));
     }
 
-    /// Waits until something has happened.
-    async fn wait(&mut self, changes: u64) -> Result<(), Error> {
-        if !self.results.is_empty() {
-            return Ok(());
-        }
-        let pause = self.next_time().unwrap_or(IDLE).min(IDLE);
-        let outside = self.run.open().any(|tracked| self.is_outside(tracked));
-        tokio::select! {
-            Some(progress) = self.heard.recv() => self.progressed(progress),
-            Some(joined) = self.tasks.join_next(), if !self.tasks.is_empty() => self.joined(joined),
-            _ = self.beat.tick() => self.heartbeat().await?,
-            () = self.driver.store.changed(changes, pause), if outside => {}
-            // Others can still call the run off, or take it over.
-            () = tokio::time::sleep(pause.min(Duration::from_secs(1))), if !outside => {}
-            _ = self.stop.changed() => {}
-        }
-        Ok(())
-    }
-
-    fn joined(&mut self, joined: Result<(HandoffId, Outcome), tokio::task::JoinError>) {
-        // A task that was called off has nothing to say.
-        let Ok((id, outcome)) = joined else { return };
-        // What it told before comes before what came out.
-        while let Ok(progress) = self.heard.try_recv() {
-            self.progressed(progress);
-        }
-        match outcome {
-            Outcome::Work(fence, finished) => {
-                self.running.remove(&id);
-                self.newcomers.remove(&id);
-                self.lying.remove(&id);
-                self.results.push((id, fence, finished));
-            }
-            Outcome::Asked(said) => self.heard(id, said),
-        }
-    }
-
-    /// Says whether something that others do can let a handoff go on.
-    fn is_outside(&self, tracked: &Tracked) -> bool {
-        match &tracked.handoff.state {
-            State::AwaitingPerson { .. } => true,
-            State::Claimed { lease } => lease.claimant != self.driver.claimant,
-            State::Pending { .. } => matches!(tracked.step.role, Role::Work | Role::Delegation),
-            State::Verifying | State::Blocked { .. } => false,
-            State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => false,
-        }
-    }
-
-    /// Returns how long it takes until something is due by itself.
-    fn next_time(&self) -> Option<Duration> {
-        let now = self.driver.clock.now();
-        let due = self.run.open().flat_map(|tracked| {
-            let ready = match &tracked.handoff.state {
-                State::Pending { ready_at } if tracked.step.role != Role::Group => {
-                    Some(*ready_at).filter(|at| *at > now)
-                }
-                _ => None,
-            };
-            let wakes = tracked.handoff.wakes_at().filter(|at| *at > now);
-            [ready, wakes, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
-        });
-        let next = due.chain(flow::waits_until(&self.run)).min()?;
-        Some(Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1)))
-    }
-
     /// Keeps what is held.
-    async fn heartbeat(&mut self) -> Result<(), Error> {
+    pub(super) async fn heartbeat(&mut self) -> Result<(), Error> {
         let held =
             |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
         let held = self.run.open().filter(held);
@@ -496,13 +442,13 @@ enum Prepared {
     Impossible(String),
 }
 
-pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Command {
+pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true })
+    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
 }
 
 fn failed(why: String) -> Finished {
-    Finished::Failed(Failure::new(Code::processing_error(), why), None)
+    Failed::with(Failure::new(Code::processing_error(), why))
 }
 
 /// Says whether somebody works now who may change the same files.

@@ -5,7 +5,7 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::{Dialect, Document, convert};
 use serde_json::{Value, json};
 
-use super::attempt::{Answered, Finished};
+use super::attempt::{Answered, Failed, Finished};
 use super::brief::Brief;
 use crate::answer::Answer;
 use crate::draft::Draft;
@@ -26,9 +26,10 @@ pub(super) fn record(
     dice: f64,
 ) -> Result<(), Refusal> {
     match finished {
-        Finished::Failed(failure, document) => {
-            let failure = repeated(&draft.run, id, failure.clone());
-            let fail = Fail { fence, failure, document: document.clone(), dice };
+        Finished::Failed(failed) => {
+            let Failed { failure, document, changed } = (**failed).clone();
+            let failure = repeated(&draft.run, id, failure);
+            let fail = Fail { fence, failure, document, dice, changed };
             draft.apply(id, Command::Fail(fail))
         }
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
@@ -37,7 +38,8 @@ pub(super) fn record(
         Finished::Examined(examined) => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
-            let report = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };
+            let report =
+                Reporting { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
             draft.apply(id, Command::Report(report))
         }
     }
@@ -52,12 +54,13 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
         Answer::Ended(ending) => ending.clone(),
         Answer::Failed(failure) => {
             let failure = repeated(&draft.run, id, failure.clone());
-            let fail = Fail { fence, failure, document: Some(document), dice };
+            let fail = Fail { fence, failure, document: Some(document), dice, changed: answered.changed.clone() };
             return draft.apply(id, Command::Fail(fail));
         }
     };
     let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
-    let report = Reporting { fence, ending, document, tokens_used: answered.tokens_used };
+    let report =
+        Reporting { fence, ending, document, tokens_used: answered.tokens_used, changed: answered.changed.clone() };
     draft.apply(id, Command::Report(report))?;
     match &answered.examined {
         Some(examined) if complete => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),

@@ -52,7 +52,7 @@ impl Driver {
             }
         }
         let root = root.id.clone();
-        draft.apply(&root, claim(&self.claimant, None)).map_err(Error::Refused)?;
+        draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
         let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
             Ok(handoffs) => handoffs,
             // Somebody else was faster.
@@ -83,7 +83,13 @@ impl Driver {
                 true => Command::Release(Release { fence, why }),
                 false => {
                     let failure = Failure::new(Code::abandoned(), why);
-                    Command::Fail(Fail { fence, failure, document: None, dice: self.dice.number() })
+                    Command::Fail(Fail {
+                        fence,
+                        failure,
+                        document: None,
+                        dice: self.dice.number(),
+                        changed: Vec::new(),
+                    })
                 }
             };
             let _ = draft.apply(&id, command);

@@ -9,6 +9,7 @@ use super::{complete, join, requests};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::handoff::{Note, Terms, Written};
+use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::Accept;
 use crate::retry;
@@ -24,7 +25,7 @@ pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
     let (siblings, prefix) = (definition.workflow.phases.as_slice(), String::new());
     let root = draft.run.root().handoff.id.clone();
     for index in 0..siblings.len() {
-        let located = Located { definition: &definition, siblings, index, prefix: prefix.clone() };
+        let located = Located { definition: &definition, siblings, index, prefix: prefix.clone(), group: None };
         if is_wanted(&draft.run, &located, index)? {
             return enter(draft, siblings[index].id(), Some(root), None, Vec::new());
         }
@@ -68,11 +69,13 @@ pub(super) fn enter(
     let phase = located.phase();
     let visit = draft.run.visits(path) + 1;
     let id = identifier(&draft.run, path, visit)?;
-    let step = Step { role: role(phase), phase: path.to_owned(), visit, within, about: None };
+    let after = previous.cloned();
+    let step = Step { role: role(phase), phase: path.to_owned(), visit, within, about: None, after };
     let sender = previous.and_then(|previous| draft.run.find(previous));
     let from = sender.map_or_else(|| draft.run.root().handoff.terms.from.clone(), requests::voice);
+    let givers = handover::givers(&draft.run, &step);
     let asking =
-        requests::Asking { run: &draft.run, located: &located, path, id: &id, from: &from, sender, at: draft.at };
+        requests::Asking { run: &draft.run, located: &located, path, id: &id, from: &from, givers, at: draft.at };
     let (mut terms, request) = match step.role {
         Role::Work => {
             let name = phase.agent.as_deref().unwrap_or_default();
@@ -99,6 +102,7 @@ pub(super) fn enter(
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),
     };
+    requests::fits(&request).map_err(|why| format!("phase {path}: its request cannot be handed over: {why}"))?;
     terms.step = Some(step);
     let run = draft.run.id.clone();
     draft.accept(Accept { id, run, terms, request, notes });
@@ -106,8 +110,9 @@ pub(super) fn enter(
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
-pub(super) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
-    let name = path.replace('/', ".");
+pub(crate) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
+    // A point in the name of a phase, as in `4.5`, must not look like a phase inside another.
+    let name = path.replace('.', "-").replace('/', ".");
     let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
     // Two long names that begin alike must not meet.
     let tail = if cut < name.len() {
@@ -180,7 +185,9 @@ pub(super) fn beside(
     let same = |step: &Step| step.role == role && step.phase == phase;
     let visit = draft.run.handoffs().filter(|tracked| same(&tracked.step)).count() as u32 + 1;
     let id = identifier(&draft.run, &format!("{phase}/{word}"), visit)?;
-    terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()) });
+    requests::fits(&request)
+        .map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
+    terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()), after: None });
     let run = draft.run.id.clone();
     draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
     Ok(())

@@ -1,5 +1,7 @@
 //! Groups: phases that hold others. Their members begin, and what came out of them is put together.
 
+use std::collections::HashSet;
+
 use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
 use baton_protocol::model::terms::Outcome;
@@ -7,7 +9,7 @@ use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::requests::{Asking, written_report};
+use super::requests::{Asking, fits, written_report};
 use super::values::{context, names};
 use super::{enter, gates};
 use crate::definition::Located;
@@ -23,12 +25,13 @@ use crate::step::{HUMAN, ORCHESTRATOR, Role};
 pub(super) struct Items(Vec<(String, Value)>);
 
 impl Items {
-    /// Returns the items that a group was made with.
-    pub(super) fn of(group: &Tracked) -> Items {
-        let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
-        let items = data.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
-        let item = |item: Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
-        Items(items.into_iter().filter_map(item).collect())
+    /// Returns the items that a group was made with; the error says that the record of them is damaged.
+    pub(super) fn of(group: &Tracked) -> Result<Items, String> {
+        let damaged = || format!("the list of {} cannot be read: the record is damaged", group.step.phase);
+        let data = group.asked().and_then(|request| request.input.as_ref()?.data.as_ref()).ok_or_else(damaged)?;
+        let items = data.get("items").and_then(Value::as_array).ok_or_else(damaged)?;
+        let item = |item: &Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
+        items.iter().map(item).collect::<Option<_>>().map(Items).ok_or_else(damaged)
     }
 
     pub(super) fn value(&self, key: &str) -> Option<Value> {
@@ -64,7 +67,7 @@ pub(super) fn request(asking: &Asking<'_>) -> Result<Written, String> {
 
 /// Gives every item a key that can stand in an identifier.
 fn keyed(items: Vec<Value>) -> Vec<Value> {
-    let mut keys: Vec<String> = Vec::new();
+    let mut keys: HashSet<String> = HashSet::new();
     let keyed = items.into_iter().enumerate().map(|(index, value)| {
         let named = ["id", "name", "key", "tool"].iter().find_map(|name| value.get(name)?.as_str());
         let text = value.as_str().or(named).unwrap_or_default();
@@ -81,7 +84,7 @@ fn keyed(items: Vec<Value>) -> Vec<Value> {
             number += 1;
             key = format!("{name}-{number}");
         }
-        keys.push(key.clone());
+        keys.insert(key.clone());
         json!({ "key": key, "value": value })
     });
     keyed.collect()
@@ -120,7 +123,7 @@ fn lanes(run: &Run, group: &Tracked) -> Result<(Vec<Lane>, usize), String> {
     } else if phase.foreach.is_some() {
         let first = phase.phases.first().map(Phase::id).unwrap_or_default();
         let lane = |(key, _): (String, Value)| (key.clone(), format!("{path}/{key}/"), format!("{path}/{key}/{first}"));
-        Items::of(group).0.into_iter().map(lane).collect()
+        Items::of(group)?.0.into_iter().map(lane).collect()
     } else {
         let lane = |branch: &Phase| {
             let first = format!("{path}/{}", branch.id());
@@ -214,6 +217,19 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     Ok(())
 }
 
+/// The longest that is told of a member where all of them are put together.
+const SUMMARY_CHARACTERS_MAX: usize = 500;
+
+/// So many artifacts of members are named where all of them are put together.
+const ARTIFACTS_MAX: usize = 1_000;
+
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(SUMMARY_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// The first phase of a lane that is not left out, if there is one.
 fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, String> {
     let located = run.definition.locate(first).ok_or_else(|| format!("there is no phase {first}"))?;
@@ -233,10 +249,18 @@ fn finish(draft: &mut Draft, id: &HandoffId, lanes: &[Lane]) -> Result<(), Strin
     let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
     let report = aggregate(&draft.run, group, &located, lanes);
     let document = written_report(report);
-    let claim = Claim { claimant: ORCHESTRATOR.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
+    fits(&document)
+        .map_err(|why| format!("phase {}: what came out of it cannot be put together: {why}", group.step.phase))?;
+    let claim = Claim {
+        claimant: ORCHESTRATOR.to_owned(),
+        lease_ms: 60_000,
+        prompt_tokens: None,
+        driver: true,
+        moved: Vec::new(),
+    };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
-    let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None };
+    let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
     draft.apply(id, Command::Report(reporting)).map_err(|refusal| refusal.to_string())
 }
 
@@ -264,13 +288,14 @@ fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>, lanes: &[Lane]) 
             task_id: last.map(|last| last.handoff.id.to_string()),
             r#type: Some(lane.name.clone()),
             passed: Some(lane.progress == Progress::Passed),
-            summary: report.and_then(context).map(str::to_owned).or(failure),
+            // All of it stands in the report of the member; here it only has to be recognised.
+            summary: report.and_then(context).map(str::to_owned).or(failure).map(|text| brief(&text)),
             ..ParallelResult::default()
         }
     };
     let results: Vec<ParallelResult> = lanes.iter().map(result).collect();
     let artifacts = lanes.iter().filter_map(last_of).filter_map(Tracked::report);
-    let artifacts = artifacts.flat_map(|report| report.artifacts.clone()).collect();
+    let artifacts = artifacts.flat_map(|report| report.artifacts.clone()).take(ARTIFACTS_MAX).collect();
     let aggregation = Aggregation {
         total: Some(lanes.len() as u64),
         passed: Some(passed as u64),

@@ -1,21 +1,37 @@
 //! The documents that the orchestrator writes: what it asks of agents, checks and people, and what it reports itself.
 
-use baton_protocol::model::request::{Context, Expectations, Gate, Input, Party, RetryPolicy, WorkflowState};
+use baton_protocol::model::artifact::ArtifactFields;
+use baton_protocol::model::request::{
+    Context, Expectations, Gate, HandedOver, Input, Party, RetryPolicy, WorkflowState,
+};
 use baton_protocol::model::terms::{ExpectedOutput, GateType, HandoffKind, Outcome, TaskPhase};
-use baton_protocol::model::{Document, Kind, Report, Request};
+use baton_protocol::model::{Artifact, Document, Kind, Report, Request};
+use baton_protocol::rules::review_without_verdict::REVIEW;
 use baton_protocol::wire::Label;
 use baton_protocol::workflow::Agent;
-use baton_protocol::{Dialect, convert};
+use baton_protocol::{Dialect, Hints, convert, read};
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
+use super::turn;
 use super::values::{context, names};
 use crate::definition::Located;
 use crate::expression;
 use crate::handoff::Written;
+use crate::handover;
 use crate::id::HandoffId;
+use crate::prompt;
 use crate::run::{Run, Tracked};
 use crate::step::{CHECK, GROUP, HUMAN, ORCHESTRATOR, Role};
+
+/// The longest summary that a request of a task carries, in tokens.
+const SUMMARY_TOKENS_MAX: usize = 500;
+
+/// The longest that a request repeats of what was handed over, in tokens.
+const GIVEN_TOKENS_MAX: usize = 2_000;
+
+/// So many handoffs are named in a request.
+const HANDED_OVER_MAX: usize = 100;
 
 /// What is known when something is asked.
 pub(super) struct Asking<'a> {
@@ -24,8 +40,8 @@ pub(super) struct Asking<'a> {
     pub(super) path: &'a str,
     pub(super) id: &'a HandoffId,
     pub(super) from: &'a str,
-    /// The handoff before.
-    pub(super) sender: Option<&'a Tracked>,
+    /// Those whose results it goes on from.
+    pub(super) givers: Vec<&'a Tracked>,
     pub(super) at: Timestamp,
 }
 
@@ -45,7 +61,14 @@ impl Asking<'_> {
         });
         let (instructions, facts) = self.task()?;
         let mut plain = self.plain(name);
-        plain.context.get_or_insert_default().facts.extend(facts);
+        let context = plain.context.get_or_insert_default();
+        context.facts.extend(facts);
+        context.spec_path = self.spec_path(&inputs);
+        // A task keeps its identifier through all of its phases; the summary that it is given has a limit.
+        if agent.dialect.as_deref().and_then(Dialect::parse) == Some(Dialect::Task) {
+            plain.id = Some(self.run.id.to_string());
+            context.summary = context.summary.take().map(|text| prompt::shortened(&text, SUMMARY_TOKENS_MAX));
+        }
         let request = Request {
             instructions: Some(instructions),
             phase: Some(Label::Name(kind.map_or_else(|| phase.id().to_owned(), |kind| kind.as_str().to_owned()))),
@@ -53,7 +76,10 @@ impl Asking<'_> {
                 deliverable: phase.deliverable.clone(),
                 constraints: phase.constraints.clone(),
                 success_criteria: phase.success_criteria.clone(),
-                output: output.map(|output| output.as_str().to_owned()),
+                output: match turn::is_review(phase) {
+                    true => Some(REVIEW.to_owned()),
+                    false => output.map(|output| output.as_str().to_owned()),
+                },
                 schema,
                 destination: None,
             }),
@@ -106,7 +132,12 @@ impl Asking<'_> {
         let steps = |phases: &[baton_protocol::workflow::Phase]| -> Vec<Label> {
             phases.iter().map(|phase| Label::Name(phase.id().to_owned())).collect()
         };
-        let (before, after) = self.located.siblings.split_at(self.located.index);
+        // What runs at the same time is one step, between those around it.
+        let around =
+            self.located.is_branch().then(|| self.run.definition.locate(self.located.prefix.trim_end_matches('/')));
+        let around = around.flatten();
+        let located = around.as_ref().unwrap_or(self.located);
+        let (before, after) = located.siblings.split_at(located.index);
         Request {
             id: Some(self.id.to_string()),
             timestamp: Some(self.at.to_string()),
@@ -125,34 +156,61 @@ impl Asking<'_> {
         }
     }
 
-    /// What the phase before says.
+    /// What those before it have handed over, as far as a request has a place for it. The prompt has the rest.
     fn context(&self) -> Context {
         let feature = self.run.definition.inputs.get("feature").and_then(Value::as_str);
-        let feature = Some(feature.unwrap_or(self.run.definition.name()).to_owned());
-        // Who tries a phase again starts from what was known the first time.
-        let again = self.sender.filter(|sender| sender.step.phase == self.path && !sender.passed());
-        if let Some(context) = again.and_then(Tracked::asked).and_then(|request| request.context.clone()) {
-            return context;
+        let mut knows =
+            Context { feature: Some(feature.unwrap_or(self.run.definition.name()).to_owned()), ..Context::default() };
+        let several = self.givers.len() > 1;
+        let mut summaries = Vec::new();
+        for giver in &self.givers {
+            let said = giver.report().and_then(context).or(giver.answer()).unwrap_or_default();
+            match giver.step.role {
+                Role::Check | Role::Gate => {
+                    knows.facts.insert(giver.step.phase.clone(), Value::from(said));
+                }
+                _ if several => summaries.push(format!("{}: {said}", giver.step.phase)),
+                _ => summaries.push(said.to_owned()),
+            }
+            knows.handed_over.extend(self.handed_over(giver));
+            let Some(told) = &giver.told else { continue };
+            extend(&mut knows.artifacts, told.report.artifacts.iter().cloned());
+            extend(&mut knows.relevant_files, handover::paths(told));
+            // The agent's own output is part of what it handed over.
+            extend(&mut knows.artifacts, told.written.path.iter().map(|path| output_of(path, giver)));
+            if let Some(package) = told.package.as_ref().and_then(|package| package.context.as_ref()) {
+                extend(&mut knows.decisions, package.decisions.iter().cloned());
+                extend(&mut knows.open_questions, package.open_questions.iter().cloned());
+            }
         }
-        let mut facts = Map::new();
-        let mut speaker = self.sender;
-        // A check and a gate have little to say: what the agent before them said is what matters.
-        if let Some(sender) = self.sender.filter(|sender| matches!(sender.step.role, Role::Check | Role::Gate)) {
-            let said = sender.report().and_then(context).or(sender.answer());
-            facts.extend(said.map(|said| (sender.step.phase.clone(), Value::from(said))));
-            speaker = worker_before(self.run, sender).or(speaker);
-        }
-        let Some(report) = speaker.and_then(Tracked::report) else {
-            return Context { feature, facts, ..Context::default() };
+        summaries.retain(|said| !said.is_empty());
+        // A request need not carry what stands in files; the prompt has the rest.
+        let summary = (!summaries.is_empty()).then(|| summaries.join("\n"));
+        knows.summary = summary.map(|text| prompt::shortened(&text, GIVEN_TOKENS_MAX));
+        // The list of a large group stands in one file, which the prompt names.
+        knows.handed_over.truncate(HANDED_OVER_MAX);
+        knows
+    }
+
+    fn handed_over(&self, giver: &Tracked) -> Option<HandedOver> {
+        let told = giver.told.as_ref()?;
+        Some(HandedOver {
+            handoff: Some(giver.handoff.id.to_string()),
+            phase: Some(giver.step.phase.clone()),
+            agent: Some(giver.handoff.terms.to.clone()),
+            file: handover::file_of(self.run, giver),
+            sha256: Some(told.written.digest().0),
+        })
+    }
+
+    /// Returns the specification: what the phase or the run was given under that name, or else what somebody before named.
+    fn spec_path(&self, inputs: &Map<String, Value>) -> Option<String> {
+        let named = |inputs: &Map<String, Value>| {
+            ["spec_path", "spec"].iter().find_map(|name| inputs.get(*name)?.as_str().map(str::to_owned))
         };
-        Context {
-            summary: context(report).map(str::to_owned),
-            facts,
-            feature,
-            relevant_files: report.files_modified.clone(),
-            artifacts: report.artifacts.clone(),
-            ..Context::default()
-        }
+        let before = || self.givers.iter().find_map(|giver| handover::spec_path(giver.told.as_ref()?));
+        let asked = || self.givers.iter().find_map(|giver| giver.asked()?.context.as_ref()?.spec_path.clone());
+        named(inputs).or_else(|| named(&self.run.definition.inputs)).or_else(before).or_else(asked)
     }
 
     /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
@@ -233,15 +291,20 @@ fn is_word(text: &str) -> bool {
     text.len() <= 120 && !text.contains(char::is_whitespace) && !text.contains(char::is_control)
 }
 
-/// Returns the last handoff before another one, among the same phases, in which an agent or a group has worked.
-fn worker_before<'r>(run: &'r Run, before: &Tracked) -> Option<&'r Tracked> {
-    let earlier = run.handoffs().take_while(|tracked| tracked.handoff.id != before.handoff.id);
-    let beside = |tracked: &&Tracked| {
-        matches!(tracked.step.role, Role::Work | Role::Group)
-            && tracked.step.within == before.step.within
-            && tracked.report().is_some()
-    };
-    earlier.filter(beside).last()
+/// Adds what is not there yet.
+fn extend<T: PartialEq>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+/// The file that an agent's report stands in, as an artifact.
+fn output_of(path: &str, giver: &Tracked) -> Artifact {
+    let description = Some(format!("what {} handed over in {}", giver.handoff.terms.to, giver.step.phase));
+    let fields = ArtifactFields { path: Some(path.to_owned()), r#type: Some("doc".to_owned()), description, id: None };
+    Artifact { fields, bare: false }
 }
 
 /// Returns who speaks when a handoff is followed by another.
@@ -268,6 +331,30 @@ pub(super) fn dialect_of(agent: &Agent) -> &str {
 pub(crate) fn write(dialect: &str, request: Request) -> Written {
     let wanted = Dialect::parse(dialect).filter(|dialect| dialect.has(Kind::Request)).unwrap_or(Dialect::Native);
     written(wanted, Document::Request(Box::new(request)))
+}
+
+/// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
+/// would be an empty one to whoever gets it.
+pub fn fits(written: &Written) -> Result<(), String> {
+    let bytes = written.text.len();
+    if bytes > read::BYTES_MAX {
+        let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
+        return Err(format!(
+            "it would have {mib:.1} MiB, and a document may have {most} MiB; pass on the path of a file instead of its text"
+        ));
+    }
+    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
+    let reading = baton_protocol::read(written.text.as_bytes(), hints);
+    match reading.document {
+        Some(_) => Ok(()),
+        None => {
+            let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
+            Err(format!(
+                "{}; pass on the path of a file instead",
+                why.unwrap_or_else(|| "it cannot be read".to_owned())
+            ))
+        }
+    }
 }
 
 /// Writes a report of the orchestrator itself.

@@ -1,10 +1,11 @@
 //! What follows from how a phase ended.
 
-use baton_protocol::model::Report;
 use baton_protocol::model::terms::Outcome;
+use baton_protocol::model::{Findings, Report};
 use baton_protocol::wire::same_word;
+use baton_protocol::workflow::Phase;
 
-use super::values::names;
+use super::values::{context, names};
 use super::{complete, enter, gates, stop};
 use crate::answer::{self, Opinion};
 use crate::definition::Located;
@@ -140,31 +141,30 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
     let phase = located.phase();
     match (&tracked.handoff.state, tracked.report()) {
         (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
-        (State::Completed { .. }, Some(report)) if !answer::passes(report) => not_good(run, tracked, &located, report),
-        // Nothing goes on without a report of what was done.
-        (State::Completed { .. }, None) if tracked.step.role == Role::Work => {
-            Ok(ask(run, tracked, &located, &format!("{} ended without a report", phase.id())))
+        (State::Completed { .. }, Some(report)) if opinion_in(phase, report) != Opinion::Good => {
+            not_good(run, tracked, &located, report)
         }
-        (State::Completed { .. }, report) => {
-            if let Some(report) = report
-                && let Some(decided) = by_row(run, tracked, &located, report)
-            {
-                return Ok(decided);
-            }
-            onward(run, &located, report)
+        // Nothing goes on without a report of what was done that can be read.
+        (State::Completed { .. }, None) => {
+            Ok(ask(tracked, &located, &format!("{} ended without a report that can be read", phase.id())))
         }
+        (State::Completed { .. }, Some(report)) => match by_row(tracked, &located, report) {
+            Some(decided) => Ok(decided),
+            None => onward(run, &located, Some(report)),
+        },
+        (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(run, tracked, &located, report)),
         (_, _) => {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
             let about = about_failure(tracked);
-            failed(run, tracked, &located, &why, note(about, tracked, &what))
+            Ok(failed(run, tracked, &located, &why, note(about, tracked, &what)))
         }
     }
 }
 
 /// Follows a row of the workflow about complete reports, where there is one.
-fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Option<Decided> {
+fn by_row(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Option<Decided> {
     let workflow = &located.definition.workflow;
     let agent = located.phase().agent.as_deref()?;
     let outcome = report.outcome.unwrap_or(Outcome::Complete);
@@ -176,7 +176,7 @@ fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) 
         }
         // Work that is done cannot be delegated, and a phase elsewhere cannot be reached from here.
         (Row::Workflow(_), Target::Human | Target::Agent(_) | Target::Phase(_)) => {
-            Some(ask(run, tracked, located, &routed.why))
+            Some(ask(tracked, located, &routed.why))
         }
         (Row::Default(_) | Row::Fallback, _) => None,
     }
@@ -184,25 +184,79 @@ fn by_row(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) 
 
 /// What came out is not good: it goes back to whoever can change it.
 fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
-    if let Some(decided) = by_row(run, tracked, located, report) {
+    if let Some(decided) = by_row(tracked, located, report) {
         return Ok(decided);
     }
-    if answer::opinion(report) == Opinion::Unclear {
-        let (agent, verdict) = (&tracked.handoff.terms.to, report.verdict.as_deref().unwrap_or_default());
-        let why = format!("{agent} says {verdict}, which is neither for nor against it");
-        return Ok(ask(run, tracked, located, &why));
+    if opinion_in(located.phase(), report) == Opinion::Unclear {
+        let agent = &tracked.handoff.terms.to;
+        let why = match &report.verdict {
+            Some(verdict) => format!("{agent} says {verdict}, which is neither for nor against it"),
+            None => format!("{agent} gives no verdict"),
+        };
+        return Ok(ask(tracked, located, &why));
     }
     let why = match (&report.verdict, tracked.step.role) {
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
         (None, Role::Check) => format!("the check {} failed", located.phase().id()),
         (None, _) => format!("{} did not pass", located.phase().id()),
     };
-    failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)))
+    Ok(failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report))))
+}
+
+/// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
+/// no yes either.
+fn opinion_in(phase: &Phase, report: &Report) -> Opinion {
+    let silent =
+        report.verdict.is_none() && !matches!(report.findings, Some(Findings::Validate(_) | Findings::Parallel(_)));
+    match answer::opinion(report) {
+        Opinion::Good if silent && !report.issues.is_empty() && (is_review(phase) || phase.on_failure.is_some()) => {
+            Opinion::Bad
+        }
+        Opinion::Good if silent && is_review(phase) => Opinion::Unclear,
+        opinion => opinion,
+    }
+}
+
+/// Says whether a phase judges somebody else's work and must say how.
+pub(crate) fn is_review(phase: &Phase) -> bool {
+    phase.kind.as_deref().is_some_and(|kind| same_word(kind, "review"))
+}
+
+/// Says whether a phase finds out whether work is good, by its kind or by what it reports.
+fn validates(phase: &Phase, report: &Report) -> bool {
+    let kind = phase.kind.as_deref().unwrap_or(phase.id());
+    is_review(phase) || same_word(kind, "validate") || matches!(report.findings, Some(Findings::Validate(_)))
+}
+
+/// Says whether the agent itself has said that it must not go on.
+fn is_stopped(tracked: &Tracked) -> bool {
+    tracked.handoff.last_failure.as_ref().is_some_and(|failure| failure.code == Code::stopped())
+}
+
+/// An agent says that it must not go on. What validates goes back to whoever wrote it; inside a group it has failed; and
+/// otherwise a person decides.
+fn stopped(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided {
+    let why = format!("{} says STOP", tracked.handoff.terms.to);
+    let inside = located.group.is_some();
+    let validates = validates(located.phase(), report);
+    if validates && (located.phase().on_failure.is_some() || worker_before(located).is_some()) {
+        return failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)));
+    }
+    if inside {
+        return decided(Turn::Stop, "stop", &why);
+    }
+    let choices = vec![
+        ("stop", "stop the run"),
+        ("continue", "go on anyway"),
+        ("retry", "send it back to the agent, with a note"),
+    ];
+    let said = context(report).map(|said| format!("{why}: {said}"));
+    decided(Turn::Person { question: said.unwrap_or_else(|| why.clone()), choices }, HUMAN, &why)
 }
 
 /// A person decides what follows.
-fn ask(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
-    let again = match tracked.step.role != Role::Work && worker_before(run, located).is_some() {
+fn ask(tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
+    let again = match tracked.step.role != Role::Work && worker_before(located).is_some() {
         true => ("back", "send it back to the agent before"),
         false => ("retry", "try the phase again"),
     };
@@ -211,23 +265,26 @@ fn ask(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str) -> Decide
 }
 
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
-fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Result<Decided, String> {
+fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Decided {
     let phase = located.phase();
-    let person = || ask(run, tracked, located, why);
-    Ok(match phase.on_failure.as_deref() {
+    let person = || ask(tracked, located, why);
+    match phase.on_failure.as_deref() {
         Some(word) if same_word(word, "stop") => decided(Turn::Stop, "stop", why),
         Some(word) if same_word(word, "gate") => person(),
         Some(name) => go(located, name, why, vec![note]),
         None if is_branch(run, tracked) => decided(Turn::Stop, "stop", why),
-        None if tracked.step.role == Role::Work && !matches!(tracked.handoff.state, State::Completed { .. }) => {
+        None if tracked.step.role == Role::Work
+            && !matches!(tracked.handoff.state, State::Completed { .. })
+            && !is_stopped(tracked) =>
+        {
             person()
         }
-        None => match worker_before(run, located) {
+        None => match worker_before(located) {
             Some(index) => go(located, located.siblings[index].id(), why, vec![note]),
             None if tracked.step.role == Role::Gate => decided(Turn::Stop, "stop", why),
             None => person(),
         },
-    })
+    }
 }
 
 /// Says whether it is one of several that run at the same time, and are judged together.
@@ -237,13 +294,16 @@ fn is_branch(run: &Run, tracked: &Tracked) -> bool {
     group.is_some_and(|located| !located.phase().parallel.is_empty())
 }
 
-/// Finds the nearest phase before it in which an agent works.
-fn worker_before(run: &Run, located: &Located<'_>) -> Option<usize> {
+/// Finds the nearest phase before it that writes, or else in which an agent works.
+fn worker_before(located: &Located<'_>) -> Option<usize> {
     // What runs at the same time is not before it.
-    if is_single(run, located) {
+    if located.is_branch() {
         return None;
     }
-    located.siblings[..located.index].iter().rposition(|phase| phase.agent.is_some())
+    let before = &located.siblings[..located.index];
+    let writes =
+        |phase: &Phase| phase.agent.is_some() && phase.kind.as_deref().is_some_and(|kind| same_word(kind, "write"));
+    before.iter().rposition(writes).or_else(|| before.iter().rposition(|phase| phase.agent.is_some()))
 }
 
 fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Decided, String> {
@@ -275,14 +335,14 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     notes.extend(
         about
             .report()
-            .filter(|report| !answer::passes(report))
+            .filter(|report| !answer::passes(report) && !is_stopped(about))
             .map(|report| note(About::Feedback, about, &told(report))),
     );
     notes.extend(said.map(|text| Note { about: About::Feedback, from: by.to_owned(), text }));
     let why = format!("{by} chose {answer}");
     Ok(match answer {
         word if same_word(word, "retry") => go(&located, located.phase().id(), &why, notes),
-        word if same_word(word, "back") => match worker_before(run, &located) {
+        word if same_word(word, "back") => match worker_before(&located) {
             Some(index) => go(&located, located.siblings[index].id(), &why, notes),
             None => go(&located, located.phase().id(), &why, notes),
         },
@@ -319,7 +379,7 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
     let mut next = match phase.next.as_deref() {
         Some(word) if same_word(word, "end") => None,
         Some(name) => located.siblings.iter().position(|phase| phase.id() == name),
-        None if is_single(run, located) => None,
+        None if located.is_branch() => None,
         None => Some(located.index + 1),
     };
     let mut skipped = Vec::new();
@@ -344,13 +404,6 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
     Ok(decided)
 }
 
-/// Phases that run at the same time have no order among each other.
-fn is_single(run: &Run, located: &Located<'_>) -> bool {
-    let group = located.prefix.trim_end_matches('/');
-    let parent = run.definition.locate(group);
-    parent.is_some_and(|parent| std::ptr::eq(parent.phase().parallel.as_slice(), located.siblings))
-}
-
 /// What the agent advised, where it is not followed.
 fn advice(report: Option<&Report>, agent: Option<&str>) -> Option<String> {
     let advised = report?.next_agent()?;
@@ -370,7 +423,7 @@ fn decided(turn: Turn, to: &str, why: &str) -> Decided {
 
 /// What a report says to whoever must do it again.
 fn told(report: &Report) -> String {
-    let context = super::values::context(report).map(str::to_owned);
+    let context = context(report).map(str::to_owned);
     let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
     let found = report.findings.as_ref().map(|findings| {
         use baton_protocol::wire::Wire as _;

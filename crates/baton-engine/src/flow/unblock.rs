@@ -1,8 +1,8 @@
 //! Blocked agents: somebody else does what they need, and its return lets them go on.
 
-use baton_protocol::model::request::{Context, Expectations, OpenQuestion};
+use baton_protocol::model::Request;
+use baton_protocol::model::request::{Context, OpenQuestion, Party};
 use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
-use baton_protocol::model::{Report, Request};
 
 use super::enter::{agent_named, agree, aside, policy};
 use super::gates;
@@ -11,6 +11,7 @@ use super::requests::{dialect_of, party, write};
 use super::values::context;
 use crate::draft::Draft;
 use crate::handoff::{State, Terms};
+use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Route};
 use crate::route::{Target, route};
@@ -111,74 +112,97 @@ fn plain(reason: &str) -> &str {
 
 /// What is asked of the one who helps.
 fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
-    let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
+    let generic = || format!("What {agent} needs to go on, with the reasons");
+    let mut expected = package(blocked).and_then(|package| package.expectations.clone()).unwrap_or_default();
+    expected.deliverable = expected.deliverable.or_else(|| Some(generic()));
     Request {
         timestamp: Some(at.to_owned()),
         kind: Some(HandoffKind::Delegation),
         from: party(agent),
-        to: party(to),
+        to: Some(Party { agent: Some(to.to_owned()), reason: why(blocked), ..Party::default() }),
         // What the agent says is data: it stands in the context, where it is fenced.
         instructions: Some(format!(
             "{agent} is blocked in the phase {} ({}). Resolve what it asks for.",
             blocked.step.phase,
             plain(reason)
         )),
-        context: Some(told(report)),
-        expectations: Some(Expectations {
-            deliverable: Some(format!("What {agent} needs to go on, with the reasons")),
-            ..Expectations::default()
-        }),
+        context: Some(told(blocked)),
+        expectations: Some(expected),
         ..Request::default()
     }
 }
 
 /// What a person is asked.
 fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
-    let report = blocked.report();
     let agent = &blocked.handoff.terms.to;
-    let mut context_of = told(report);
+    let mut context_of = told(blocked);
     let blocked_by = format!("{agent} is blocked in the phase {}: {}", blocked.step.phase, plain(reason));
     let said = context_of.summary.take().map(|said| format!("\n{said}"));
     context_of.summary = Some(format!("{blocked_by}.{}", said.unwrap_or_default()));
     if context_of.open_questions.is_empty() {
-        let question = report.and_then(context).map(str::to_owned);
+        let question = blocked.report().and_then(context).map(str::to_owned);
         let open =
             |question| OpenQuestion { question: Some(question), priority: Some(QuestionPriority::High), context: None };
         context_of.open_questions = question.into_iter().map(open).collect();
     }
+    let mut expected = package(blocked).and_then(|package| package.expectations.clone()).unwrap_or_default();
+    expected.deliverable = expected.deliverable.or_else(|| Some(format!("An answer with which {agent} can go on")));
     Request {
         timestamp: Some(at.to_owned()),
         kind: Some(HandoffKind::Escalation),
         from: party(agent),
-        to: party(HUMAN),
+        to: Some(Party { agent: Some(HUMAN.to_owned()), reason: why(blocked), ..Party::default() }),
         instructions: Some(blocked_by),
         context: Some(context_of),
-        expectations: Some(Expectations {
-            deliverable: Some(format!("An answer with which {agent} can go on")),
-            ..Expectations::default()
-        }),
+        expectations: Some(expected),
         ..Request::default()
     }
 }
 
+fn package(blocked: &Tracked) -> Option<&Request> {
+    blocked.told.as_ref()?.package.as_deref()
+}
+
+/// Why the agent asks this one.
+fn why(blocked: &Tracked) -> Option<String> {
+    package(blocked)?.to.as_ref()?.reason.clone()
+}
+
 /// What the blocked agent said, with its partial work.
-fn told(report: Option<&Report>) -> Context {
-    let Some(report) = report else { return Context::default() };
-    let question =
-        |text: Option<String>| OpenQuestion { question: text, priority: Some(QuestionPriority::High), context: None };
-    let blockers = report.blockers.iter().map(|blocker| question(blocker.description.clone()));
-    let questions = report.questions.iter().map(|asked| question(asked.fields.question.clone()));
+fn told(blocked: &Tracked) -> Context {
+    let Some(said) = &blocked.told else { return Context::default() };
+    let report = &said.report;
+    let question = |text: Option<String>, context: Option<String>| OpenQuestion {
+        question: text,
+        priority: Some(QuestionPriority::High),
+        context,
+    };
+    let blockers = report.blockers.iter().map(|blocker| {
+        let kind = blocker.r#type.as_ref().map(|kind| format!("{kind}: ")).unwrap_or_default();
+        let text = blocker.description.as_ref().map(|text| format!("{kind}{text}"));
+        question(text, blocker.resolution.as_ref().map(|solved| format!("would be solved by: {solved}")))
+    });
+    let asked =
+        report.questions.iter().map(|asked| question(asked.fields.question.clone(), asked.fields.impact.clone()));
+    let given = package(blocked).and_then(|package| package.context.as_ref());
+    let open: Vec<OpenQuestion> = match given.map(|given| &given.open_questions) {
+        Some(open) if !open.is_empty() => open.clone(),
+        _ => blockers.chain(asked).collect(),
+    };
     let attempted: Vec<String> = report.attempted.iter().map(|tried| format!("- {tried}")).collect();
-    let summary = match (context(report), attempted.is_empty()) {
-        (text, true) => text.map(str::to_owned),
-        (text, false) => Some(format!("{}\nTried so far:\n{}", text.unwrap_or_default(), attempted.join("\n"))),
+    let text = given.and_then(|given| given.summary.as_deref()).or_else(|| context(report));
+    let summary = match attempted.is_empty() {
+        true => text.map(str::to_owned),
+        false => Some(format!("{}\nTried so far:\n{}", text.unwrap_or_default(), attempted.join("\n"))),
     };
     Context {
         summary,
-        relevant_files: report.files_modified.clone(),
+        relevant_files: handover::paths(said),
+        decisions: given.map(|given| given.decisions.clone()).unwrap_or_default(),
         artifacts: report.artifacts.clone(),
-        open_questions: blockers.chain(questions).collect(),
+        open_questions: open,
+        spec_path: blocked.asked().and_then(|request| request.context.as_ref()?.spec_path.clone()),
         ..Context::default()
     }
 }

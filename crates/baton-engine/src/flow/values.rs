@@ -37,7 +37,8 @@ pub fn names(run: &Run, path: &str) -> Value {
         } else if phase.foreach.is_some() {
             let key = segments.next().unwrap_or_default();
             prefix = format!("{prefix}{key}/");
-            let item = group.map(Items::of).and_then(|items| items.value(key)).unwrap_or(Value::Null);
+            let items = group.and_then(|group| Items::of(group).ok());
+            let item = items.and_then(|items| items.value(key)).unwrap_or(Value::Null);
             scope.items.insert(phase.r#as.clone().unwrap_or_else(|| "item".to_owned()), item);
             siblings = &phase.phases;
         } else {
@@ -47,7 +48,9 @@ pub fn names(run: &Run, path: &str) -> Value {
     let mut names = scope.items;
     names.insert("inputs".to_owned(), Value::Object(scope.inputs));
     names.insert("phases".to_owned(), Value::Object(phases));
-    names.insert("run".to_owned(), json!({ "id": run.id.as_str(), "workflow": scope.definition.name() }));
+    let started_at = run.started_at.strftime("%Y-%m-%d-%H%M%S").to_string();
+    let about = json!({ "id": run.id.as_str(), "workflow": scope.definition.name(), "started_at": started_at });
+    names.insert("run".to_owned(), about);
     Value::Object(names)
 }
 
@@ -94,6 +97,6 @@ pub fn result(tracked: &Tracked) -> Value {
 }
 
 /// Returns what a report tells the next agent.
-pub(super) fn context(report: &Report) -> Option<&str> {
+pub(crate) fn context(report: &Report) -> Option<&str> {
     report.next_context().or(report.summary.as_deref()).filter(|text| !text.trim().is_empty())
 }

@@ -19,6 +19,9 @@ pub struct Claim {
     /// Whether the driver of the run claims it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub driver: bool,
+    /// What did not fit into the prompt, and the files that have it instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
 }
 
 impl Claim {
@@ -132,8 +135,13 @@ mod tests {
 
     #[test]
     fn lease_has_a_limit() {
-        let claim =
-            Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: u64::MAX, prompt_tokens: None, driver: false });
+        let claim = Command::Claim(Claim {
+            claimant: "w".to_owned(),
+            lease_ms: u64::MAX,
+            prompt_tokens: None,
+            driver: false,
+            moved: Vec::new(),
+        });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
     }
@@ -144,7 +152,13 @@ mod tests {
             let mut pending = sample::handoff(StateName::Pending);
             pending.terms.step = Some(sample::step(role));
             assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun), "{role:?}");
-            let driver = Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: true };
+            let driver = Claim {
+                claimant: "w".to_owned(),
+                lease_ms: 60_000,
+                prompt_tokens: None,
+                driver: true,
+                moved: Vec::new(),
+            };
             assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");
         }
     }

@@ -21,6 +21,9 @@ pub struct Fail {
     /// A random number between 0 and 1, for the jitter of the policy.
     #[serde(serialize_with = "finite")]
     pub dice: f64,
+    /// Files that had changed since the attempt began, as far as somebody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 impl Fail {
@@ -99,7 +102,8 @@ mod tests {
     fn permanent_failure_is_not_tried_again() {
         let claimed = sample::handoff(StateName::Claimed);
         let failure = Failure::new(Code::schema_validation_failed(), "no name");
-        let fail = Command::Fail(Fail { fence: claimed.fence, failure, document: None, dice: 0.0 });
+        let fail =
+            Command::Fail(Fail { fence: claimed.fence, failure, document: None, dice: 0.0, changed: Vec::new() });
         assert_eq!(apply(&claimed, fail, sample::time(30)).expect("held").handoff.state.name(), StateName::Failed);
     }
 

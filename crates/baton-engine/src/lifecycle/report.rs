@@ -20,6 +20,9 @@ pub struct Report {
     /// How many tokens the attempt used, where somebody has counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
+    /// Files that had changed since the attempt began, as far as somebody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 /// How an attempt ended that did not fail.

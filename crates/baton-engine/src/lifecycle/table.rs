@@ -120,11 +120,17 @@ pub(crate) mod sample {
     }
 
     fn written(text: &str) -> Written {
-        Written { dialect: "native".to_owned(), text: text.to_owned() }
+        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
     }
 
     pub(crate) fn claim() -> Command {
-        Command::Claim(Claim { claimant: "w".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false })
+        Command::Claim(Claim {
+            claimant: "w".to_owned(),
+            lease_ms: 60_000,
+            prompt_tokens: None,
+            driver: false,
+            moved: Vec::new(),
+        })
     }
 
     pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
@@ -140,11 +146,17 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
-        Command::Report(Report { fence, ending: Ending::Complete, document: written(text), tokens_used: None })
+        Command::Report(Report {
+            fence,
+            ending: Ending::Complete,
+            document: written(text),
+            tokens_used: None,
+            changed: Vec::new(),
+        })
     }
 
     fn ending(fence: u64, ending: Ending) -> Command {
-        Command::Report(Report { fence, ending, document: written("done"), tokens_used: None })
+        Command::Report(Report { fence, ending, document: written("done"), tokens_used: None, changed: Vec::new() })
     }
 
     pub(crate) fn fail(fence: u64) -> Command {
@@ -152,7 +164,7 @@ pub(crate) mod sample {
     }
 
     fn failing(fence: u64, code: Code) -> Command {
-        Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0 })
+        Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0, changed: Vec::new() })
     }
 
     pub(crate) fn cancel() -> Command {
@@ -165,7 +177,7 @@ pub(crate) mod sample {
 
     #[cfg(test)]
     pub(crate) fn step(role: crate::step::Role) -> crate::step::Step {
-        crate::step::Step { role, phase: "build".to_owned(), visit: 1, within: None, about: None }
+        crate::step::Step { role, phase: "build".to_owned(), visit: 1, within: None, about: None, after: None }
     }
 
     pub(crate) fn route() -> Command {

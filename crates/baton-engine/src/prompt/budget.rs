@@ -6,18 +6,22 @@ use baton_protocol::tokens;
 use super::page::{Cuts, Page};
 use super::{Fault, Prompt, measure};
 
+/// What a prompt has at most where nobody says more. What others wrote beyond that stands in files.
+const USUAL_TOKENS_MAX: usize = 20_000;
+
 /// Prints a page within a budget.
-pub(super) fn fit(page: &Page<'_>, budget: Option<u64>) -> Result<Prompt, Fault> {
+pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, Fault> {
     let whole = page.print(&Cuts::default())?;
     let tokens = measure::count(&whole);
-    let budget = budget.map_or(usize::MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
+    let budget = asked.map_or(USUAL_TOKENS_MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
     if tokens <= budget {
         return Ok(Prompt { text: whole, tokens, shortened: Vec::new() });
     }
     let cuts = enough(page, budget)?;
     let text = page.print(&cuts)?;
     let tokens = measure::count(&text);
-    match tokens <= budget {
+    // A long task is the author's business, unless the author has said how long it may be.
+    match tokens <= budget || asked.is_none() {
         true => Ok(Prompt { shortened: page.shortened(&cuts, &text), text, tokens }),
         false => Err(Fault::OverBudget { tokens, budget }),
     }

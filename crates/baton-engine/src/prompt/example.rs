@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
             outcome: Some(Outcome::Complete),
             feature_directory: Some(directory.to_owned()),
             summary: Some(self.summary()),
-            skills_invoked: self.briefing.mandatory_skills.to_vec(),
+            skills_invoked: self.briefing.mandatory_skills.iter().map(|skill| skill.name.clone()).collect(),
             source_files_verified: vec!["src/rows.rs:10-42".to_owned()],
             files_modified: vec!["src/rows.rs".to_owned()],
             artifacts: vec![Artifact::bare(self.path.clone())],

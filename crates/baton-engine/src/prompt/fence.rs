@@ -76,10 +76,11 @@ fn is_hidden(character: char) -> bool {
 }
 
 /// What the mark of a cut costs. A text that would not become shorter is left whole.
-const MARK_TOKENS: usize = 16;
+pub(super) const MARK_TOKENS: usize = 16;
 
-/// Cuts a text to a number of tokens, with a visible mark; `None` if it has not much more than that.
-pub(super) fn cut(text: &str, tokens_max: usize) -> Option<String> {
+/// Cuts a text to a number of tokens, with a visible mark that names the file with all of it; `None` if it has not much
+/// more than that.
+pub(super) fn cut(text: &str, tokens_max: usize, file: Option<&str>) -> Option<String> {
     tokens::over_budget(text, tokens_max.saturating_add(MARK_TOKENS))?;
     // A token of usual text has about four bytes; there is no need to count much more than that.
     let mut end = text.floor_char_boundary(tokens_max.saturating_mul(8).min(text.len()));
@@ -90,5 +91,6 @@ pub(super) fn cut(text: &str, tokens_max: usize) -> Option<String> {
     let left_out = text.len() - end;
     let kept = text[..end].trim_end();
     let gap = if kept.is_empty() { "" } else { "\n" };
-    Some(format!("{kept}{gap}[cut by Baton to fit the budget: {left_out} more bytes]"))
+    let file = file.map(|file| format!("; all of it: {file}")).unwrap_or_default();
+    Some(format!("{kept}{gap}[cut by Baton to fit the budget: {left_out} more bytes{file}]"))
 }

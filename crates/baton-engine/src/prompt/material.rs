@@ -1,12 +1,12 @@
 //! What others wrote: the pieces of a prompt that are fenced, and that are cut first when it is too long.
 
-use baton_protocol::model::Artifact;
-use baton_protocol::model::request::{Context, DecisionMade, OpenQuestion};
+use baton_protocol::model::request::Context;
 use serde_json::Value;
 
 use super::Briefing;
 use super::fence::Fence;
 use crate::handoff::{About, Note};
+use crate::handover::{Handover, artifact, decision, question};
 
 /// A clean text of somebody else, with its origin.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub(super) struct Piece {
     pub(super) label: String,
     /// What it says.
     pub(super) text: String,
+    /// The file that has all of it.
+    pub(super) file: Option<String>,
 }
 
 /// What was said since the work was asked for.
@@ -32,26 +34,60 @@ pub(super) struct Said {
 /// Everything in a prompt that others wrote.
 #[derive(Debug, Clone)]
 pub(super) struct Material {
+    /// What was handed over, and what else the request says.
     pub(super) context: Vec<Piece>,
+    /// What the request says, member by member, for templates that want it so.
+    pub(super) members: Vec<Piece>,
+    /// What happened earlier.
+    pub(super) index: Option<Piece>,
+    /// What the agent itself has said before.
+    pub(super) memory: Option<Piece>,
     pub(super) notes: Vec<Said>,
     pub(super) failure: Option<Piece>,
 }
 
+/// Where an agent finds what was cut from its request, and from its notes.
+const REQUEST: &str = "the file named by BATON_REQUEST_FILE";
+const NOTES: &str = "the file named by BATON_NOTES_FILE";
+
 impl Material {
     pub(super) fn of(briefing: &Briefing<'_>, fence: Fence<'_>) -> Self {
+        let members = members(briefing, fence);
+        let mut context: Vec<Piece> =
+            briefing.handovers.iter().filter_map(|handover| handed(handover, "handover", fence)).collect();
+        // What was handed over says more than the members of the request that were made of it.
+        let beside = |piece: &&Piece| context.is_empty() || matches!(piece.name, "subject" | "facts" | "input");
+        let beside: Vec<Piece> = members.iter().filter(beside).cloned().collect();
+        context.extend(beside);
+        let index = |text: &str| Piece {
+            name: "index",
+            label: "earlier in this run".to_owned(),
+            text: fence.clean(text.trim_end()),
+            file: None,
+        };
         Material {
-            context: context(briefing, fence),
+            context,
+            members,
+            index: briefing.index.map(index),
+            memory: briefing.memory.and_then(|memory| handed(memory, "memory", fence)),
             notes: briefing.notes.iter().map(|note| said(note, fence)).collect(),
             failure: briefing.last_failure.map(|failure| Piece {
                 name: "failure",
                 label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
                 text: fence.clean(&failure.message),
+                file: Some(NOTES.to_owned()),
             }),
         }
     }
 }
 
-fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
+fn handed(handover: &Handover, name: &'static str, fence: Fence<'_>) -> Option<Piece> {
+    let text = fence.clean(handover.text.trim_end());
+    let file = handover.file.as_deref().map(|file| fence.clean(file));
+    (!text.is_empty()).then(|| Piece { name, label: fence.origin(&handover.label), text, file })
+}
+
+fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     let request = briefing.request;
     let sender = request.from.as_ref().and_then(|from| from.agent.as_deref());
     let writer = sender.map_or_else(|| "an earlier phase".to_owned(), |agent| fence.origin(agent));
@@ -61,7 +97,8 @@ fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     let by = |title: &str| format!("{title}, from {writer}");
     let texts = [
         ("summary", by("summary"), context.summary.clone()),
-        ("files", by("subject and files"), files(context)),
+        ("subject", "subject".to_owned(), subject(context, briefing.workflow)),
+        ("files", by("files"), listed(&context.relevant_files, Clone::clone)),
         ("artifacts", by("artifacts"), listed(&context.artifacts, artifact)),
         ("decisions", by("decisions"), listed(&context.decisions, decision)),
         ("questions", by("open questions"), listed(&context.open_questions, question)),
@@ -74,7 +111,7 @@ fn context(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     ];
     let piece = |(name, label, text): (&'static str, String, Option<String>)| {
         let text = fence.clean(text?.trim_end());
-        (!text.is_empty()).then_some(Piece { name, label, text })
+        (!text.is_empty()).then(|| Piece { name, label, text, file: Some(REQUEST.to_owned()) })
     };
     texts.into_iter().filter_map(piece).collect()
 }
@@ -101,40 +138,27 @@ fn said(note: &Note, fence: Fence<'_>) -> Said {
         About::Question => ("question", "question", format!("{from} asks about your work. Answer it in your report:")),
         About::Requeued => ("requeued", "remark", format!("{from} gave the work to you again and remarks:")),
     };
-    let piece = Piece { name: about, label: format!("{title}, from {from}"), text: fence.clean(note.text.trim_end()) };
+    let piece = Piece {
+        name: about,
+        label: format!("{title}, from {from}"),
+        text: fence.clean(note.text.trim_end()),
+        file: Some(NOTES.to_owned()),
+    };
     Said { about, from, meaning, piece }
 }
 
-fn files(context: &Context) -> Option<String> {
+/// What the run is about, unless that is the name of the workflow alone.
+fn subject(context: &Context, workflow: &str) -> Option<String> {
     let mut lines = Vec::new();
-    lines.extend(context.feature.as_ref().map(|feature| format!("feature: {feature}")));
+    let feature = context.feature.as_deref().filter(|feature| *feature != workflow);
+    lines.extend(feature.map(|feature| format!("feature: {feature}")));
     lines.extend(context.spec_path.as_ref().map(|path| format!("specification: {path}")));
-    lines.extend(context.relevant_files.iter().map(|path| format!("- {path}")));
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn listed<T>(items: &[T], line: fn(&T) -> String) -> Option<String> {
     let lines: Vec<String> = items.iter().map(|item| format!("- {}", line(item))).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-fn artifact(artifact: &Artifact) -> String {
-    let fields = &artifact.fields;
-    let kind = fields.r#type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
-    let description = fields.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-    format!("{}{kind}{description}", artifact.path())
-}
-
-fn decision(made: &DecisionMade) -> String {
-    let id = made.id.as_ref().map(|id| format!("{id}: ")).unwrap_or_default();
-    let rationale = made.rationale.as_ref().map(|why| format!(" (because: {why})")).unwrap_or_default();
-    format!("{id}{}{rationale}", made.decision.as_deref().unwrap_or_default())
-}
-
-fn question(open: &OpenQuestion) -> String {
-    let priority = open.priority.map(|priority| format!(" [{}]", priority.as_str())).unwrap_or_default();
-    let context = open.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
-    format!("{}{priority}{context}", open.question.as_deref().unwrap_or_default())
 }
 
 /// Writes a value as JSON; a single text as it is.

@@ -101,8 +101,8 @@ impl<'a> Page<'a> {
     }
 
     fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        let Material { context, notes, failure } = &self.material;
-        context.iter().chain(notes.iter().map(|said| &said.piece)).chain(failure)
+        let Material { context, members: _, index, memory, notes, failure } = &self.material;
+        context.iter().chain(index).chain(memory).chain(notes.iter().map(|said| &said.piece)).chain(failure)
     }
 
     /// Renders the template.
@@ -123,22 +123,23 @@ impl<'a> Page<'a> {
     /// Names what the cuts took away from the text.
     pub(super) fn shortened(&self, cuts: &Cuts, text: &str) -> Vec<String> {
         let dropped = self.material.notes.iter().take(cuts.notes_dropped);
-        let mut names: Vec<String> = dropped.map(|said| format!("left out: {}", said.piece.label)).collect();
+        let mut names: Vec<String> = dropped.map(|said| gone("left out", &said.piece)).collect();
         let notes = self.material.notes.iter().skip(cuts.notes_dropped).map(|said| &said.piece);
-        let limited = (self.material.context.iter().map(|piece| (piece, cuts.context_tokens)))
+        let Material { context, index, memory, .. } = &self.material;
+        let limited = (context.iter().chain(index).chain(memory).map(|piece| (piece, cuts.context_tokens)))
             .chain(notes.chain(&self.material.failure).map(|piece| (piece, cuts.said_tokens)));
         for (piece, limit) in limited {
-            let is_cut = limit.is_some_and(|limit| fence::cut(&piece.text, limit).is_some());
+            let is_cut = limit.is_some_and(|limit| fence::cut(&piece.text, limit, None).is_some());
             // A template may have no place for a piece.
             if is_cut && text.contains(&self.fenced(piece, limit)) {
-                names.push(format!("cut: {}", piece.label));
+                names.push(gone("cut", piece));
             }
         }
         names
     }
 
     fn fenced(&self, piece: &Piece, limit: Option<usize>) -> String {
-        let shorter = limit.and_then(|limit| fence::cut(&piece.text, limit));
+        let shorter = limit.and_then(|limit| fence::cut(&piece.text, limit, piece.file.as_deref()));
         self.fence.around(&piece.label, shorter.as_deref().unwrap_or(&piece.text))
     }
 
@@ -147,10 +148,13 @@ impl<'a> Page<'a> {
         let briefing = self.briefing;
         let request = briefing.request;
         let expected = request.expectations.as_ref().unwrap_or(&NOTHING_EXPECTED);
-        let pieces: Vec<(&str, String)> =
-            self.material.context.iter().map(|piece| (piece.name, self.fenced(piece, cuts.context_tokens))).collect();
-        let named =
-            |name: &str| pieces.iter().find(|(own, _)| *own == name).map(|(_, text)| text.clone()).unwrap_or_default();
+        let shown = |piece: &Piece| self.fenced(piece, cuts.context_tokens);
+        let named = |name: &str| {
+            let member = self.material.members.iter().find(|piece| piece.name == name);
+            member.map(shown).unwrap_or_default()
+        };
+        let joined = |pieces: &[&Piece]| pieces.iter().map(|piece| shown(piece)).collect::<Vec<_>>().join("\n\n");
+        let handed: Vec<&Piece> = self.material.context.iter().filter(|piece| piece.name == "handover").collect();
         View {
             workflow: briefing.workflow,
             phase: briefing.phase,
@@ -166,7 +170,7 @@ impl<'a> Page<'a> {
             success_criteria: &expected.success_criteria,
             schema: expected.schema.as_deref(),
             steps: Steps::of(request.workflow.as_ref(), briefing.phase),
-            mandatory_skills: briefing.mandatory_skills,
+            mandatory_skills: briefing.mandatory_skills.iter().map(ToString::to_string).collect(),
             output_directory: briefing.output_directory,
             writes: briefing.writes,
             checks: briefing.checks.iter().map(|check| CheckView::of(&check.name, &check.words)).collect(),
@@ -192,7 +196,10 @@ impl<'a> Page<'a> {
             questions: named("questions"),
             facts: named("facts"),
             input: named("input"),
-            context: pieces.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n"),
+            handovers: joined(&handed),
+            context: joined(&self.material.context.iter().collect::<Vec<_>>()),
+            index: self.material.index.as_ref().map(shown),
+            memory: self.material.memory.as_ref().map(shown),
             older_notes: cuts.notes_dropped,
             notes: self.notes_view(cuts),
             failure: self.material.failure.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
@@ -240,7 +247,7 @@ pub(super) struct View<'a> {
     schema: Option<&'a str>,
     #[serde(flatten)]
     steps: Steps,
-    mandatory_skills: &'a [String],
+    mandatory_skills: Vec<String>,
     output_directory: &'a str,
     writes: &'a [String],
     checks: Vec<CheckView<'a>>,
@@ -261,7 +268,10 @@ pub(super) struct View<'a> {
     questions: String,
     facts: String,
     input: String,
+    handovers: String,
     context: String,
+    index: Option<String>,
+    memory: Option<String>,
     older_notes: usize,
     notes: Vec<NoteView<'a>>,
     failure: Option<String>,
@@ -286,6 +296,12 @@ impl Steps {
             remaining_steps: state.map(|state| words(&state.remaining_steps)).unwrap_or_default(),
         }
     }
+}
+
+/// Names what a prompt does not have whole, and where it is.
+fn gone(how: &str, piece: &Piece) -> String {
+    let file = piece.file.as_ref().map(|file| format!(" (in {file})")).unwrap_or_default();
+    format!("{how}: {}{file}", piece.label)
 }
 
 #[derive(Serialize)]

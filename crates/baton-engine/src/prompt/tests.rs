@@ -13,12 +13,14 @@ use baton_protocol::model::request::{Context, DecisionMade, Expectations, Input,
 use baton_protocol::model::terms::QuestionPriority;
 use baton_protocol::model::{Artifact, Request};
 use baton_protocol::wire::Label;
+use baton_protocol::workflow::Skill;
 use serde_json::json;
 
 use super::{Briefing, Prompt, ReportTo, render};
 use crate::evidence::Check;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Note};
+use crate::handover::Handover;
 
 const DELIMITER: &str = "k7Qz2m9XwB4t";
 
@@ -27,7 +29,8 @@ struct Case {
     request: Request,
     notes: Vec<Note>,
     failure: Option<Failure>,
-    skills: Vec<String>,
+    skills: Vec<Skill>,
+    handovers: Vec<Handover>,
     checks: Vec<Check>,
     writes: Vec<String>,
 }
@@ -40,7 +43,8 @@ impl Case {
             request: request(),
             notes: Vec::new(),
             failure: None,
-            skills: vec!["developing-with-tdd".to_owned(), "verifying-before-completion".to_owned()],
+            skills: vec![Skill::named("developing-with-tdd"), Skill::named("verifying-before-completion")],
+            handovers: Vec::new(),
             checks: vec![Check {
                 name: "tests_passed".to_owned(),
                 words: words("cargo test"),
@@ -73,6 +77,9 @@ impl Case {
             role: Some("You write wrappers in TypeScript."),
             dialect,
             request: &self.request,
+            handovers: &self.handovers,
+            index: None,
+            memory: None,
             notes: &self.notes,
             last_failure: self.failure.as_ref(),
             attempt: 1 + u32::from(self.failure.is_some() || !self.notes.is_empty()),

@@ -34,7 +34,7 @@ impl Counted {
     }
 
     pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, tokens: u64) {
-        self.tokens += tokens;
+        self.tokens = self.tokens.saturating_add(tokens);
         match fact {
             Fact::Accepted(_) if step.role.is_counted() => {
                 self.handoffs += 1;

@@ -6,12 +6,12 @@ use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
 
-use crate::answer;
+use crate::answer::{self, Successors, Understood};
 use crate::evidence::Examined;
 use crate::failure::Code;
 use crate::handoff::{Handoff, State, Written};
 use crate::journal::Fact;
-use crate::lifecycle::{Command, Decide, Decision, Route};
+use crate::lifecycle::{Command, Decide, Decision, Ending, Route};
 use crate::step::{Role, Step};
 
 /// One handoff of a run.
@@ -24,8 +24,12 @@ pub struct Tracked {
     /// What was asked.
     pub request: Written,
     understood: OnceLock<Option<Box<Request>>>,
-    /// The last report.
+    /// The last report that could be understood.
     pub told: Option<Told>,
+    /// What was handed in last, if it was refused because it is not valid.
+    pub refused: Option<Written>,
+    /// Files that had changed when something was last handed in.
+    pub changed: Vec<String>,
     /// What the evidence showed about it.
     pub examined: Vec<Examined>,
     /// The last decision of a person.
@@ -51,15 +55,17 @@ pub struct Told {
     pub written: Written,
     /// As it was understood.
     pub report: Report,
+    /// The package, if it is one: a report has no place for all that a package says.
+    pub package: Option<Box<Request>>,
     /// The agent that it asks for help, where it names one.
     pub asks: Option<String>,
 }
 
 impl Told {
-    /// Reads what an agent handed in; `None` if it is no report.
-    pub fn read(written: &Written) -> Option<Told> {
-        let understood = answer::understand(document(written)?)?;
-        Some(Told { written: written.clone(), report: understood.report, asks: understood.asks })
+    /// Reads what an agent handed in; `None` if it is no report. `next` are the agents that come next anyway.
+    pub fn read(written: &Written, next: Successors<'_>) -> Option<Told> {
+        let Understood { report, package, asks } = answer::understand(document(written)?, next)?;
+        Some(Told { written: written.clone(), report, package, asks })
     }
 }
 
@@ -67,15 +73,18 @@ impl Tracked {
     pub(super) fn new(handoff: Handoff, fact: &Fact) -> Tracked {
         let request = match fact {
             Fact::Accepted(accept) => accept.request.clone(),
-            Fact::Happened(_) | Fact::Refused(_) => Written { dialect: String::new(), text: String::new() },
+            Fact::Happened(_) | Fact::Refused(_) => Written { dialect: String::new(), text: String::new(), path: None },
         };
-        let alone = || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None };
+        let alone =
+            || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None, after: None };
         Tracked {
             step: handoff.terms.step.clone().unwrap_or_else(alone),
             handoff,
             request,
             understood: OnceLock::new(),
             told: None,
+            refused: None,
+            changed: Vec::new(),
             examined: Vec::new(),
             decided: None,
             route: None,
@@ -92,18 +101,33 @@ impl Tracked {
             Fact::Happened(Command::Claim(claim)) => {
                 self.attempts += 1;
                 self.begun_at = self.begun_at.or(Some(handoff.changed_at));
-                self.prompt_tokens += claim.prompt_tokens.unwrap_or_default();
+                self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
             Fact::Happened(Command::Report(report)) => {
                 self.ended += 1;
-                self.told = Told::read(&report.document);
+                // That it counts as complete says that it was not read as a call for help.
+                let next = if report.ending == Ending::Complete { Successors::Anybody } else { Successors::Nobody };
+                self.told = Told::read(&report.document, next);
+                self.refused = None;
+                self.changed.clone_from(&report.changed);
                 self.examined.clear();
-                self.tokens_used += self.used(report.tokens_used);
+                self.tokens_used = self.tokens_used.saturating_add(self.used(report.tokens_used));
             }
             // What an abandoned attempt has begun can be found again.
             Fact::Happened(Command::Fail(fail)) if fail.failure.code == Code::abandoned() => {}
-            Fact::Happened(Command::Fail(_)) => self.ended += 1,
+            Fact::Happened(Command::Fail(fail)) => {
+                self.ended += 1;
+                self.changed.clone_from(&fail.changed);
+                match (&fail.document, fail.failure.code == Code::validation_failed()) {
+                    (Some(document), true) => self.refused = Some(document.clone()),
+                    (Some(document), false) => {
+                        self.told = Told::read(document, Successors::Nobody).or(self.told.take());
+                        self.refused = None;
+                    }
+                    (None, _) => {}
+                }
+            }
             Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
             Fact::Happened(Command::Decide(decide)) => self.decided = Some(decide.clone()),
             Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),

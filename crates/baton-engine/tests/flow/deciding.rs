@@ -84,8 +84,11 @@ fn decision_of_the_agent_counts() {
     let text = flow("  - {id: build, agent: dev}");
     let proceed = Play::of(&text).tell("build", [decides("PROCEED")]).play();
     assert_story(&proceed, "build.1 to dev\nbuild.1 -> end\ncompleted");
-    let stop = Play::of(&text).tell("build", [decides("STOP")]).tell("build?", [rejects("Go on.")]).play();
-    assert_story(&stop, "build.1 to dev\nbuild.1 rejected: Go on.\nbuild.1 waits for a person");
+    let stop = Play::of(&text).tell("build", [decides("STOP")]).play();
+    assert_story(
+        &stop,
+        "build.1 to dev\nbuild.1 fails\nbuild.1 -> human\nbuild.failure.1 to human\nbuild.failure.1 waits for a person",
+    );
     let clarify = Play::of(&text).tell("build", [decides("CLARIFY")]).tell("build?", [answers("This.")]).play();
     assert_story(&clarify, "build.1 to dev\nbuild.1 answered: This.\nbuild.1 -> end\ncompleted");
 }

@@ -6,15 +6,17 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_engine::answer::{self, Answer};
+use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::draft::Draft;
+use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{
     Accept, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Report, Verdict, Verify,
 };
+use baton_engine::prompt::Prompt;
 use baton_engine::run::{Run, Told, Tracked};
 use baton_engine::step::{ORCHESTRATOR, Role, Step};
 use baton_engine::{HandoffId, RunId, State, Terms};
@@ -52,6 +54,8 @@ pub(crate) struct Play {
     pub(crate) run: Run,
     pub(crate) now: Timestamp,
     script: HashMap<String, VecDeque<Act>>,
+    /// What agents were told when they began, where somebody wants to know.
+    told: Option<Vec<(HandoffId, Prompt)>>,
 }
 
 /// Reads a workflow, with the workflows inside it by their name.
@@ -86,13 +90,14 @@ impl Play {
         let now: Timestamp = "2026-01-05T09:00:00Z".parse().unwrap();
         let (run, id) = (RunId::parse("r").unwrap(), HandoffId::parse("r").unwrap());
         let mut terms = Terms::between("ana", ORCHESTRATOR);
-        terms.step = Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None });
+        terms.step =
+            Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(&run, "ana");
         let accept = Accept { id: id.clone(), run, terms, request, notes: Vec::new() };
         let mut ledger = Ledger::default();
         ledger.carry_out(&[baton_engine::store::Step::Accept(Box::new(accept))], now);
         let run = Run::of_journal(&ledger.events).unwrap();
-        let mut play = Play { ledger, run, now, script: HashMap::new() };
+        let mut play = Play { ledger, run, now, script: HashMap::new(), told: None };
         let mut draft = play.draft();
         draft.apply(&id, claim(0)).unwrap();
         play.carry_out(draft);
@@ -104,6 +109,19 @@ impl Play {
     pub(crate) fn tell(mut self, who: &str, acts: impl IntoIterator<Item = Act>) -> Play {
         self.script.entry(who.to_owned()).or_default().extend(acts);
         self
+    }
+
+    /// Keeps what agents are told when they begin.
+    pub(crate) fn recording(mut self) -> Play {
+        self.told = Some(Vec::new());
+        self
+    }
+
+    /// Returns what the agent of a step was told in its last attempt.
+    pub(crate) fn prompt(&self, step: &str) -> &Prompt {
+        let id = &self.find(step).handoff.id;
+        let told = self.told.as_ref().unwrap().iter().rev().find(|(known, _)| known == id);
+        &told.unwrap_or_else(|| panic!("{step} was told nothing:\n{}", self.story())).1
     }
 
     /// Plays until the run ends or somebody without a script must decide.
@@ -167,6 +185,10 @@ impl Play {
         let ready: Vec<HandoffId> =
             flow::work(&draft.run).filter(is_ready).map(|tracked| tracked.handoff.id.clone()).collect();
         for id in ready {
+            let tracked = draft.run.find(&id).unwrap();
+            if let Some(told) = self.told.as_mut().filter(|_| tracked.step.role != Role::Check) {
+                told.push((id.clone(), prompt_of(&draft.run, tracked, "k7Qz2m9XwB4t").unwrap()));
+            }
             draft.apply(&id, claim(10)).unwrap();
         }
         self.carry_out(draft);
@@ -218,12 +240,13 @@ impl Play {
             Act::Says(members) => answered(&mut draft, id, fence, native(&members), None),
             Act::Writes(dialect, text) => answered(&mut draft, id, fence, Written::new(dialect, text), None),
             Act::Lies(what) => answered(&mut draft, id, fence, native(&json!({"outcome": "complete"})), Some(what)),
-            Act::Fails(message) => fail(&mut draft, id, fence, Failure::new(Code::processing_error(), message)),
+            Act::Fails(message) => fail(&mut draft, id, fence, Failure::new(Code::processing_error(), message), None),
             Act::Exits(passed) => {
                 let verdict = if passed { Value::Null } else { json!("failed") };
                 let summary = if passed { "The check passed." } else { "The check failed: exit 1." };
                 let document = native(&json!({"outcome": "complete", "verdict": verdict, "summary": summary}));
-                let report = Report { fence, ending: Ending::Complete, document, tokens_used: None };
+                let report =
+                    Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
                 draft.apply(id, Command::Report(report)).unwrap();
             }
             Act::Decides(..) | Act::Takes(_) => panic!("{id} is no person"),
@@ -290,7 +313,13 @@ fn assert_same(one: &Run, other: &Run) {
 fn claim(tokens: u64) -> Command {
     // Long enough that nothing expires while time passes in a play.
     let prompt_tokens = (tokens > 0).then_some(tokens);
-    Command::Claim(Claim { claimant: "driver".to_owned(), lease_ms: 24 * 3600 * 1000, prompt_tokens, driver: true })
+    Command::Claim(Claim {
+        claimant: "driver".to_owned(),
+        lease_ms: 24 * 3600 * 1000,
+        prompt_tokens,
+        driver: true,
+        moved: Vec::new(),
+    })
 }
 
 /// Writes a report in the native form.
@@ -302,13 +331,17 @@ fn native(members: &Value) -> Written {
 }
 
 fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, refuted: Option<&str>) {
-    let told = Told::read(&document).unwrap_or_else(|| panic!("no report: {}", document.text));
+    let following = flow::following(&draft.run.definition, &draft.run.find(id).unwrap().step.phase);
+    let told =
+        Told::read(&document, Successors::Agents(&following)).unwrap_or_else(|| panic!("no report: {}", document.text));
     let ending = match answer::of_report(&told.report).unwrap() {
         Answer::Ended(ending) => ending,
-        Answer::Failed(failure) => return fail(draft, id, fence, failure),
+        Answer::Failed(failure) => return fail(draft, id, fence, failure, Some(document)),
     };
     let done = matches!(ending, Ending::Complete | Ending::NeedsReview);
-    draft.apply(id, Command::Report(Report { fence, ending, document, tokens_used: None })).unwrap();
+    draft
+        .apply(id, Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() }))
+        .unwrap();
     if !done {
         return;
     }
@@ -328,12 +361,12 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 
-fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure) {
+fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure, document: Option<Written>) {
     let phase = draft.run.find(id).unwrap().step.phase.clone();
     if flow::same_failure(&draft.run, &phase, &failure.to_string()) {
         failure.chance = Chance::Permanent;
     }
-    draft.apply(id, Command::Fail(Fail { fence, failure, document: None, dice: 0.0 })).unwrap();
+    draft.apply(id, Command::Fail(Fail { fence, failure, document, dice: 0.0, changed: Vec::new() })).unwrap();
 }
 
 /// Who a person is in the script, where a handoff waits for one.

@@ -118,18 +118,30 @@ impl Step {
             Token::Older => handoff.fence.saturating_sub(1),
             Token::Absurd => u64::MAX,
         };
-        let document = Written { dialect: "native".to_owned(), text: format!("text {}", self.text) };
+        let document = Written { dialect: "native".to_owned(), text: format!("text {}", self.text), path: None };
         let by = "ana".to_owned();
         match self.ask.clone() {
-            Asked::Claim(lease_ms) => {
-                Command::Claim(Claim { claimant: "w".to_owned(), lease_ms, prompt_tokens: None, driver: false })
-            }
+            Asked::Claim(lease_ms) => Command::Claim(Claim {
+                claimant: "w".to_owned(),
+                lease_ms,
+                prompt_tokens: None,
+                driver: false,
+                moved: Vec::new(),
+            }),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
-            Asked::Report(ending) => Command::Report(Report { fence, ending, document, tokens_used: None }),
+            Asked::Report(ending) => {
+                Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() })
+            }
             Asked::Fail(code, documented, dice) => {
                 let failure = Failure::new(Code::parse(code).unwrap(), format!("failure {}", self.text));
-                Command::Fail(Fail { fence, failure, document: documented.then_some(document), dice })
+                Command::Fail(Fail {
+                    fence,
+                    failure,
+                    document: documented.then_some(document),
+                    dice,
+                    changed: Vec::new(),
+                })
             }
             Asked::Verify(true, dice) => {
                 Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice })
@@ -162,7 +174,7 @@ fn shifted(time: Timestamp, milliseconds: i64) -> Timestamp {
 pub(crate) fn life() -> impl Strategy<Value = Life> {
     (terms(), prop::collection::vec(step(), 0..60)).prop_map(|(terms, steps)| {
         let id = HandoffId::parse("hoff-1").unwrap();
-        let request = Written { dialect: "native".to_owned(), text: "do it".to_owned() };
+        let request = Written { dialect: "native".to_owned(), text: "do it".to_owned(), path: None };
         let accept = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
         Life { accept, accepted_at: start(), steps }
     })

@@ -82,6 +82,22 @@ wire! {
         optional open_questions: Vec<OpenQuestion>,
         /// Anything else, by name.
         optional facts: Map<String, Value>,
+        /// Whose work this goes on from, and the files that have all that they handed over.
+        optional handed_over: Vec<HandedOver>,
+    }
+
+    /// Somebody's work that this goes on from.
+    pub struct HandedOver {
+        /// Identifier of its handoff.
+        optional handoff: Option<String>,
+        /// The phase that it was done in.
+        optional phase: Option<String>,
+        /// Who did it.
+        optional agent: Option<String>,
+        /// The file that has all of it, relative to the workspace.
+        optional file: Option<String>,
+        /// The SHA-256 of what was handed over, in hexadecimal.
+        optional sha256: Option<String>,
     }
 
     /// A decision with its reason.

@@ -41,7 +41,8 @@ const FUNCTIONS: [&str; 5] = ["range", "dict", "namespace", "debug", "loop"];
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     for ((pointer, step), worked) in case.worked() {
-        let items = step.map(|step| items(case, step)).unwrap_or_default();
+        // Where output goes is worked out for every phase, so every list may have its item there.
+        let items = step.map_or_else(|| all_items(case), |step| items(case, step));
         for reference in worked.references().unwrap_or_default() {
             if let Some((message, help)) = fault(case, &reference, step, &items) {
                 findings.add(&pointer, message, help);
@@ -56,9 +57,20 @@ fn items<'c>(case: &'c Case<'_>, step: usize) -> Vec<&'c str> {
     outer.filter(|phase| phase.foreach.is_some()).map(|phase| phase.r#as.as_deref().unwrap_or("item")).collect()
 }
 
+fn all_items<'c>(case: &'c Case<'_>) -> Vec<&'c str> {
+    let lists = case.flow.steps.iter().map(|step| step.phase).filter(|phase| phase.foreach.is_some());
+    lists.map(|phase| phase.r#as.as_deref().unwrap_or("item")).collect()
+}
+
+const RUN: [&str; 3] = ["id", "workflow", "started_at"];
+
 fn fault(case: &Case<'_>, reference: &Reference, step: Option<usize>, items: &[&str]) -> Option<(String, String)> {
     let (root, second) = (reference.first()?.as_str(), reference.get(1).map(String::as_str));
     match (root, second, step) {
+        ("run", Some(name), _) if !RUN.contains(&name) => Some((
+            format!("a run has no `{}`", excerpt(name)),
+            format!("use one of: {}", RUN.map(|name| format!("run.{name}")).join(", ")),
+        )),
         ("run", ..) => None,
         (name, ..) if items.contains(&name) || FUNCTIONS.contains(&name) => None,
         ("inputs", None, _) | ("phases", None, Some(_)) => None,

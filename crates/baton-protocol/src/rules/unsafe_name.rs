@@ -8,13 +8,12 @@ use crate::workflow::Case;
 rule! {
     /// ## What it checks
     /// Whether the names of phases and agents in a workflow file can safely be part of file names, as in `unsafe-id`. A
-    /// phase must not have a `.` in its name either, and must not be called `end`, `gate`, `stop`, `next` or `human`;
-    /// an agent must not be called `human` or `*`.
+    /// phase must not be called `end`, `gate`, `stop`, `next` or `human`; an agent must not be called `human` or `*`.
     ///
     /// ## Why it matters
-    /// The output, the logs and the record of a phase stand in folders with its name, and expressions reach it with a
-    /// dot: `phases.review.summary`. The reserved words already mean something in `next`, `on_failure` and routes: a
-    /// phase called `stop` could never be gone to.
+    /// The output, the logs and the record of a phase stand in folders with its name. The reserved words already mean something in `next`, `on_failure` and routes: a
+    /// phase called `stop` could never be gone to. A number such as `4.5` is a name; expressions reach it as
+    /// `phases['4.5']`.
     ///
     /// ## Example
     /// ```yaml
@@ -43,7 +42,7 @@ const HELP: &str = "use letters, digits, `-` and `_`, and begin with a letter or
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     for step in case.flow.steps.iter().filter(|step| step.phase.id.is_some()) {
         let (id, pointer) = (step.phase.id(), join(&step.pointer, "id"));
-        if let Some(fault) = unsafe_id::fault(id).or_else(|| id.contains('.').then(|| "it has `.`".to_owned())) {
+        if let Some(fault) = unsafe_id::fault(id) {
             findings.add(&pointer, format!("this name cannot safely be a folder: {fault}"), HELP);
         } else if RESERVED.iter().any(|word| word.eq_ignore_ascii_case(id)) {
             findings.add(&pointer, format!("`{id}` means something else already"), "choose another name");

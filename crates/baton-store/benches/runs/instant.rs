@@ -10,6 +10,7 @@ use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
 use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
 use baton_engine::{Clock, HandoffId, RunId, Store};
@@ -89,6 +90,10 @@ impl Team for Clerks {
         Ok(PathBuf::new())
     }
 
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+        Ok(())
+    }
+
     fn is_dead(&self, _: &str) -> bool {
         false
     }
@@ -103,6 +108,10 @@ impl Evidence for Blind {
     async fn remember(&self, _: &Scene) {}
 
     async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+        Vec::new()
+    }
+
+    async fn changed(&self, _: &Scene) -> Vec<String> {
         Vec::new()
     }
 

@@ -42,11 +42,17 @@ async fn live(store: &dyn Store, number: usize) {
             request,
             notes: Vec::new(),
         })));
-        let claim = Claim { claimant: "driver".to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false };
+        let claim = Claim {
+            claimant: "driver".to_owned(),
+            lease_ms: 60_000,
+            prompt_tokens: None,
+            driver: false,
+            moved: Vec::new(),
+        };
         steps.push(Step::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));
-        let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None };
+        let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
         store.apply(Order::new(name(step), Command::Report(report)), now()).await.expect("reported");
     }
 }
@@ -62,5 +68,5 @@ fn end(id: &HandoffId) -> Vec<Step> {
 /// A document of about one kilobyte.
 fn document(kind: &str, id: &HandoffId) -> Written {
     let text = format!(r#"{{"{kind}":"{id}","text":"{}"}}"#, "component requirements, ".repeat(40));
-    Written { dialect: "native".to_owned(), text }
+    Written { dialect: "native".to_owned(), text, path: None }
 }

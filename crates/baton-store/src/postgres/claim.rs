@@ -175,6 +175,7 @@ async fn decide(
             lease_ms: wish.lease_ms,
             prompt_tokens: None,
             driver: false,
+            moved: Vec::new(),
         });
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
@@ -198,7 +199,7 @@ mod tests {
         let store = Postgres::connect(&baton_testbed::Postgres::shared().new_database()).await.unwrap();
         let request = |number: usize| {
             let id = HandoffId::parse(format!("a{number}")).unwrap();
-            let request = Written { dialect: "native".to_owned(), text: "build it".to_owned() };
+            let request = Written { dialect: "native".to_owned(), text: "build it".to_owned(), path: None };
             Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
         };
         store.accept((0..count).map(request).collect(), Timestamp::UNIX_EPOCH).await.unwrap();

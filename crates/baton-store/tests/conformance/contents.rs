@@ -38,7 +38,7 @@ const ODD: [&str; 11] = [
 async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
     for (number, text) in ODD.into_iter().enumerate() {
         let name = format!("h{number}");
-        let document = Written { dialect: "native".to_owned(), text: text.to_owned() };
+        let document = Written { dialect: "native".to_owned(), text: text.to_owned(), path: None };
         let accept = Accept { request: document.clone(), ..request(&name) };
         bed.send([accept.clone()], time(0)).await;
         assert!(bed.send([accept], time(0)).await[0].existing);
@@ -52,7 +52,7 @@ async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
         super::journal::replayed(&bed.events(&name).await);
         bed.claim(1, time(2)).await;
         let failure = Failure::new(Code::processing_error(), text);
-        let fail = Command::Fail(Fail { fence: 2, failure, document: Some(document), dice: 0.25 });
+        let fail = Command::Fail(Fail { fence: 2, failure, document: Some(document), dice: 0.25, changed: Vec::new() });
         let failed = bed.apply(&name, fail, time(3)).await.unwrap();
         assert_eq!(bed.find(&name).await, failed);
         assert_eq!(failed.last_failure.unwrap().message, text);

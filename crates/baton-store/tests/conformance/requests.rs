@@ -26,7 +26,7 @@ pub(crate) fn run(name: &str) -> RunId {
 }
 
 pub(crate) fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned() }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
 }
 
 /// A request that is a run of its own.
@@ -55,7 +55,13 @@ pub(crate) fn with(mut accept: Accept, vary: impl FnOnce(&mut Terms)) -> Accept 
 }
 
 pub(crate) fn claim(claimant: &str) -> Command {
-    Command::Claim(Claim { claimant: claimant.to_owned(), lease_ms: 60_000, prompt_tokens: None, driver: false })
+    Command::Claim(Claim {
+        claimant: claimant.to_owned(),
+        lease_ms: 60_000,
+        prompt_tokens: None,
+        driver: false,
+        moved: Vec::new(),
+    })
 }
 
 pub(crate) fn route(to: &str) -> Command {
@@ -68,7 +74,7 @@ pub(crate) fn report(fence: u64, text: &str) -> Command {
 }
 
 pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
-    Command::Report(Report { fence, ending, document: written(text), tokens_used: None })
+    Command::Report(Report { fence, ending, document: written(text), tokens_used: None, changed: Vec::new() })
 }
 
 pub(crate) fn blocked(fence: u64) -> Command {
@@ -77,7 +83,7 @@ pub(crate) fn blocked(fence: u64) -> Command {
 
 pub(crate) fn fail(fence: u64, message: &str) -> Command {
     let failure = Failure::new(Code::processing_error(), message);
-    Command::Fail(Fail { fence, failure, document: None, dice: 0.0 })
+    Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() })
 }
 
 pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {

@@ -224,7 +224,9 @@ impl SideBySide {
         };
         let document = text(number);
         let by = "ana".to_owned();
-        let ended = |ending| Command::Report(Report { fence, ending, document: text(number), tokens_used: None });
+        let ended = |ending| {
+            Command::Report(Report { fence, ending, document: text(number), tokens_used: None, changed: Vec::new() })
+        };
         let verified =
             |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
         let decided = |decision| {
@@ -237,6 +239,7 @@ impl SideBySide {
                 lease_ms: 9_000,
                 prompt_tokens: None,
                 driver: false,
+                moved: Vec::new(),
             }),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
@@ -248,7 +251,13 @@ impl SideBySide {
             Verb::Fail { permanent, documented, dice } => {
                 let code = if permanent { Code::schema_validation_failed() } else { Code::processing_error() };
                 let failure = Failure::new(code, document.text.clone());
-                Command::Fail(Fail { fence, failure, document: documented.then_some(document), dice })
+                Command::Fail(Fail {
+                    fence,
+                    failure,
+                    document: documented.then_some(document),
+                    dice,
+                    changed: Vec::new(),
+                })
             }
             Verb::Verified => verified(Verdict::Verified, 0.0),
             Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text, for_good: false }, dice),
@@ -275,11 +284,18 @@ impl SideBySide {
 
 /// What happens to a handoff from its claim on.
 fn life(fence: u64) -> Vec<Command> {
-    let report = Report { fence, ending: Ending::Complete, document: text(0), tokens_used: Some(7) };
+    let report =
+        Report { fence, ending: Ending::Complete, document: text(0), tokens_used: Some(7), changed: Vec::new() };
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
-        Command::Claim(Claim { claimant: "driver".to_owned(), lease_ms: 9_000, prompt_tokens: Some(11), driver: true }),
+        Command::Claim(Claim {
+            claimant: "driver".to_owned(),
+            lease_ms: 9_000,
+            prompt_tokens: Some(11),
+            driver: true,
+            moved: Vec::new(),
+        }),
         Command::Report(report),
         Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),
@@ -296,5 +312,5 @@ fn run_name(number: u8) -> RunId {
 
 fn text(number: u8) -> Written {
     let text = ["", "it's \"done\" \0 🦀", "something else"][usize::from(number)];
-    Written { dialect: "native".to_owned(), text: text.to_owned() }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
 }

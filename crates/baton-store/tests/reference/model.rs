@@ -52,8 +52,13 @@ impl Model {
             .collect();
         ready.sort();
         ready.truncate(room as usize);
-        let claim =
-            Claim { claimant: wish.claimant.clone(), lease_ms: wish.lease_ms, prompt_tokens: None, driver: false };
+        let claim = Claim {
+            claimant: wish.claimant.clone(),
+            lease_ms: wish.lease_ms,
+            prompt_tokens: None,
+            driver: false,
+            moved: Vec::new(),
+        };
         self.all_or_nothing(|model| {
             let claimed = ready.into_iter().filter_map(|(_, _, id)| {
                 // What nobody wants any more is left for the rescue.

@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice() };
+        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed: Vec::new() };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

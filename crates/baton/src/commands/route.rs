@@ -4,7 +4,7 @@ mod told;
 
 use std::path::PathBuf;
 
-use baton_engine::answer;
+use baton_engine::answer::{self, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::rehearsal::{self, Rehearsed};
 use baton_engine::{Clock as _, handoff::Written};
@@ -106,7 +106,7 @@ fn report_of(taken: &Taken) -> Result<Report, CommandError> {
         Document::Acknowledgment(_) => "an acknowledgment is followed by nothing",
         Document::Request(_) | Document::Report(_) => "it is no report",
     };
-    let understood = answer::understand(taken.document.clone());
+    let understood = answer::understand(taken.document.clone(), Successors::Nobody);
     understood.map(|understood| understood.report).ok_or_else(|| CommandError::no(format!("{}: {what}", taken.name)))
 }
 

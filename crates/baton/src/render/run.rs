@@ -96,7 +96,7 @@ impl Summary {
         for row in &rows {
             total.visits += row.visits;
             total.attempts += row.attempts;
-            total.tokens += row.tokens;
+            total.tokens = total.tokens.saturating_add(row.tokens);
             total.evidence.add(row.evidence);
         }
         rows.extend(left_out(run, &rows));
@@ -157,7 +157,7 @@ impl Row {
         self.visits += later.visits;
         self.attempts += later.attempts;
         self.took += later.took;
-        self.tokens += later.tokens;
+        self.tokens = self.tokens.saturating_add(later.tokens);
         self.evidence.add(later.evidence);
         self.agent = later.agent;
         self.outcome = later.outcome;
@@ -234,7 +234,7 @@ fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
         visits: 1,
         attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
         took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
-        tokens: tracked.prompt_tokens + tracked.tokens_used,
+        tokens: tracked.prompt_tokens.saturating_add(tracked.tokens_used),
         evidence,
         outcome: outcome(tracked),
     }

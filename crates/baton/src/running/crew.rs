@@ -8,6 +8,7 @@ use baton_agents::process;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Reached, Team};
+use baton_engine::handover::Copy;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
@@ -65,6 +66,10 @@ impl Team for Crew {
         Ok(folder)
     }
 
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+        keep(workspace, copies)
+    }
+
     fn is_dead(&self, claimant: &str) -> bool {
         is_dead(claimant)
     }
@@ -72,6 +77,21 @@ impl Team for Crew {
     fn sweep(&self, run: &RunId, workspace: &Path) {
         process::sweep_run(run, workspace);
     }
+}
+
+/// Writes the files that an agent is told to read. They follow from the journal, so nothing is lost if one is.
+pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+    for copy in copies {
+        let path = workspace.join(&copy.path);
+        if fs::read(&path).is_ok_and(|there| there == copy.text.as_bytes()) {
+            continue;
+        }
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| fs::write(&path, &copy.text))
+            .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.

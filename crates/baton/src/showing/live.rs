@@ -132,7 +132,7 @@ impl Live {
                 true => format!("{}, its claims are examined", tracked.handoff.terms.to),
                 false => telling::going_on(tracked),
             };
-            let tokens = tracked.prompt_tokens + tracked.tokens_used;
+            let tokens = tracked.prompt_tokens.saturating_add(tracked.tokens_used);
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
             bar.set_prefix(printable(&format!("{:<wide$}", name(tracked))));
             bar.set_message(printable(&format!("{doing}{tokens}")));

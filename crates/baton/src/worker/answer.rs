@@ -28,7 +28,7 @@ pub(super) fn is_blank(output: &[u8]) -> bool {
 
 /// Says that an attempt failed.
 pub(super) fn failed(fence: u64, failure: Failure) -> Command {
-    Command::Fail(Fail { fence, failure, document: None, dice: dice() })
+    Command::Fail(Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() })
 }
 
 fn report(output: &[u8], fence: u64, request: &Written, settings: &Settings) -> Result<Command, String> {

@@ -15,7 +15,7 @@ fn two() -> Stocked {
         stocked.apply(id, Command::Heartbeat(Heartbeat { fence, lease_ms: None }));
     }
     let failure = Failure::new(Code::timeout(), "too slow");
-    stocked.apply(&one, Command::Fail(Fail { fence: 1, failure, document: None, dice: 0.0 }));
+    stocked.apply(&one, Command::Fail(Fail { fence: 1, failure, document: None, dice: 0.0, changed: Vec::new() }));
     stocked
 }
 

@@ -32,7 +32,7 @@ pub(crate) const GATE: &str = r#"handoff:
 "#;
 
 fn step(role: Role, phase: &str) -> Option<Step> {
-    Some(Step { role, phase: phase.to_owned(), visit: 1, within: None, about: None })
+    Some(Step { role, phase: phase.to_owned(), visit: 1, within: None, about: None, after: None })
 }
 
 /// A decision of a person, in the run `run-7`.
@@ -67,7 +67,10 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
 pub(crate) fn reported(stocked: &Stocked, id: &HandoffId) {
     let fence = stocked.claim(60_000).fence;
     let document = Written::new(Dialect::Task, REPORT);
-    stocked.apply(id, Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None }));
+    stocked.apply(
+        id,
+        Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() }),
+    );
 }
 
 fn examined() -> Vec<Examined> {

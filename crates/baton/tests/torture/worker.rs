@@ -131,7 +131,13 @@ impl Worker {
         let next_id = next.as_ref().map(|next| next.id.to_string());
         let text = json!({ "by": self.name, "fence": fence, "next": next_id }).to_string();
         let document = Written::new(Dialect::Native, text);
-        let report = Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None });
+        let report = Command::Report(Report {
+            fence,
+            ending: Ending::Complete,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+        });
         let order = Order::new(id.clone(), report);
         let mut attempts = 0;
         let answer = persist(|| {
@@ -165,7 +171,7 @@ impl Worker {
         let (id, fence) = (handoff.id.clone(), handoff.fence);
         let failure = Failure::new(Code::processing_error(), format!("mischief of {} at {fence}", self.name));
         let chance = self.dice.below(1000) as f64 / 1000.0;
-        let fail = Command::Fail(Fail { fence, failure, document: None, dice: chance });
+        let fail = Command::Fail(Fail { fence, failure, document: None, dice: chance, changed: Vec::new() });
         let order = Order::new(id.clone(), fail);
         let mut attempts = 0;
         let answer = persist(|| {

@@ -205,7 +205,7 @@ proptest! {
         prop_assume!(!["human", "user", "person"].contains(&agent.as_str()));
         let mut case = Case::usual();
         case.request.id = Some(id);
-        case.skills = vec![skill];
+        case.skills = vec![Skill::named(skill)];
         case.checks[0].name = check;
         let settings = Settings {
             phases: vec![phase.rsplit('/').next().unwrap_or_default().to_owned()],

@@ -1,0 +1,212 @@
+//! What a finished handoff gives to those that follow: who gives to whom, and what it says.
+//!
+//! A handover is everything that an agent said when it handed its work over. It follows from the journal alone, so that
+//! every door tells the next agent the same. All of it stands in a file that the prompt names; what the next agent
+//! needs at once stands in the prompt itself.
+
+mod givers;
+mod index;
+mod sheet;
+mod text;
+
+pub(crate) use givers::givers;
+pub(crate) use index::index;
+pub(crate) use text::{artifact, decision, paths, question, spec_path};
+
+use crate::answer;
+use crate::flow;
+use crate::handoff::Written;
+use crate::lifecycle::Decision;
+use crate::run::{Run, Tracked};
+use crate::step::{Role, Step};
+use sheet::Sheet;
+
+/// So many handovers stand in a prompt one by one. More are put together, with one file for all.
+const SINGLE_MAX: usize = 12;
+
+/// What somebody hands over, as it stands in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handover {
+    /// Whose it is: the phase and the agent.
+    pub label: String,
+    /// What the next agent needs at once.
+    pub text: String,
+    /// The file that has all of it, relative to the workspace.
+    pub file: Option<String>,
+}
+
+/// A file that Baton writes, so that an agent can read what has no file yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// Where, relative to the workspace.
+    pub path: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// Returns what a handoff is given by those before it.
+pub(crate) fn given(run: &Run, receiver: &Tracked) -> Vec<Handover> {
+    let givers = givers(run, &receiver.step);
+    if givers.len() > SINGLE_MAX {
+        let text: Vec<String> =
+            givers.iter().map(|giver| format!("# {}\n{}", label(giver), told(run, giver))).collect();
+        let label = format!("{} handoffs before", givers.len());
+        return vec![Handover { label, text: text.join("\n\n"), file: Some(together(run, receiver)) }];
+    }
+    let mut handovers: Vec<Handover> = givers.into_iter().map(|giver| of(run, giver)).collect();
+    if receiver.step.role == Role::Delegation {
+        handovers
+            .extend(receiver.step.about.as_ref().and_then(|about| run.find(about)).map(|blocked| asks(run, blocked)));
+    }
+    handovers.retain(|handover| !handover.text.trim().is_empty());
+    handovers
+}
+
+/// Returns what an agent that starts again has said and changed before.
+pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
+    let earlier = match receiver.ended > 0 || receiver.told.is_some() {
+        true => receiver,
+        false => givers::earlier_visit(run, &receiver.step)?,
+    };
+    let mut sheet = Sheet::default();
+    match (&earlier.refused, &earlier.told) {
+        // What was refused last is what it must do better; it could not be understood, so it stands as it is.
+        (Some(refused), _) => sheet.text("refused report", &refused.text),
+        (None, Some(told)) => text::told(&mut sheet, told),
+        (None, None) => {}
+    }
+    sheet.list("files that had changed by then", &earlier.changed);
+    let text = sheet.into_text();
+    (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
+}
+
+/// Returns the files that must be there before an agent reads its prompt.
+pub(crate) fn copies(run: &Run, receiver: &Tracked) -> Vec<Copy> {
+    let givers = givers(run, &receiver.step);
+    let mut copies = Vec::new();
+    if givers.len() > SINGLE_MAX {
+        let text: Vec<String> = givers.iter().map(|giver| format!("# {}\n\n{}", label(giver), whole(giver))).collect();
+        copies.push(Copy { path: together(run, receiver), text: text.join("\n\n") });
+    }
+    let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
+    let own = std::iter::once(receiver).chain(givers::earlier_visit(run, &receiver.step));
+    let few = givers.into_iter().filter(|_| copies.is_empty());
+    let all: Vec<&Tracked> = few.chain(blocked).chain(own).chain(index::entries(run, receiver)).collect();
+    for tracked in all {
+        let Some(written) = document(tracked).filter(|written| written.path.is_none()) else { continue };
+        let path = copy_of(run, tracked, written);
+        if !copies.iter().any(|copy| copy.path == path) {
+            copies.push(Copy { path, text: written.text.clone() });
+        }
+    }
+    copies
+}
+
+fn of(run: &Run, giver: &Tracked) -> Handover {
+    Handover { label: label(giver), text: told(run, giver), file: file_of(run, giver) }
+}
+
+/// What a blocked agent needs of whoever helps it: its task, and all that it said.
+fn asks(run: &Run, blocked: &Tracked) -> Handover {
+    let mut sheet = Sheet::default();
+    if let Some(request) = blocked.asked() {
+        sheet.line("task of the blocked agent", request.instructions.as_deref());
+        if let Some(expected) = &request.expectations {
+            text::expectations(&mut sheet, expected);
+        }
+    }
+    if let Some(told) = &blocked.told {
+        text::told(&mut sheet, told);
+    }
+    sheet.list("files that had changed by then", &blocked.changed);
+    Handover { label: label(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
+}
+
+fn label(giver: &Tracked) -> String {
+    let Step { role, phase, .. } = &giver.step;
+    match role {
+        Role::Work | Role::Delegation => format!("{phase} by {}", giver.handoff.terms.to),
+        Role::Check => format!("the check {phase}"),
+        Role::Group | Role::Gate | Role::Run | Role::Escalation | Role::Failure | Role::Limit => phase.clone(),
+    }
+}
+
+/// What somebody says, and what a person said about it.
+fn told(run: &Run, giver: &Tracked) -> String {
+    let mut sheet = Sheet::default();
+    if let Some(told) = &giver.told {
+        text::told(&mut sheet, told);
+    }
+    if let (Some(failure), false) = (&giver.handoff.last_failure, giver.passed()) {
+        sheet.line("failed", Some(&failure.to_string()));
+    }
+    if let Some(decided) = &giver.decided {
+        let by = &decided.by;
+        match &decided.decision {
+            Decision::Approve => sheet.line(&format!("note of {by}, who approved it"), decided.note.as_deref()),
+            Decision::Answer { answers } => {
+                sheet.line(&format!("decision of {by}"), Some(answers));
+                sheet.line(&format!("note of {by}"), decided.note.as_deref());
+            }
+            Decision::Reject { .. } | Decision::Ask { .. } => {}
+        }
+    }
+    if let Some(file) = file_of(run, giver) {
+        let beyond = giver.told.as_ref().map(text::beyond).unwrap_or_default();
+        let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
+        sheet.line("whole report", Some(&format!("{file}{also}")));
+    }
+    sheet.into_text()
+}
+
+fn whole(giver: &Tracked) -> &str {
+    document(giver).map_or("", |written| written.text.as_str())
+}
+
+/// Returns the last document that an agent handed in; what Baton itself reported about others is no agent's.
+fn document(tracked: &Tracked) -> Option<&Written> {
+    let agents = matches!(tracked.step.role, Role::Work | Role::Delegation);
+    tracked.refused.as_ref().or(tracked.told.as_ref().map(|told| &told.written)).filter(|_| agents)
+}
+
+/// Returns the file that has all that somebody handed in, relative to the workspace.
+pub(crate) fn file_of(run: &Run, tracked: &Tracked) -> Option<String> {
+    let written = document(tracked)?;
+    Some(written.path.clone().unwrap_or_else(|| copy_of(run, tracked, written)))
+}
+
+fn copy_of(run: &Run, tracked: &Tracked, written: &Written) -> String {
+    let ending = match written.text.trim_start().as_bytes().first() {
+        Some(b'{' | b'[') => "json",
+        _ if written.dialect == "package" => "yaml",
+        _ => "md",
+    };
+    format!("{}.{}.{ending}", place(run, tracked), tracked.handoff.fence)
+}
+
+fn together(run: &Run, receiver: &Tracked) -> String {
+    format!("{}.given.md", place(run, receiver))
+}
+
+/// Copies stand beside the folders of the attempts.
+fn place(run: &Run, tracked: &Tracked) -> String {
+    let id = tracked.handoff.id.as_str();
+    let step = id.strip_prefix(run.id.as_str()).unwrap_or(id).trim_start_matches('.');
+    format!(".baton/runs/{}/handed/{step}", run.id)
+}
+
+/// Says in a line how a finished step ended.
+fn ending(run: &Run, tracked: &Tracked) -> String {
+    let by = tracked.decided.as_ref().map(|decide| decide.by.as_str());
+    match (tracked.step.role, by) {
+        (Role::Gate, Some(by)) => format!("{} by {by}", tracked.answer().unwrap_or("approved")),
+        _ => {
+            let state = tracked.handoff.state.name();
+            let good = tracked.report().is_none_or(|report| answer::passes(report));
+            let said = tracked.report().and_then(flow::context).and_then(|text| text.lines().next());
+            let said = said.map(|line| format!(": {}", sheet::cut(line))).unwrap_or_default();
+            let file = file_of(run, tracked).map(|file| format!(" ({file})")).unwrap_or_default();
+            format!("{}{said}{file}", if good { state.as_str() } else { "did not pass" })
+        }
+    }
+}
