@@ -104,7 +104,7 @@ fn cycle(directory: &Directory, artifact: Option<&Artifact>) {
     };
     directory.create(&new, now()).expect("it can be created");
     let claim = directory.claim("@writer", now()).expect("claiming works").result.expect("one waits");
-    let completion = Completion { attempt: Some(claim.attempt), artifact: artifact.cloned() };
+    let completion = Completion { attempt: Some(claim.attempt), artifact: artifact.cloned(), ..Completion::default() };
     directory.complete(&claim.id, &completion, now()).expect("it is ours");
 }
 

@@ -1,10 +1,11 @@
 //! Agents that are commands: started once for each attempt, told by a prompt, heard by what they write.
 //!
 //! What an attempt is told and what it says stays in its folder: `prompt.md`, the request, `stdout.log`, `stderr.log`
-//! and `report.md`. Whether the report is any good is judged by others.
+//! and `report.md`. The report may also be a file in the output directory. Whether it is any good is judged by others.
 
 mod answer;
 mod files;
+mod output_files;
 mod words;
 
 use std::convert::Infallible;
@@ -24,6 +25,7 @@ use crate::process::{
 };
 use crate::profile::{self, Recipe};
 use files::Files;
+use output_files::OutputFiles;
 
 /// The longest prompt that is given as an argument: Linux takes 128 KiB for one.
 const ARGUMENT_BYTES_MAX: usize = 120 * 1024;
@@ -83,6 +85,7 @@ impl CommandAgent {
 
     async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
         let files = Files::prepare(job)?;
+        let output = OutputFiles::remember(&job.output_directory);
         let launch = self.launch(job, &files)?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let limit = job.timeout.or(self.timeout);
@@ -91,7 +94,8 @@ impl CommandAgent {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
         };
-        let asked = answer::Asked { job, files: &files, environment: &environment, report: self.report };
+        let asked =
+            answer::Asked { job, files: &files, output: &output, environment: &environment, report: self.report };
         answer::of(&ended, self.recipe, &asked)
     }
 

@@ -10,6 +10,7 @@ mod artifact;
 mod claim;
 mod complete;
 mod create;
+mod dependencies;
 mod error;
 mod fail;
 mod files;
@@ -25,9 +26,9 @@ mod schemas;
 mod settled;
 mod status;
 mod sweep;
+mod unclaimed;
 mod wait;
 mod watch;
-mod withdraw;
 
 #[cfg(test)]
 mod crash_tests;
@@ -51,7 +52,7 @@ pub use error::Error;
 pub use fail::Failed;
 pub use handoff::{Handoff, Priority, TIMEOUT_DEFAULT};
 pub use locate::Located;
-pub use registry::Entry;
+pub use registry::{Entry, list_artifacts_of_run};
 pub use status::{Row, Status};
 pub use sweep::{Problem, Swept};
 pub use wait::Waited;
@@ -147,13 +148,18 @@ impl Directory {
             // Where nothing may be written, reading still works, and writing tells what is wrong.
             let _ = fs::create_dir(handoffs.join(folder.as_str()));
         }
-        Ok(Directory {
+        Ok(Directory::bare(root))
+    }
+
+    /// Makes the value alone, whatever the folders are.
+    fn bare(root: &Path) -> Directory {
+        Directory {
             root: root.to_owned(),
             files: Files::default(),
             schemas: SchemaFolder::new(root.join("schemas")),
             strict: false,
             queue: Mutex::default(),
-        })
+        }
     }
 
     /// Decides whether a schema that is named but not there is an error instead of a warning.

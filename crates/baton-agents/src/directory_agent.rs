@@ -2,7 +2,9 @@
 //!
 //! The name of the request follows from the handoff and from how many attempts have ended, so a driver that was killed
 //! finds what it had begun. Retries and time-outs are those of the folders; what has failed there has failed for good.
+//! Only a request that nobody picked up in time is given up here, and may be made again.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use baton_engine::handoff::Written;
 use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
+use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Hints, workflow};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -21,7 +24,7 @@ use serde_json::{Map, Value, json};
 use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
 use crate::process::permanent;
 
-/// Who asks.
+/// Who asks where the request does not say.
 const FROM: &str = "@orchestrator";
 
 /// How long a thread waits before it looks whether anybody still wants to know.
@@ -70,49 +73,50 @@ impl DirectoryAgent {
         let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
         let new = self.request(job, &id);
         let patience = job.pick_up_within.or(self.pick_up_within).unwrap_or(new.timeout);
+        let begun = self.clock.now();
         // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
         let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
-        let mut lying = Lying { since: None, patience, updates };
+        let mut lying = Lying { lies: false, updates };
         lying.seen(&directory, &id, Folder::Pending, self.clock.now());
         loop {
             let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
-            let slice = lying.time_left(self.clock.now()).map_or(SLICE, |left| left.min(SLICE));
-            let waited = blocking(move || {
-                let waited = folders.wait(&wanted, Some(slice), &|| clock.now());
-                waited.map(|waited| (waited, folders.path(Folder::Completed, &wanted)))
+            let waited = blocking(move || match folders.wait(&wanted, Some(SLICE.min(patience)), &|| clock.now())? {
+                Waited::TimedOut(Folder::Pending) => {
+                    let given_up = folders.give_up_unclaimed(&wanted, begun, patience, clock.now())?;
+                    Ok((Folder::Pending, given_up.map(|failed| Err(unclaimed(&failed.handoff)))))
+                }
+                Waited::TimedOut(folder) => Ok((folder, None)),
+                Waited::Failed(handoff) => Ok((Folder::Failed, Some(Err(failure(&handoff))))),
+                Waited::Completed(handoff) => Ok((Folder::Completed, Some(Ok(handoff)))),
             });
-            match waited.await?.map_err(|error| told(&error))? {
-                (Waited::TimedOut(folder), _) => {
-                    let now = self.clock.now();
-                    lying.seen(&directory, &id, folder, now);
-                    if lying.time_left(now) == Some(Duration::ZERO) {
-                        self.withdraw(&directory, &id, patience).await?;
-                    }
-                }
-                (Waited::Failed(handoff), _) => return Err(failure(&handoff)),
-                (Waited::Completed(handoff), path) => {
-                    if let Some(schema) = &self.output_schema {
-                        directory.check_answer(&handoff, schema).map_err(|error| told(&error))?;
-                    }
-                    let text = serde_json::to_string_pretty(&handoff.to_value()).unwrap_or_default();
-                    let source = path.display().to_string();
-                    return Ok(Reply { text, source, answers: Some(id.to_string()), ..Reply::default() });
-                }
+            let (folder, answer): (Folder, Option<Result<Handoff, Failure>>) =
+                waited.await?.map_err(|error| told(&error))?;
+            lying.seen(&directory, &id, folder, self.clock.now());
+            if let Some(answer) = answer {
+                return self.reply(&directory, job, &id, answer?);
             }
         }
     }
 
-    /// Takes back what nobody has picked up: the error says so. If somebody was faster after all, the wait goes on.
-    async fn withdraw(&self, directory: &Arc<Directory>, id: &HandoffId, patience: Duration) -> Result<(), Failure> {
-        let message = format!("nobody picked it up within {} s", patience.as_secs_f64());
-        let (folders, unwanted, why, now) = (Arc::clone(directory), id.clone(), message.clone(), self.clock.now());
-        let withdrawn = blocking(move || folders.withdraw(&unwanted, &why, now)).await?;
-        match withdrawn.map_err(|error| told(&error))? {
-            // The folders have not tried anything yet, so the retries of the run are still there.
-            true => Err(Failure::new(Code::timeout(), message)),
-            false => Ok(()),
+    /// Turns an answer into what the agent said.
+    fn reply(&self, directory: &Directory, job: &Job, id: &HandoffId, mut answer: Handoff) -> Result<Reply, Failure> {
+        // The agent names its artifact as seen from its folder, everybody else sees it from the workspace.
+        let places = [directory.root(), job.workspace.as_path()];
+        let made = answer
+            .artifact_path()
+            .and_then(|path| places.map(|place| place.join(path)).into_iter().find(|path| path.exists()));
+        if let Some(path) = &made {
+            let seen = seen_from_workspace(path, directory.root(), job, id);
+            answer.set_artifact_path(&seen.to_string_lossy());
         }
+        if let Some(schema) = &self.output_schema {
+            directory.check_answer(&answer, made.as_deref(), schema).map_err(|error| told(&error))?;
+        }
+        let text = serde_json::to_string_pretty(&answer.to_value()).unwrap_or_default();
+        let path = std::path::absolute(directory.path(Folder::Completed, id)).ok();
+        let source = directory.path(Folder::Completed, id).display().to_string();
+        Ok(Reply { text, source, path, answers: Some(id.to_string()), ..Reply::default() })
     }
 
     /// Writes the request, unless it is there since an attempt that a crash ended.
@@ -141,12 +145,15 @@ impl DirectoryAgent {
             ("output_directory", job.output_directory.to_string_lossy().into()),
             ("prompt", job.prompt.as_str().into()),
         ];
-        for (name, value) in ours {
-            context.entry(name).or_insert(value);
-        }
+        // What other agents said may have any name; what the agent is told does not give way to it.
+        context.extend(ours.map(|(name, value)| (name.to_owned(), value)));
         let text = |pointer: &str| asked.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let from = text("/source/agent_id")
+            .map_or_else(|| FROM.to_owned(), |from| format!("@{}", from.trim_start_matches('@')));
         NewHandoff {
             id: Some(id.clone()),
+            from_phase: label(asked.pointer("/source/phase")),
+            to_phase: label(asked.pointer("/target/phase")),
             input_schema: self.input_schema.clone().or_else(|| text("/input/schema")),
             context,
             output_type: text("/expected_output/artifact_type"),
@@ -155,7 +162,7 @@ impl DirectoryAgent {
             timeout: job.timeout.or(self.timeout).unwrap_or(TIMEOUT_DEFAULT),
             priority: text("/priority").and_then(|word| Priority::parse(&word)).unwrap_or(Priority::Normal),
             policy: self.policy,
-            ..NewHandoff::new(FROM, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
+            ..NewHandoff::new(from, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
         }
     }
 }
@@ -172,34 +179,23 @@ impl Agent for DirectoryAgent {
 
 /// A request that lies in the folder until somebody picks it up.
 struct Lying<'u> {
-    /// Since when; `None` while somebody has it.
-    since: Option<Timestamp>,
-    patience: Duration,
+    lies: bool,
     updates: &'u Updates,
 }
 
 impl Lying<'_> {
     /// Takes note of where the request is, and tells when that changes.
     fn seen(&mut self, directory: &Directory, id: &HandoffId, folder: Folder, now: Timestamp) {
-        let update = match (folder, self.since) {
-            (Folder::Pending, None) if is_ready(directory, id, now) => {
-                self.since = Some(now);
+        let update = match (folder, self.lies) {
+            (Folder::Pending, false) if is_ready(directory, id, now) => {
                 Update::Waiting { place: directory.path(folder, id).display().to_string() }
             }
-            (Folder::InProgress | Folder::Completed | Folder::Failed, Some(_)) => {
-                self.since = None;
-                Update::PickedUp
-            }
-            (Folder::Pending, _) | (Folder::InProgress | Folder::Completed | Folder::Failed, None) => return,
+            (Folder::InProgress | Folder::Completed | Folder::Failed, true) => Update::PickedUp,
+            (Folder::Pending, _) | (Folder::InProgress | Folder::Completed | Folder::Failed, false) => return,
         };
+        self.lies = folder == Folder::Pending;
         // A hint; nobody may listen.
         let _ = self.updates.send(update);
-    }
-
-    /// Returns how long it may still lie; `None` while somebody has it.
-    fn time_left(&self, now: Timestamp) -> Option<Duration> {
-        let lain = Duration::try_from(now.duration_since(self.since?)).unwrap_or_default();
-        Some(self.patience.saturating_sub(lain))
     }
 }
 
@@ -207,6 +203,26 @@ impl Lying<'_> {
 fn is_ready(directory: &Directory, id: &HandoffId, now: Timestamp) -> bool {
     let waiting = directory.look(id).ok().and_then(|located| located.handoff);
     waiting.is_some_and(|handoff| handoff.time("not_before").is_none_or(|time| time <= now))
+}
+
+/// Returns the path of an artifact in the workspace. One that lies in a folder outside is copied to the output directory.
+fn seen_from_workspace(made: &Path, root: &Path, job: &Job, id: &HandoffId) -> PathBuf {
+    let lies_in = |folder: &Path| match (made.canonicalize(), folder.canonicalize()) {
+        (Ok(made), Ok(folder)) => made.starts_with(folder),
+        _ => false,
+    };
+    let inner = |path: &Path| path.strip_prefix(&job.workspace).unwrap_or(path).to_owned();
+    // Only what the agent was given may be copied: it could name any file of this machine.
+    if lies_in(&job.workspace) || !lies_in(root) || !made.is_file() {
+        return inner(made);
+    }
+    let folder = job.output_directory.join(id.as_str());
+    let copy = folder.join(made.file_name().unwrap_or_default());
+    match fs::create_dir_all(&folder).and_then(|()| fs::copy(made, &copy)) {
+        Ok(_) => inner(&copy),
+        // Nobody can see it there, and the evidence tells that.
+        Err(_) => inner(made),
+    }
 }
 
 /// Does what waits for the disk or for others on a thread that may.
@@ -223,6 +239,15 @@ fn asked(request: &Written) -> Value {
         _ => None,
     };
     converted.map_or(Value::Object(Map::new()), |converted| converted.value)
+}
+
+/// Reads a phase.
+fn label(value: Option<&Value>) -> Option<Label> {
+    match value? {
+        Value::Number(number) => Some(Label::Number(number.clone())),
+        Value::String(name) => Some(Label::Name(name.clone())),
+        _ => None,
+    }
 }
 
 /// Returns what to work on; the whole request where it does not say.
@@ -247,6 +272,11 @@ fn failure(handoff: &Handoff) -> Failure {
     let code = handoff.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
     let message = handoff.text(&["error", "message"]).unwrap_or("the agent failed and did not say why");
     permanent(code.unwrap_or_else(Code::processing_error), message)
+}
+
+/// Returns that nobody was there. Somebody may be next time, so it is tried again as often as the workflow says.
+fn unclaimed(handoff: &Handoff) -> Failure {
+    Failure::new(Code::timeout(), failure(handoff).message)
 }
 
 fn told(error: &Error) -> Failure {

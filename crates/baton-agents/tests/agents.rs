@@ -8,6 +8,8 @@ mod ends;
 mod folders;
 #[path = "agents/killing.rs"]
 mod killing;
+#[path = "agents/output_files.rs"]
+mod output_files;
 #[path = "agents/profiles.rs"]
 mod profiles;
 #[path = "agents/prompts.rs"]

@@ -102,7 +102,7 @@ fn one_creator_wins_while_attempts_fail_and_succeed() {
             let failure = Failure::new(Code::processing_error(), "no paper");
             directory.fail(&claim.id, attempt, &failure, now()).expect("it is ours");
         } else {
-            directory.complete(&claim.id, &Completion { attempt, artifact: None }, now()).expect("it is ours");
+            directory.complete(&claim.id, &Completion { attempt, ..Completion::default() }, now()).expect("it is ours");
         }
     };
     let counts = created(&scratch, work);

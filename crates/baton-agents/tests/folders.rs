@@ -91,7 +91,8 @@ fn attempt_that_takes_too_long_is_taken_back() {
     sandbox.claim(0);
     assert_eq!(sandbox.open().sweep(sandbox.after(299)).expect("a sweep works").expired, []);
     assert_eq!(sandbox.open().sweep(sandbox.after(301)).expect("a sweep works").expired, std::slice::from_ref(&id));
-    let late = sandbox.open().complete(&id, &Completion { attempt: Some(1), artifact: None }, sandbox.after(302));
+    let late =
+        sandbox.open().complete(&id, &Completion { attempt: Some(1), ..Completion::default() }, sandbox.after(302));
     assert!(matches!(late, Err(Error::AttemptOver { given: 1, current: 2, .. })), "{late:?}");
     assert_eq!(sandbox.claim(400), Some(("a".to_owned(), 2)));
 }
@@ -250,4 +251,48 @@ fn where_thousands_wait_the_order_is_kept_and_written_down() {
     fs::write(index, "garbage").expect("it can be written");
     assert_eq!(sandbox.claim(0).map(|(id, _)| id).as_deref(), Some("h4"));
     assert_eq!(sandbox.open().sweep(sandbox.after(0)).expect("a sweep works").problems, []);
+}
+
+#[test]
+fn request_that_nobody_picks_up_is_given_up_in_time_unless_its_agent_is_busy() {
+    let sandbox = Sandbox::new();
+    let (first, second) = (sandbox.create("a"), sandbox.create("b"));
+    let give_up = |id: &HandoffId, seconds: i64| {
+        let longest = Duration::from_secs(10);
+        let given_up = sandbox.open().give_up_unclaimed(id, sandbox.start, longest, sandbox.after(seconds));
+        given_up.expect("looking works").map(|failed| failed.handoff.text(&["error", "message"]).map(str::to_owned))
+    };
+    assert_eq!(give_up(&second, 9), None, "there is time");
+    assert_eq!(sandbox.claim(9), Some(("a".to_owned(), 1)));
+    assert_eq!((give_up(&second, 20), give_up(&first, 20)), (None, None), "somebody is there");
+    let failure = Failure::new(Code::processing_error(), "no paper");
+    sandbox.open().fail(&first, None, &failure, sandbox.after(20)).expect("it can fail");
+    assert_eq!(give_up(&first, 59), None, "it may not be claimed before 50");
+    assert_eq!(give_up(&second, 20), Some(Some("@writer did not pick it up within 10 s".to_owned())));
+    assert_eq!((sandbox.folder(&second), sandbox.claim(20)), (Folder::Failed, None));
+    assert!(give_up(&first, 60).is_some());
+}
+
+#[test]
+fn failure_without_a_policy_is_final() {
+    let sandbox = Sandbox::new();
+    let id = HandoffId::parse("a").expect("a safe id");
+    let request = json!({
+        "handoff_id": "a", "status": "pending", "timestamp": "2026-01-13T10:00:00Z", "timeout_seconds": 10,
+        "source": {"agent_id": "@lead"}, "target": {"agent_id": "@writer"}, "input": {"data": {}},
+    });
+    for ending in ["failure", "time-out"] {
+        sandbox.write("pending/a.json", request.clone());
+        assert_eq!(sandbox.claim(0), Some(("a".to_owned(), 1)));
+        match ending {
+            "failure" => {
+                let failure = Failure::new(Code::processing_error(), "no paper");
+                let failed = sandbox.open().fail(&id, None, &failure, sandbox.after(1)).expect("it can fail");
+                assert_eq!(failed.again_at, None);
+            }
+            _ => assert_eq!(sandbox.open().sweep(sandbox.after(11)).expect("a sweep").failed, [id.clone()]),
+        }
+        assert_eq!(sandbox.folder(&id), Folder::Failed, "{ending}");
+        fs::remove_file(sandbox.root.join("handoffs/failed/a.json")).expect("it is there");
+    }
 }

@@ -46,7 +46,7 @@ impl Sandbox {
     fn complete(&self, id: &HandoffId) -> Result<(), Error> {
         self.write("page.json", "{}");
         let artifact = Some(Artifact { file: self.root.join("page.json"), kind: None });
-        self.open().complete(id, &Completion { attempt: None, artifact }, self.start).map(drop)
+        self.open().complete(id, &Completion { artifact, ..Completion::default() }, self.start).map(drop)
     }
 
     fn listed(&self) -> Vec<String> {

@@ -87,8 +87,10 @@ pub struct Reply {
     pub text: String,
     /// Where it was found, for people: `stdout`, the path of a file.
     pub source: String,
-    /// The file that the report stands in, where it stands in one.
+    /// The file in which the text stands, with an absolute path; `None` if it stands nowhere on the disk.
     pub path: Option<PathBuf>,
+    /// Where else a report was looked for and not found, for people.
+    pub looked_in: Vec<String>,
     /// The identifier of the request that it answers, where it is not that of the handoff.
     pub answers: Option<String>,
     /// What it said about having understood, where it did.

@@ -12,6 +12,7 @@ mod taking;
 mod wait;
 mod watch;
 
+pub(crate) use brief::output_directory;
 pub(crate) use taking::judging;
 
 use std::path::{Path, PathBuf};

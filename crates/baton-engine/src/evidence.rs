@@ -46,6 +46,8 @@ pub struct Scene {
     pub writes: Vec<String>,
     /// Patterns of files that others may have changed meanwhile.
     pub others_write: Vec<String>,
+    /// Files and folders that Baton itself keeps in the workspace while the agent works.
+    pub views: Vec<PathBuf>,
     /// The transcript of the agent's session, where there is one.
     pub transcript: Option<PathBuf>,
     /// Variables that commands are given: name and value.

@@ -30,6 +30,7 @@ pub mod route;
 pub mod run;
 pub mod step;
 pub mod store;
+pub mod view;
 
 pub use clock::Clock;
 pub use failure::{Code, Failure};

@@ -4,6 +4,7 @@
 //! place and what to do; it never becomes a half-read document.
 
 pub mod allow;
+mod blockless;
 pub mod json;
 pub mod locate;
 pub mod markdown;
@@ -15,6 +16,8 @@ use std::ops::Range;
 
 use crate::diagnostic::excerpt;
 use crate::tree::Node;
+
+pub use blockless::is_blockless;
 
 /// The largest document that is read.
 pub const BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -14,6 +14,7 @@ mod reading;
 mod rules;
 mod schema;
 mod skill;
+mod view;
 mod written;
 
 pub use acknowledge::Acknowledge;
@@ -26,6 +27,7 @@ pub use reading::{Reading, read};
 pub use rules::{Case, judge};
 pub use schema::schema;
 pub use skill::Skill;
+pub use view::{PlacedView, View};
 pub use written::{Spot, Worked};
 
 use serde_json::{Map, Number, Value};
@@ -88,6 +90,8 @@ wire! {
         optional reasons: Vec<String>,
         /// Rules that reports of this workflow may break, with the reason.
         optional allow: Vec<Allowance>,
+        /// Files that a run keeps current while it goes on, for people and tools that read folders.
+        optional views: Vec<PlacedView>,
     }
 
     /// Something that is given to a run.

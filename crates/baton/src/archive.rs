@@ -1,9 +1,12 @@
 //! The archive: what stays of handoffs in the folders of a project, written from the journal and never read as truth.
 //!
 //! `.project/07-audit/sessions/<run>/handoffs/<id>.yaml` is the request as a package and nothing else, so that every
-//! reader of packages understands it. `…/<run>/journal/<id>.yaml` has the rest: what was answered, decided and when,
-//! and every event letter by letter with its hash. `state/current.json` lists the latest handoffs.
+//! reader of packages understands it. What the agent wrote stands beside it as it was written: a package as
+//! `handoffs/<id>.report.yaml`, anything else in `reports/`. `…/<run>/journal/<id>.yaml` has the rest: what was
+//! answered, decided and when, and every event letter by letter with its hash. `state/current.json` lists the latest
+//! handoffs.
 
+mod answer;
 mod package;
 mod record;
 
@@ -13,6 +16,9 @@ use std::sync::Arc;
 
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
+use baton_engine::run::Run;
+use baton_engine::step::Role;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::convert::{Form, render};
@@ -21,6 +27,7 @@ use tokio::task::JoinSet;
 
 use crate::atomic_file;
 use crate::command_error::CommandError;
+use crate::views;
 
 /// How many events are fetched at once.
 const PAGE: u32 = 1_000;
@@ -54,6 +61,25 @@ struct Life {
     handoff: Handoff,
     events: Vec<Event>,
     request: Written,
+    report: Option<Written>,
+}
+
+/// A file of the archive: its path in the folder of the run, and its text.
+pub(crate) type ArchiveFile = (String, String);
+
+/// Returns the file that tells what was asked in a handoff.
+pub(crate) fn asked(handoff: &Handoff, request: &Written) -> ArchiveFile {
+    asked_as(handoff, &package::of(handoff, request))
+}
+
+fn asked_as(handoff: &Handoff, package: &package::Package) -> ArchiveFile {
+    (format!("handoffs/{}.yaml", handoff.id), render(&package.value, Form::Yaml))
+}
+
+/// Returns the file with what the agent of a handoff wrote. Of steps without an agent Baton writes the report itself.
+pub(crate) fn answered(handoff: &Handoff, report: &Written) -> Option<ArchiveFile> {
+    let role = handoff.terms.step.as_ref().map(|step| step.role);
+    matches!(role, None | Some(Role::Work | Role::Delegation)).then(|| answer::of(&handoff.id, report))
 }
 
 impl Archive {
@@ -79,7 +105,7 @@ impl Archive {
     async fn write_run(&self, store: &dyn Store, run: &RunId) -> Outcome {
         let folder = self.root.join(".project/07-audit/sessions").join(run.as_str());
         let lives = lives(store, run).await?;
-        let written = tokio::task::spawn_blocking(move || write_lives(&folder, lives, write)).await;
+        let written = tokio::task::spawn_blocking(move || write_lives(&folder, &lives)).await;
         written.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
     }
 
@@ -92,31 +118,47 @@ impl Archive {
     }
 }
 
-/// Writes the record of one run into a folder of its own. The journal has all of it, so nothing is flushed.
-pub(crate) async fn write_record(folder: &Path, store: &dyn Store, run: &RunId) -> Result<(), CommandError> {
+/// Returns the files of a run: what was asked and answered, and the journal of each handoff.
+pub(crate) async fn session(store: &dyn Store, run: &RunId) -> Result<Vec<ArchiveFile>, CommandError> {
     let lives = lives(store, run).await?;
-    let listed: Vec<Value> = lives.iter().map(|life| entry(&life.handoff)).collect();
-    write_lives(folder, lives, put)?;
-    put(&folder.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))
+    Ok(lives.iter().flat_map(|life| files(life, &package::of(&life.handoff, &life.request))).collect())
 }
 
-fn write_lives(folder: &Path, lives: Vec<Life>, write: fn(&Path, &str) -> Result<(), CommandError>) -> Outcome {
+/// Writes the files of a run into a folder. The journal has all of it, so the disk is not waited for.
+pub(crate) fn write_session(folder: &Path, files: &[ArchiveFile]) -> Result<(), CommandError> {
+    files.iter().try_for_each(|(path, text)| put(&folder.join(path), text))
+}
+
+/// Writes the record of a run: its files, and the list of its handoffs.
+pub(crate) fn write_record(folder: &Path, files: &[ArchiveFile], run: &Run) -> Result<(), CommandError> {
+    write_session(folder, files)?;
+    put(&folder.join("state/current.json"), &render(&views::current(run), Form::Json))
+}
+
+fn write_lives(folder: &Path, lives: &[Life]) -> Outcome {
     let mut archived = Archived::default();
     for life in lives {
-        let id = life.handoff.id.clone();
         let package = package::of(&life.handoff, &life.request);
-        write(&folder.join(format!("handoffs/{id}.yaml")), &render(&package.value, Form::Yaml))?;
-        let record = record::of(&life.handoff, &life.events, &life.request, &package.losses);
-        write(&folder.join(format!("journal/{id}.yaml")), &render(&record, Form::Yaml))?;
+        for (path, text) in files(life, &package) {
+            write(&folder.join(path), &text)?;
+        }
         if !package.losses.is_empty() {
-            archived.losses.push((id, package.losses));
+            archived.losses.push((life.handoff.id.clone(), package.losses));
         }
         archived.handoffs += 1;
     }
     Ok(archived)
 }
 
-fn entry(handoff: &Handoff) -> Value {
+fn files(life: &Life, package: &package::Package) -> Vec<ArchiveFile> {
+    let record = record::of(&life.handoff, &life.events, &life.request, &package.losses);
+    let answered = life.report.as_ref().and_then(|report| answered(&life.handoff, report));
+    let record = (format!("journal/{}.yaml", life.handoff.id), render(&record, Form::Yaml));
+    [asked_as(&life.handoff, package)].into_iter().chain(answered).chain([record]).collect()
+}
+
+/// Returns a handoff as `state/current.json` lists it.
+pub(crate) fn entry(handoff: &Handoff) -> Value {
     json!({
         "id": handoff.id.as_str(),
         "timestamp": handoff.accepted_at,
@@ -145,7 +187,8 @@ async fn lives(store: &dyn Store, run: &RunId) -> Result<Vec<Life>, CommandError
             CommandError::no(format!("the journal does not tell how the handoff {} was accepted", handoff.id))
                 .hint(format!("baton audit verify {run} says what is wrong"))
         })?;
-        lives.push(Life { handoff, events, request });
+        let report = events.iter().rev().find_map(report);
+        lives.push(Life { handoff, events, request, report });
     }
     Ok(lives)
 }
@@ -157,13 +200,19 @@ fn request(first: &Event) -> Option<Written> {
     }
 }
 
+fn report(event: &Event) -> Option<Written> {
+    match event.fact() {
+        Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     atomic_file::write(path, text.as_bytes())
         .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 fn put(path: &Path, text: &str) -> Result<(), CommandError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
+    atomic_file::replace(path, text.as_bytes())
+        .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }

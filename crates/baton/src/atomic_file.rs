@@ -6,23 +6,37 @@ use std::path::Path;
 
 /// Writes a file so that a crash leaves the old text or the new one, on the disk when this returns.
 pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     make_folders(folder)?;
+    put_in_place(path, text, File::sync_all).and_then(|()| flush_folder(folder))
+}
+
+/// Replaces a file so that its readers see the old text or the new one. It is not waited for the disk: for what can be
+/// written again at any time.
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder_of(path))?;
+    put_in_place(path, text, |_| Ok(()))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn put_in_place(path: &Path, text: &[u8], flush: fn(&File) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a file has a name"))?;
     // Two programs that write the same file do not share the file beside it.
-    let beside = folder.join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let written = put(&beside, text).and_then(|()| fs::rename(&beside, path));
+    let beside = folder_of(path).join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+    let put = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(text)?;
+        flush(&file)
+    };
+    let written = put().and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // What is half written is of no use to anybody; the first error is the one that counts.
         let _ = fs::remove_file(&beside);
     }
-    written.and_then(|()| flush_folder(folder))
-}
-
-fn put(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(text)?;
-    file.sync_all()
+    written
 }
 
 /// Makes the folders that are missing; each is on the disk when this returns.
@@ -56,6 +70,8 @@ mod tests {
         write(&path, b"one").expect("written");
         write(&path, b"two").expect("written again");
         assert_eq!(fs::read(&path).expect("there"), b"two");
+        replace(&path, b"three").expect("replaced");
+        assert_eq!(fs::read(&path).expect("there"), b"three");
         assert_eq!(fs::read_dir(root.join("a/b")).expect("a folder").count(), 1);
         fs::remove_dir_all(root).expect("removed");
     }

@@ -14,8 +14,8 @@ const SKIPPED: &[&str] = &[".git", "node_modules", "target"];
 /// Folders of a mailbox that hold other things than handoffs.
 const BESIDE_HANDOFFS: &[&str] = &["artifacts", "context", "schemas"];
 
-/// The folder of an archived run that holds the records of its handoffs, beside `handoffs`.
-const RECORDS: &str = "journal";
+/// The folders of an archived run that hold the records of its handoffs and what agents wrote, beside `handoffs`.
+const RECORDS: &[&str] = &["journal", "reports"];
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +115,7 @@ fn is_skipped(folder: &Path) -> bool {
     let named = |names: &[&str]| folder.file_name().is_some_and(|name| names.iter().any(|known| name == *known));
     let in_mailbox = || folder.parent().is_some_and(|root| root.join("handoffs").join("pending").is_dir());
     let in_archive = || folder.parent().is_some_and(|run| run.join("handoffs").is_dir());
-    named(SKIPPED) || (named(BESIDE_HANDOFFS) && in_mailbox()) || (named(&[RECORDS]) && in_archive())
+    named(SKIPPED) || (named(BESIDE_HANDOFFS) && in_mailbox()) || (named(RECORDS) && in_archive())
 }
 
 /// Drops a leading `./`, so that a file has one name.

@@ -24,6 +24,7 @@ mod sending;
 mod showing;
 mod store;
 mod user;
+mod views;
 mod waiting;
 mod worker;
 mod workflow_file;

@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use crate::command_error::CommandError;
 use crate::store::{Session, dice};
+use crate::views::Views;
 use crew::Crew;
 
 /// Makes a driver for the runs of a store.
@@ -43,7 +44,12 @@ pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<d
 }
 
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
-pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> Result<End, CommandError> {
+pub(crate) async fn drive(
+    driver: &Driver,
+    views: &Views,
+    run: &RunId,
+    tell: &dyn Fn(&str),
+) -> Result<End, CommandError> {
     let (stop, stopped) = watch::channel(false);
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -53,6 +59,10 @@ pub(crate) async fn drive(driver: &Driver, run: &RunId, tell: &dyn Fn(&str)) -> 
     loop {
         tokio::select! {
             end = &mut driving => return Ok(end?),
+            () = views.are_due() => {
+                views.catch_up();
+                continue;
+            }
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }

@@ -22,6 +22,7 @@ use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::running::{self, WorkspaceLock};
 use crate::store::{Session, StoreOptions};
+use crate::views::Views;
 use events::Events;
 use live::Live;
 use plain::Plain;
@@ -76,7 +77,8 @@ impl Show<'_> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching);
-        let driver = running::driver(self.session, Arc::new(people), watching.audience());
+        let views = Arc::new(Views::before(watching.audience()));
+        let driver = running::driver(self.session, Arc::new(people), views.clone());
         self.session.run(async {
             let mut _workspace = None;
             match begin {
@@ -97,12 +99,12 @@ impl Show<'_> {
                     self.tell(&watching, &format!("resume {}", self.id));
                 }
             }
-            let ended = running::drive(&driver, self.id, &|text| self.tell(&watching, text)).await;
+            let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
             let end = ended?;
-            let exit = self.end(&end, &watching).await?;
+            let exit = self.end(&end, &watching, &views).await?;
             // What is not over may still ask for it.
             let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
             for answers in answers.iter().filter(|_| over) {

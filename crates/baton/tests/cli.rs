@@ -24,6 +24,8 @@ mod convert;
 mod dir_bad_input;
 #[path = "cli/dir_concurrency.rs"]
 mod dir_concurrency;
+#[path = "cli/dir_members.rs"]
+mod dir_members;
 #[path = "cli/dir_python.rs"]
 mod dir_python;
 #[path = "cli/dir_schemas.rs"]

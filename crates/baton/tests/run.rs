@@ -8,6 +8,8 @@
 mod acknowledging;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/folder_agents.rs"]
+mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
 #[path = "run/hostile.rs"]
@@ -16,8 +18,12 @@ mod hostile;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/output_files.rs"]
+mod output_files;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/views.rs"]
+mod views;
 #[path = "run/waiting.rs"]
 mod waiting;
 #[path = "run/writers.rs"]

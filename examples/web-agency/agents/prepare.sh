@@ -6,7 +6,7 @@ subject="The project as it was"
 as_example() { git -c user.name=example -c user.email=example@localhost -c commit.gpgsign=false "$@"; }
 
 cd "${BATON_WORKSPACE:-.}"
-if [ ! -d .git ] && [ -n "$(ls -A | grep -v -x -e .baton)" ]; then
+if [ ! -d .git ] && [ -n "$(ls -A | grep -v -x -e .baton -e .project -e state)" ]; then
     echo "$(pwd) is not empty; give the example a folder of its own: --workspace DIR"
     exit 1
 fi

@@ -1,4 +1,4 @@
-//! What a command that has ended said: its report from the file or from stdout, or why there is none.
+//! What a command that has ended said: its report from the file, from stdout or from its output, or why there is none.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -6,9 +6,12 @@ use std::path::Path;
 
 use baton_engine::agent::{Job, Reply};
 use baton_engine::failure::{Code, Failure};
+use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
+use baton_protocol::{Document, Hints};
 
 use super::files::Files;
+use super::output_files::{OutputFile, OutputFiles};
 use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
 use crate::profile::{Heard, Output, Recipe, Said, refusal};
 
@@ -16,6 +19,8 @@ use crate::profile::{Heard, Output, Recipe, Said, refusal};
 pub(super) struct Asked<'a> {
     pub(super) job: &'a Job,
     pub(super) files: &'a Files,
+    /// The output directory as it was before.
+    pub(super) output: &'a OutputFiles,
     pub(super) environment: &'a Environment,
     pub(super) report: ReportFrom,
 }
@@ -53,37 +58,110 @@ fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &Asked<'_>) -> Heard 
     (recipe.read)(&Output { stdout, tail, folder: &asked.files.folder, workspace, environment })
 }
 
+/// Finds the report: in the file that was named for it, on stdout, or as a file in the output directory.
 fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
-    let path = &asked.files.report;
-    let filed = match asked.report {
-        ReportFrom::Auto | ReportFrom::File => read(path)?,
-        ReportFrom::Stdout => None,
-    };
     let (said, unreadable) = match heard {
         Heard::Said(said) => (said, None),
         Heard::Refused(message) | Heard::Unreadable(message) => (Said::default(), Some(message)),
     };
-    let reply = Reply { tokens_used: said.tokens, transcript: said.transcript, ..Reply::default() };
-    if let Some(text) = filed {
-        return Ok(Reply { text, source: path.display().to_string(), ..reply });
+    let (tokens_used, transcript) = (said.tokens, said.transcript);
+    let said = said.text.filter(|text| !is_blank(text));
+    let filed = match asked.report {
+        ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
+        ReportFrom::Stdout => None,
+    };
+    let found = match asked.report {
+        ReportFrom::File => filed.map(|text| in_report_file(text, asked)),
+        ReportFrom::Stdout => said.map(|text| on_stdout(text, asked)),
+        ReportFrom::Auto => anywhere(filed, said, asked)?,
+    };
+    match (found, unreadable) {
+        (Some(found), _) => Ok(Reply { tokens_used, transcript, ..found }),
+        (None, Some(why)) if asked.report != ReportFrom::File => Err(refused(why)),
+        (None, _) => Err(refused(format!("the command ended without a report: {}", nowhere(asked)))),
     }
-    match (asked.report, said.text.filter(|text| !is_blank(text)), unreadable) {
-        (ReportFrom::Auto | ReportFrom::Stdout, Some(text), _) => {
-            // For whoever looks later; the report itself goes on without it.
-            let _ = fs::write(path, &text);
-            Ok(Reply { text, source: "stdout".to_owned(), ..reply })
-        }
-        (ReportFrom::Auto | ReportFrom::Stdout, None, Some(why)) => Err(refused(why)),
-        (ReportFrom::Auto, None, None) => {
-            Err(refused("the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout"))
-        }
-        (ReportFrom::Stdout, None, None) => {
-            Err(refused("the command ended without a report: it wrote nothing to stdout"))
-        }
-        (ReportFrom::File, _, _) => {
-            Err(refused("the command ended without a report: it did not write to BATON_REPORT_FILE"))
-        }
+}
+
+/// Looks everywhere. Prose counts only if there is nothing better, so that it can be told what is wrong with it.
+fn anywhere(filed: Option<String>, said: Option<String>, asked: &Asked<'_>) -> Result<Option<Reply>, Failure> {
+    if let Some(text) = filed.as_ref().filter(|text| !is_blockless(text)) {
+        return Ok(Some(in_report_file(text.clone(), asked)));
     }
+    if let Some(text) = said.as_ref().filter(|text| is_report(text)) {
+        return Ok(Some(on_stdout(text.clone(), asked)));
+    }
+    if let Some(file) = in_output_directory(asked, said.as_deref())? {
+        let source = file.path.strip_prefix(&asked.job.workspace).unwrap_or(&file.path).display().to_string();
+        let path = std::path::absolute(&file.path).ok();
+        return Ok(Some(Reply { text: file.text, source, path, ..Reply::default() }));
+    }
+    let directory = directory(asked);
+    Ok(match (filed, said) {
+        (Some(text), _) => {
+            Some(Reply { looked_in: vec!["stdout".to_owned(), directory], ..in_report_file(text, asked) })
+        }
+        (None, Some(text)) => {
+            Some(Reply { looked_in: vec!["BATON_REPORT_FILE".to_owned(), directory], ..on_stdout(text, asked) })
+        }
+        (None, None) => None,
+    })
+}
+
+/// Returns the one file of the output directory that was written in this attempt and ends with a block of this agent.
+fn in_output_directory(asked: &Asked<'_>, said: Option<&str>) -> Result<Option<OutputFile>, Failure> {
+    let written = asked.output.written_for(asked.job);
+    let mut found = written.reports;
+    // A block that cannot be read says more than prose, and less than anything that may be a document.
+    if found.is_empty() && said.is_none_or(is_blockless) {
+        found = written.broken;
+    }
+    if found.len() > 1 {
+        let names = found.iter().map(|file| file.path.strip_prefix(&asked.job.workspace).unwrap_or(&file.path));
+        let names: Vec<String> = names.map(|path| path.display().to_string()).collect();
+        let message = format!(
+            "{} files in the output directory end with a handoff block of {}: {}; leave the block in one of them",
+            names.len(),
+            asked.job.agent,
+            names.join(", ")
+        );
+        return Err(refused(message));
+    }
+    Ok(found.pop())
+}
+
+fn in_report_file(text: String, asked: &Asked<'_>) -> Reply {
+    let path = &asked.files.report;
+    Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..Reply::default() }
+}
+
+fn on_stdout(text: String, asked: &Asked<'_>) -> Reply {
+    // For whoever looks later; the report itself goes on without it.
+    let path = fs::write(&asked.files.report, &text).is_ok().then(|| asked.files.report.clone());
+    Reply { text, source: "stdout".to_owned(), path, ..Reply::default() }
+}
+
+/// Returns whether a text holds a report, recognised by its marks.
+fn is_report(text: &str) -> bool {
+    let document = baton_protocol::read(text.as_bytes(), Hints::default()).document;
+    // A package is how some agents report.
+    matches!(document, Some(Document::Report(_) | Document::Request(_)))
+}
+
+fn nowhere(asked: &Asked<'_>) -> String {
+    match asked.report {
+        ReportFrom::Auto => {
+            format!("no handoff block found in BATON_REPORT_FILE, stdout, {}", directory(asked))
+        }
+        ReportFrom::Stdout => "it wrote nothing to stdout".to_owned(),
+        ReportFrom::File => "it did not write to BATON_REPORT_FILE".to_owned(),
+    }
+}
+
+/// Names the output directory for people.
+fn directory(asked: &Asked<'_>) -> String {
+    let folder = &asked.job.output_directory;
+    let folder = folder.strip_prefix(&asked.job.workspace).unwrap_or(folder);
+    format!("files of {} that this attempt wrote", folder.display())
 }
 
 /// Reads a file that the command may have written; `None` if there is nothing in it.

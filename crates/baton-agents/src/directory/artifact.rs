@@ -125,7 +125,11 @@ fn destination(handoff: &Handoff, artifact_id: &str, file: &Path, now: Timestamp
         let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or("json");
         return Ok(format!("artifacts/{agent}/{artifact_id}.{extension}"));
     };
-    let path = wanted.replace("{timestamp}", &now.as_millisecond().to_string()).replace('\\', "/");
+    let mut path = wanted.replace("{timestamp}", &now.as_millisecond().to_string()).replace('\\', "/");
+    if wanted.ends_with("{timestamp}") {
+        // Who asks does not know what kind of file comes.
+        path.extend(file.extension().and_then(|extension| extension.to_str()).map(|extension| format!(".{extension}")));
+    }
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     match Path::new(&path).components().all(plain) && !path.is_empty() && !path.contains('\0') {
         true => Ok(path),

@@ -32,10 +32,18 @@ enum Tried {
     Passed,
 }
 
+/// Why a request cannot be worked on.
+struct Unfit {
+    failure: Failure,
+    /// What the failure says about the input.
+    validation: Option<Value>,
+}
+
 impl Directory {
     /// Claims the most urgent handoff that waits for an agent; `None` if there is none.
     ///
-    /// A request whose input breaks its schema is not handed out: it fails, with a warning here.
+    /// A request whose input breaks its schema, or that names an artifact which is not there, is not handed out: this
+    /// attempt fails, with a warning here.
     pub fn claim(&self, agent: &str, now: Timestamp) -> Result<Noted<Option<Claim>>, Error> {
         let (mut warnings, mut tried, mut thorough) = (Vec::new(), HashSet::new(), false);
         loop {
@@ -84,7 +92,7 @@ impl Directory {
             warnings.push(format!("`{id}` waits, but another handoff of this id is {} already", folder.as_str()));
             return Ok(Tried::Passed);
         }
-        let broken = match self.broken_input(&handoff, warnings) {
+        let unfit = match self.unfit(&handoff, warnings) {
             // One request with a schema that cannot be used must not keep the agent from all others.
             Err(error @ (Error::MissingSchema { .. } | Error::BrokenSchema { .. })) => {
                 warnings.push(format!("`{id}` is left alone: {error}"));
@@ -117,48 +125,47 @@ impl Directory {
             return Err(Error::io("claim", &place, error));
         }
         self.files.sync_folder(&self.folder(Folder::InProgress))?;
-        match broken {
-            Some((schema, violations)) => {
-                warnings.push(format!("`{id}` failed: its input breaks `{schema}`"));
-                self.fail_input(id, attempt, &schema, &violations, now)?;
-                Ok(Tried::Passed)
-            }
-            None => Ok(Tried::Won(Box::new(Claim { id: id.clone(), attempt, handoff }))),
+        let Some(unfit) = unfit else {
+            return Ok(Tried::Won(Box::new(Claim { id: id.clone(), attempt, handoff })));
+        };
+        let mut held = self.hold(id, Some(attempt))?;
+        if let Some(validation) = unfit.validation {
+            held.handoff.set("validation", validation);
         }
+        let failed = self.fail_held(held, &unfit.failure, now)?;
+        warnings.push(match failed.again_at {
+            Some(time) => format!("`{id}` waits until {time:.0}: {}", unfit.failure.message),
+            None => format!("`{id}` failed: {}", unfit.failure.message),
+        });
+        Ok(Tried::Passed)
     }
 
-    fn broken_input(
-        &self,
-        handoff: &Handoff,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<(String, Vec<Violation>)>, Error> {
+    /// Says why a request cannot be worked on; `None` if it can.
+    fn unfit(&self, handoff: &Handoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, Error> {
+        if let Some(unfit) = self.broken_input(handoff, warnings)? {
+            return Ok(Some(unfit));
+        }
+        let missing = self.missing_dependency(handoff)?.map(|dependency| {
+            let message = format!("the artifact `{}` is missing ({} names it)", dependency.name, dependency.member);
+            Unfit { failure: Failure::new(Code::dependency_missing(), message), validation: None }
+        });
+        Ok(missing)
+    }
+
+    fn broken_input(&self, handoff: &Handoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, Error> {
         let Some(schema) = handoff.text(&["input", "schema"]) else { return Ok(None) };
         let input = handoff.members.get("input").and_then(|input| input.get("data")).unwrap_or(&Value::Null);
         let violations = self.check_schema(schema, input, warnings)?.unwrap_or_default();
-        Ok((!violations.is_empty()).then(|| (schema.to_owned(), violations)))
-    }
-
-    fn fail_input(
-        &self,
-        id: &HandoffId,
-        attempt: u32,
-        schema: &str,
-        violations: &[Violation],
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        let first = violations.first().map_or(String::new(), |violation| {
-            let place = if violation.pointer.is_empty() { "/" } else { &violation.pointer };
-            format!(": at {place}: {}", violation.message)
-        });
-        let failure = Failure::new(Code::schema_validation_failed(), format!("the input breaks `{schema}`{first}"));
-        let mut held = self.hold(id, Some(attempt))?;
-        let errors: Vec<Value> = violations
-            .iter()
-            .map(|found| json!({ "field": found.pointer, "error": found.message, "schema_path": schema }))
-            .collect();
-        held.handoff.set("validation", json!({ "status": "failed", "errors": errors }));
-        self.fail_held(held, &failure, now)?;
-        Ok(())
+        let Some(first) = violations.first() else { return Ok(None) };
+        let place = if first.pointer.is_empty() { "/" } else { &first.pointer };
+        let message = format!("the input breaks `{schema}`: at {place}: {}", first.message);
+        let error =
+            |found: &Violation| json!({ "field": found.pointer, "error": found.message, "schema_path": schema });
+        let errors: Vec<Value> = violations.iter().map(error).collect();
+        Ok(Some(Unfit {
+            failure: Failure::new(Code::schema_validation_failed(), message),
+            validation: Some(json!({ "status": "failed", "errors": errors })),
+        }))
     }
 }
 

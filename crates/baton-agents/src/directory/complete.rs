@@ -1,12 +1,14 @@
 //! Answers: puts the artifact in its place, lists it, and moves the handoff to `completed`.
 
+use std::path::Path;
+
 use baton_engine::HandoffId;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::artifact::Copied;
 use super::handoff::written;
-use super::registry::Entry;
+use super::registry::{Entry, active};
 use super::{Artifact, Directory, Error, Folder, Handoff, Noted};
 
 /// How a handoff was done.
@@ -16,6 +18,16 @@ pub struct Completion {
     pub attempt: Option<u32>,
     /// What was made.
     pub artifact: Option<Artifact>,
+    /// What the agent checked, such as `typescript_errors`.
+    pub validation: Map<String, Value>,
+    /// Counts and measurements, such as `components_generated`.
+    pub metadata: Map<String, Value>,
+    /// What to do next.
+    pub next_steps: Vec<String>,
+    /// What should be looked at.
+    pub warnings: Vec<String>,
+    /// What went wrong on the way.
+    pub errors: Vec<String>,
 }
 
 impl Directory {
@@ -37,15 +49,16 @@ impl Directory {
         done.set("completed_at", written(now));
         done.set_execution_time(now);
         done.set("output", output(copied.as_ref(), kind.as_deref(), checked));
-        if let Some(copied) = &copied {
-            done.set("metadata", json!({ "artifact_sha256": copied.sha256, "artifact_bytes": copied.bytes }));
-        }
-        if checked {
-            done.set("validation", json!({ "status": "passed" }));
-        }
-        if !warnings.is_empty() {
-            done.set("warnings", warnings.clone());
-        }
+        let seen = copied
+            .as_ref()
+            .map(|copied| [("artifact_sha256", json!(copied.sha256)), ("artifact_bytes", json!(copied.bytes))]);
+        done.add("metadata", with(completion.metadata.clone(), seen.into_iter().flatten()));
+        // What the agent says about itself counts; that the schema was satisfied is ours to add.
+        let passed = checked.then(|| ("status", json!("passed")));
+        done.add("validation", with(completion.validation.clone(), passed));
+        done.add("next_steps", completion.next_steps.clone());
+        done.add("warnings", [completion.warnings.clone(), warnings.clone()].concat());
+        done.add("errors", completion.errors.clone());
         done.clear(&["last_error"]);
 
         let place = self.path(Folder::Completed, id);
@@ -61,7 +74,7 @@ impl Directory {
         }
         // Only the winner touches the artifact, and whoever sees the answer finds the artifact listed.
         let taken = self.take(held)?;
-        let put = copied.put(self).and_then(|()| registry.add(&entry(copied, kind, id, now)));
+        let put = copied.put(self).and_then(|()| registry.add(&entry(copied, kind, &done, id, now)));
         if let Err(error) = put {
             taken.give_back();
             return Err(error);
@@ -70,12 +83,12 @@ impl Directory {
         Ok(Noted { result: done, warnings })
     }
 
-    /// Compares what an answer names as its artifact with a schema. Specialists of others do not look themselves.
-    pub fn check_answer(&self, answer: &Handoff, schema: &str) -> Result<(), Error> {
+    /// Compares the artifact of an answer, where it was found, with a schema. Specialists of others do not look themselves.
+    pub fn check_answer(&self, answer: &Handoff, found: Option<&Path>, schema: &str) -> Result<(), Error> {
         let no_output = |fault: String| Error::NoOutput { schema: schema.to_owned(), fault };
-        let path =
-            answer.text(&["output", "artifact_path"]).ok_or_else(|| no_output("it names no artifact".to_owned()))?;
-        let bytes = std::fs::read(self.root().join(path)).map_err(|error| no_output(format!("{path}: {error}")))?;
+        let path = answer.artifact_path().ok_or_else(|| no_output("it names no artifact".to_owned()))?;
+        let found = found.ok_or_else(|| no_output(format!("{path} is not there")))?;
+        let bytes = std::fs::read(found).map_err(|error| no_output(format!("{path}: {error}")))?;
         let value = serde_json::from_slice(&bytes).map_err(|error| no_output(format!("{path}: {error}")))?;
         match self.check_schema(schema, &value, &mut Vec::new())? {
             Some(violations) if !violations.is_empty() => {
@@ -122,11 +135,26 @@ fn output(copied: Option<&Copied<'_>>, kind: Option<&str>, checked: bool) -> Map
     output
 }
 
-fn entry(copied: &Copied<'_>, kind: Option<String>, id: &HandoffId, now: Timestamp) -> Entry {
+/// Adds members that are not there yet.
+fn with<'m>(mut members: Map<String, Value>, more: impl IntoIterator<Item = (&'m str, Value)>) -> Map<String, Value> {
+    for (name, value) in more {
+        members.entry(name).or_insert(value);
+    }
+    members
+}
+
+fn entry(copied: &Copied<'_>, kind: Option<String>, handoff: &Handoff, id: &HandoffId, now: Timestamp) -> Entry {
+    let mut dependencies: Vec<String> = handoff.dependencies().into_iter().map(|dependency| dependency.name).collect();
+    dependencies.sort();
+    dependencies.dedup();
     Entry {
         artifact_id: copied.id.clone(),
         path: copied.path.clone(),
         kind,
+        phase: handoff.members.get("target").and_then(|target| target.get("phase")).cloned(),
+        agent_id: handoff.to().map(str::to_owned),
+        status: active(),
+        dependencies,
         handoff_id: id.to_string(),
         sha256: copied.sha256.clone(),
         bytes: copied.bytes,

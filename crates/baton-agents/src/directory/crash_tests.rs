@@ -2,6 +2,7 @@
 //! lost, nothing happens twice, and a sweep leaves nothing half done.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use baton_engine::HandoffId;
 use baton_engine::failure::{Code, Failure};
@@ -86,8 +87,11 @@ fn bring_to_its_end(sandbox: &Sandbox, id: &HandoffId, to: Folder) {
     let claimed = directory.claim("@writer", now).expect("claiming works").result;
     match sandbox.folders_of(id)[..] {
         [Folder::InProgress] => {
-            let completion =
-                Completion { attempt: claimed.map(|claim| claim.attempt), artifact: Some(artifact(sandbox)) };
+            let completion = Completion {
+                attempt: claimed.map(|claim| claim.attempt),
+                artifact: Some(artifact(sandbox)),
+                ..Completion::default()
+            };
             directory.complete(id, &completion, now).expect("it can be completed");
             assert_eq!(sandbox.folders_of(id), [Folder::Completed]);
         }
@@ -147,7 +151,7 @@ fn completing_is_all_or_nothing() {
         claimed,
         |directory, id, now| {
             let artifact = Artifact { file: page(directory.root()), kind: None };
-            let completion = Completion { attempt: Some(1), artifact: Some(artifact) };
+            let completion = Completion { attempt: Some(1), artifact: Some(artifact), ..Completion::default() };
             directory.complete(id, &completion, now).map(drop)
         },
         Some(Folder::InProgress),
@@ -168,6 +172,18 @@ fn failing_for_now_is_all_or_nothing() {
 }
 
 #[test]
+fn giving_up_what_nobody_picked_up_is_all_or_nothing() {
+    at_every_step(
+        requested,
+        |directory, id, now| {
+            directory.give_up_unclaimed(id, Timestamp::UNIX_EPOCH, Duration::from_secs(1), now).map(drop)
+        },
+        Some(Folder::Pending),
+        Folder::Failed,
+    );
+}
+
+#[test]
 fn failing_for_good_is_all_or_nothing() {
     let permanent = Failure::new(Code::schema_validation_failed(), "no");
     at_every_step(
@@ -176,26 +192,6 @@ fn failing_for_good_is_all_or_nothing() {
         Some(Folder::InProgress),
         Folder::Failed,
     );
-}
-
-#[test]
-fn taking_back_what_nobody_has_picked_up_is_all_or_nothing() {
-    let steps = at_every_step(
-        requested,
-        |directory, id, now| directory.withdraw(id, "nobody came", now).map(|withdrawn| assert!(withdrawn)),
-        Some(Folder::Pending),
-        Folder::Failed,
-    );
-    assert_eq!(steps, 7, "create, write, sync, two renames, sync the folder, remove");
-}
-
-#[test]
-fn what_was_picked_up_is_not_taken_back() {
-    let sandbox = Sandbox::new();
-    claimed(&sandbox);
-    let id = HandoffId::parse("hoff-1").expect("a safe id");
-    assert!(!sandbox.open().withdraw(&id, "nobody came", sandbox.after(60)).expect("it can be looked at"));
-    assert_eq!(sandbox.folders_of(&id), [Folder::InProgress]);
 }
 
 #[test]
@@ -245,7 +241,7 @@ fn finishing_again_after_a_crash_needs_no_sweep() {
         let sandbox = Sandbox::new();
         claimed(&sandbox);
         let id = HandoffId::parse("hoff-1").expect("a safe id");
-        let completion = Completion { attempt: Some(1), artifact: Some(artifact(&sandbox)) };
+        let completion = Completion { attempt: Some(1), artifact: Some(artifact(&sandbox)), ..Completion::default() };
         let first = sandbox.open_dying_after(steps).complete(&id, &completion, sandbox.after(60));
         let second = sandbox.open().complete(&id, &completion, sandbox.after(60));
         assert_eq!(sandbox.folders_of(&id), [Folder::Completed], "after {steps} steps");
@@ -261,7 +257,7 @@ fn finishing_again_after_a_crash_needs_no_sweep() {
 fn what_the_disk_refuses_changes_nothing() {
     let completion = |directory: &Directory| {
         let artifact = Artifact { file: page(directory.root()), kind: None };
-        Completion { attempt: Some(1), artifact: Some(artifact) }
+        Completion { attempt: Some(1), artifact: Some(artifact), ..Completion::default() }
     };
     let create = |directory: &Directory, id: &HandoffId, now| directory.create(&new(id), now).map(drop);
     let claim = |directory: &Directory, _: &HandoffId, now| directory.claim("@writer", now).map(drop);

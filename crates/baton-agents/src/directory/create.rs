@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton_engine::HandoffId;
 use baton_engine::retry::Policy;
+use baton_protocol::wire::{Label, Wire as _};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::{NoContext, Uuid};
@@ -19,8 +20,12 @@ pub struct NewHandoff {
     pub id: Option<HandoffId>,
     /// Who asks.
     pub from: String,
+    /// The phase in which that one works.
+    pub from_phase: Option<Label>,
     /// Who is asked.
     pub to: String,
+    /// The phase that is asked for.
+    pub to_phase: Option<Label>,
     /// What to work on.
     pub input: Value,
     /// The schema of the input; `AGENT.input.schema.json` if there is one.
@@ -47,7 +52,9 @@ impl NewHandoff {
         NewHandoff {
             id: None,
             from: from.into(),
+            from_phase: None,
             to: to.into(),
+            to_phase: None,
             input,
             input_schema: None,
             context: Map::new(),
@@ -67,8 +74,8 @@ impl NewHandoff {
         handoff.set("timestamp", handoff::written(now));
         handoff.set("status", Folder::Pending.status());
         handoff.set("priority", self.priority.as_str());
-        handoff.set("source", json!({ "agent_id": self.from, "agent_type": "orchestrator" }));
-        handoff.set("target", json!({ "agent_id": self.to, "agent_type": "specialist" }));
+        handoff.set("source", party(&self.from, self.from_phase.as_ref(), "orchestrator"));
+        handoff.set("target", party(&self.to, self.to_phase.as_ref(), "specialist"));
         handoff.set("timeout_seconds", number(self.timeout.as_secs_f64()));
         let policy = json!({
             "max_retries": self.policy.max_retries,
@@ -92,6 +99,14 @@ impl NewHandoff {
         handoff.set("input", input);
         handoff
     }
+}
+
+fn party(agent: &str, phase: Option<&Label>, kind: &str) -> Map<String, Value> {
+    let mut party = Map::new();
+    party.insert("agent_id".to_owned(), agent.into());
+    party.extend(phase.map(|phase| ("phase".to_owned(), phase.write())));
+    party.insert("agent_type".to_owned(), kind.into());
+    party
 }
 
 /// Writes whole numbers without a fraction, as the other side does.
@@ -120,6 +135,10 @@ impl Directory {
         }
         let id = new.id.clone().unwrap_or_else(|| made_id(now));
         let handoff = new.write(&id, now);
+        if let Some(missing) = self.missing_dependency(&handoff)? {
+            // It may be made before the request is claimed.
+            warnings.push(format!("the artifact `{}` is not there yet ({} names it)", missing.name, missing.member));
+        }
         let place = self.path(Folder::Pending, &id);
         let written = self.files.write_beside(&place, &handoff.to_bytes())?;
         // An id that was made just now is new. Any other is looked for again before the rename: afterwards somebody may

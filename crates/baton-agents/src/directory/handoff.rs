@@ -83,6 +83,19 @@ impl Handoff {
         self.members.insert(name.to_owned(), value.into());
     }
 
+    /// Sets a member, unless there is nothing in it.
+    pub(super) fn add(&mut self, name: &str, value: impl Into<Value>) {
+        let value = value.into();
+        let empty = match &value {
+            Value::Object(members) => members.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        if !empty {
+            self.set(name, value);
+        }
+    }
+
     /// Removes members, keeping the order of the others.
     pub(super) fn clear(&mut self, names: &[&str]) {
         for name in names {
@@ -109,6 +122,18 @@ impl Handoff {
     /// Returns who is asked.
     pub fn to(&self) -> Option<&str> {
         self.text(&["target", "agent_id"])
+    }
+
+    /// Returns where an answer says that its artifact is.
+    pub fn artifact_path(&self) -> Option<&str> {
+        self.text(&["output", "artifact_path"])
+    }
+
+    /// Sets where the artifact of an answer is.
+    pub(crate) fn set_artifact_path(&mut self, path: &str) {
+        if let Some(Value::Object(output)) = self.members.get_mut("output") {
+            output.insert("artifact_path".to_owned(), path.into());
+        }
     }
 
     /// Says whether the document has the status that belongs to a folder.
@@ -150,8 +175,11 @@ impl Handoff {
         seconds.map_or(TIMEOUT_DEFAULT, |seconds| Duration::from_secs_f64(seconds.min(most)))
     }
 
-    /// Returns how often and when to try again; the default where the request does not say.
+    /// Returns how often and when to try again. Whoever asks without a policy takes the first failure as final.
     pub fn policy(&self) -> Policy {
+        if !self.members.get("retry_policy").is_some_and(Value::is_object) {
+            return Policy { max_retries: 0, ..Policy::default() };
+        }
         let number = |name: &str| self.members.get("retry_policy")?.get(name)?.as_f64().filter(|number| *number >= 0.0);
         let usual = Policy::default();
         let delay_ms =
@@ -164,20 +192,13 @@ impl Handoff {
         }
     }
 
-    /// Says whether the request itself states how often to try again.
-    pub fn has_policy(&self) -> bool {
-        self.members.get("retry_policy").is_some_and(Value::is_object)
-    }
-
     /// Returns when a failed handoff, as another side wrote it, will be tried again; `None` if it is final.
-    ///
-    /// Without a policy in the request, whoever asked takes a failure as final.
     pub fn next_attempt_at(&self) -> Option<Timestamp> {
         let promised = self.members.get("retry_available").and_then(Value::as_bool).unwrap_or(false);
         let code = self.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
         let transient = code.is_none_or(|code| code.chance() == baton_engine::failure::Chance::Transient);
         let attempt = self.attempt();
-        if !promised || !transient || !self.has_policy() || !self.policy().allows_another(attempt) {
+        if !promised || !transient || !self.policy().allows_another(attempt) {
             return None;
         }
         Some(later(self.ended_at().unwrap_or(Timestamp::UNIX_EPOCH), self.policy().delay_before(attempt, 1.0)))
@@ -260,7 +281,8 @@ mod tests {
     #[test]
     fn missing_members_have_defaults() {
         let bare = handoff(json!({}));
-        assert_eq!((bare.attempt(), bare.timeout(), bare.policy()), (1, TIMEOUT_DEFAULT, Policy::default()));
+        assert_eq!((bare.attempt(), bare.timeout(), bare.policy().max_retries), (1, TIMEOUT_DEFAULT, 0));
+        assert_eq!(handoff(json!({"retry_policy": {}})).policy(), Policy { jitter: 0.0, ..Policy::default() });
         assert_eq!(Priority::of_member(None), Priority::Normal);
         let odd = handoff(json!({"timeout_seconds": -3, "retry_policy": {"max_retries": "x"}, "retry_count": 1e99}));
         assert_eq!((odd.timeout(), odd.policy().max_retries, odd.retry_count()), (TIMEOUT_DEFAULT, 3, 0));

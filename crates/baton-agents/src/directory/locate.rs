@@ -30,6 +30,9 @@ pub(super) struct Private {
     pub(super) path: PathBuf,
 }
 
+/// The folders out of which attempts end, and in which private files may be left.
+pub(super) const PRIVATE_IN: [Folder; 3] = [Folder::Pending, Folder::InProgress, Folder::Failed];
+
 /// How the name of a private file ends.
 const PRIVATE: &str = ".finishing";
 
@@ -75,7 +78,7 @@ impl Directory {
             if found.is_some() {
                 return Ok(found);
             }
-            for folder in [Folder::InProgress, Folder::Failed] {
+            for folder in PRIVATE_IN {
                 if self.private_files(folder)?.iter().any(|private| private.id == *id) {
                     return Ok(Some(folder));
                 }

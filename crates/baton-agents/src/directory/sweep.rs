@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::files::{self, TEMPORARY};
 use super::handoff::later;
+use super::locate::PRIVATE_IN;
 use super::settled::{Answers, Settled};
 use super::{Directory, Error, Folder, Handoff, id_of};
 
@@ -63,7 +64,7 @@ impl Directory {
     /// Looks at all folders.
     pub fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
         let mut swept = Swept::default();
-        for folder in [Folder::Pending, Folder::InProgress, Folder::Failed] {
+        for folder in PRIVATE_IN {
             for private in self.private_files(folder)? {
                 if self.put_back(folder, &private)? {
                     swept.repaired.push(private.id);
@@ -127,7 +128,7 @@ impl Directory {
     /// Looks at one handoff.
     pub(super) fn sweep_one(&self, id: &HandoffId, now: Timestamp) -> Result<Swept, Error> {
         let mut swept = Swept::default();
-        for folder in [Folder::InProgress, Folder::Failed] {
+        for folder in PRIVATE_IN {
             for private in self.private_files(folder)?.into_iter().filter(|private| private.id == *id) {
                 if self.put_back(folder, &private)? {
                     swept.repaired.push(private.id);

@@ -66,8 +66,9 @@ impl Changes {
         let after = recent.take(root, &scene.folder);
         let folders = scene.earlier.iter().chain([&scene.folder]).chain(&scene.output_directory);
         let own = Places::new(root, folders);
+        let views = Places::new(root, &scene.views);
         let mut during = before.as_ref().map(|before| compare(before, &after)).unwrap_or_default();
-        during.retain(|path, _| !own.hold(path));
+        during.retain(|path, _| !own.hold(path) && !views.hold(path) && !views.are_made_from(path));
         Changes { first, before, after, during }
     }
 

@@ -75,6 +75,15 @@ impl Places {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         ends.into_iter().any(|end| self.0.contains(&path[..end]))
     }
+
+    /// Returns whether a path is a file that becomes one of these: `.NAME.….part` or `.NAME.….tmp` beside it.
+    pub(super) fn are_made_from(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+        let Some(stem) = name.strip_suffix(".part").or_else(|| name.strip_suffix(".tmp")) else { return false };
+        let Some((stem, _)) = stem.strip_prefix('.').and_then(|stem| stem.rsplit_once('.')) else { return false };
+        let made = if folder.is_empty() { stem.to_owned() } else { format!("{folder}/{stem}") };
+        self.0.contains(&made)
+    }
 }
 
 #[cfg(test)]

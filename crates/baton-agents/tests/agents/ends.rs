@@ -15,9 +15,11 @@ fn report_is_on_stdout_or_in_the_file() {
         (bench.scratch.read("attempt/report.md"), bench.scratch.read("attempt/stdout.log")),
         ("said\n".into(), "said\n".into())
     );
+    assert_eq!(reply.path, Some(bench.scratch.path("attempt/report.md")), "what was said can be read again");
     let reply = bench.answer("echo chatter; echo noise >&2; echo filed > $BATON_REPORT_FILE");
     assert_eq!(reply.text, "filed\n");
     assert_eq!(reply.source, bench.scratch.path("attempt/report.md").display().to_string());
+    assert_eq!(reply.path, Some(bench.scratch.path("attempt/report.md")));
     assert_eq!(bench.scratch.read("attempt/stderr.log"), "noise\n");
     let reply = bench.answer("echo said; : > $BATON_REPORT_FILE");
     assert_eq!(reply.text, "said\n", "an empty file is no report, and neither is that of the attempt before");

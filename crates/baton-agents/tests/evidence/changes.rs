@@ -146,6 +146,23 @@ async fn others_may_write_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn what_baton_itself_keeps_in_the_workspace_is_nobodys_change() {
+    let mut stage = Stage::repository();
+    stage.scene.views = vec![stage.path("state/current.json"), stage.path(".project/sessions/t")];
+    stage.scene.writes = owned(&["src/**"]);
+    let work = |stage: &Stage| {
+        stage.write("src/quota.rs", "1").write("state/current.json", "2").write("state/.current.json.7.part", "3");
+        stage.write(".project/sessions/t/handoffs/t.a.1.yaml", "4");
+    };
+    let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
+    assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
+    stage.write("state/other.json", "5").write("state/.other.json.7.part", "6");
+    let examined = stage.examine(&modified(&["src/quota.rs"])).await;
+    let expected = ["modified-not-declared", "modified-not-declared", "writes-outside", "writes-outside"];
+    assert_eq!(refuted(&examined), expected, "{}", shown(&examined));
+}
+
+#[tokio::test]
 async fn phase_writes_only_where_it_may() {
     let mut stage = Stage::repository();
     stage.scene.writes = owned(&["src/**"]);

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::{Document, Report};
+use baton_protocol::read::is_blockless;
 use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 
 use tokio::sync::mpsc;
@@ -209,6 +210,14 @@ impl Trial {
         }
         let surroundings = Surroundings { request: request.as_ref(), ..Surroundings::default() };
         let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
+        if !judgement.valid && is_blockless(&reply.text) {
+            let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
+            let message = format!(
+                "no handoff block found in {}: end the report with the block that was asked for",
+                places.join(", ")
+            );
+            return Err((Failure::new(Code::validation_failed(), message), document));
+        }
         if !judgement.valid {
             let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
             let lines = errors.map(|found| {

@@ -17,6 +17,7 @@ use crate::handover;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
+use crate::view;
 
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
@@ -65,15 +66,7 @@ impl<'r> Brief<'r> {
 
     /// Returns where the agent puts its output; the error says why that cannot be worked out.
     pub(super) fn output_directory(&self) -> Result<PathBuf, String> {
-        let template = self.run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
-        let rendered = expression::render(template, &flow::names(self.run, &self.tracked.step.phase));
-        let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
-        let relative = PathBuf::from(relative.trim());
-        // A part of it may come from an agent.
-        if relative.components().any(|part| matches!(part, Component::ParentDir)) {
-            return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
-        }
-        Ok(self.run.definition.workspace.join(relative))
+        output_directory(self.run, &self.tracked.step.phase)
     }
 
     /// Returns the agents that come next anyway.
@@ -202,6 +195,7 @@ impl<'r> Brief<'r> {
             mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),
             others_write: self.others_write(),
+            views: view::kept(self.run),
             transcript: None,
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),
@@ -233,6 +227,19 @@ impl<'r> Brief<'r> {
         let writes = self.writes();
         if writes.is_empty() { vec!["**".to_owned()] } else { writes }
     }
+}
+
+/// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
+pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
+    let template = run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
+    let rendered = expression::render(template, &flow::names(run, phase));
+    let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
+    let relative = PathBuf::from(relative.trim());
+    // A part of it may come from an agent.
+    if relative.components().any(|part| matches!(part, Component::ParentDir)) {
+        return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
+    }
+    Ok(run.definition.workspace.join(relative))
 }
 
 /// Returns a command of the workflow as it is run.

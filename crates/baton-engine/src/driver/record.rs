@@ -100,7 +100,7 @@ fn repeated(run: &Run, id: &HandoffId, mut failure: Failure) -> Failure {
 fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::Outcome) -> Written {
     let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
     let summary = match outcome.passed {
-        true => format!("The check {phase} passed."),
+        true => format!("The check {phase} passed ({}).", outcome.ended),
         false => format!("The check {phase} failed: {}.\n{}", outcome.ended, outcome.tail.trim()),
     };
     let verification =

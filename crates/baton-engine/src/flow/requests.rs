@@ -89,7 +89,24 @@ impl Asking<'_> {
             retry,
             ..plain
         };
-        Ok(write(dialect, request))
+        let folders = agent.directory.is_some() || agent.dialect.as_deref() == Some(Dialect::Mailbox.as_str());
+        Ok(write(dialect, if folders { self.for_folders(request, agent) } else { request }))
+    }
+
+    /// Adds what agents behind folders are told beyond others: the phases of both sides, and which artifact goes where.
+    fn for_folders(&self, mut request: Request, agent: &Agent) -> Request {
+        if let (Some(from), Some(giver)) = (&mut request.from, self.givers.last()) {
+            from.phase = Some(label(&giver.step.phase));
+        }
+        if let Some(to) = &mut request.to {
+            to.phase = Some(label(self.path));
+        }
+        let expected = request.expectations.get_or_insert_default();
+        expected.output = expected.output.take().or_else(|| expected.deliverable.clone());
+        // Whoever completes puts the time in, and the ending too where the request does not know it.
+        let ending = if agent.output_schema.is_some() { ".json" } else { "" };
+        expected.destination = Some(format!("artifacts/{}/artifact-{}-{{timestamp}}{ending}", self.path, self.id));
+        request
     }
 
     /// What a command is run for.
@@ -313,6 +330,11 @@ pub(super) fn voice(tracked: &Tracked) -> String {
         Role::Work | Role::Delegation => tracked.handoff.terms.to.clone(),
         _ => ORCHESTRATOR.to_owned(),
     }
+}
+
+/// Returns a phase as a label: one whose name is a number is one.
+fn label(phase: &str) -> Label {
+    phase.parse().map_or_else(|_| Label::Name(phase.to_owned()), Label::Number)
 }
 
 /// Names a party.

@@ -15,6 +15,7 @@ use std::time::Duration;
 use baton_agents::directory::{Directory, Error, Handoff};
 use baton_engine::HandoffId;
 use clap::{Args, Subcommand};
+use serde_json::{Map, Value};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
@@ -136,7 +137,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a JSON file.
-fn read_json(path: &Path) -> Result<serde_json::Value, CommandError> {
+fn read_json(path: &Path) -> Result<Value, CommandError> {
     let input = if path.as_os_str() == "-" {
         crate::discover::Input::Stdin
     } else {
@@ -145,4 +146,18 @@ fn read_json(path: &Path) -> Result<serde_json::Value, CommandError> {
     let name = input.name();
     let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
     serde_json::from_slice(&bytes).map_err(|error| CommandError::usage(format!("{name} is no JSON: {error}")))
+}
+
+/// Reads an object: JSON itself, or a file with it. Nothing is an empty one.
+fn read_object(given: Option<&str>) -> Result<Map<String, Value>, CommandError> {
+    let Some(given) = given else { return Ok(Map::new()) };
+    let value = match given.trim_start().starts_with('{') {
+        true => serde_json::from_str(given)
+            .map_err(|error| CommandError::usage(format!("`{given}` is no JSON: {error}")))?,
+        false => read_json(Path::new(given))?,
+    };
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(CommandError::usage(format!("{given} holds no JSON object"))),
+    }
 }

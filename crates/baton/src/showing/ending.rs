@@ -16,16 +16,17 @@ use crate::output::printable;
 use crate::render;
 use crate::render::run::Summary;
 use crate::render::sheet::Tint;
+use crate::views::Views;
 
 impl Show<'_> {
     /// Writes the record, and tells how it ended.
-    pub(super) async fn end(&self, end: &End, watching: &Watching) -> Result<Exit, CommandError> {
+    pub(super) async fn end(&self, end: &End, watching: &Watching, views: &Views) -> Result<Exit, CommandError> {
         let journal = self.session.events_of_run(self.id).await?;
         let run = Run::of_journal(&journal).map_err(CommandError::no)?;
         let summary = Summary::of(&run, &journal, self.session.now());
         let exit = exit_of(end);
         let is_ours = !matches!(end, End::Lost(_));
-        let record = if is_ours { self.record(&run, &summary).await } else { None };
+        let record = if is_ours { self.record(&run, &summary, views).await } else { None };
         if matches!(watching, Watching::Machine(_)) {
             let path = record.as_ref().map(|path| path.display().to_string());
             let line = events::of_end(&run, end, exit, path.as_deref(), self.store);
@@ -41,15 +42,22 @@ impl Show<'_> {
         Ok(exit)
     }
 
-    /// Writes the record of the run beside its logs. It is a view of the journal: a run does not fail without it.
-    async fn record(&self, run: &Run, summary: &Summary) -> Option<PathBuf> {
+    /// Writes the record of the run beside its logs, and the views of the run. They follow from the journal: a run does
+    /// not fail without them.
+    async fn record(&self, run: &Run, summary: &Summary, views: &Views) -> Option<PathBuf> {
         let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
-        let written = archive::write_record(&folder, self.session.store.as_ref(), &run.id).await;
         let table = || {
             fs::write(folder.join("summary.txt"), summary.table(None))
                 .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))
         };
-        match written.and_then(|()| table()) {
+        let written = match archive::session(self.session.store.as_ref(), &run.id).await {
+            Ok(files) => {
+                views.finish(run, |session| archive::write_session(session, &files));
+                archive::write_record(&folder, &files, run).and_then(|()| table())
+            }
+            Err(error) => Err(error),
+        };
+        match written {
             Ok(()) => Some(folder),
             Err(error) => {
                 self.output.note(&format!("there is no record: {}", error.message));

@@ -66,6 +66,40 @@ fn python_asks_and_baton_fails() {
 }
 
 #[test]
+fn failure_of_baton_is_final_for_python_that_asked_without_a_policy() {
+    let sandbox = beside_python();
+    let id = python(&sandbox, CREATE);
+    let claimed = sandbox.baton(&["dir", "claim", ".", "--agent", "react-specialist"]);
+    assert!(claimed.stderr.contains("attempt 1 of 1"), "{claimed}");
+    for code in ["PROCESSING_ERROR", "DEPENDENCY_MISSING"] {
+        let id = if code == "PROCESSING_ERROR" { id.clone() } else { again(&sandbox) };
+        let failed = sandbox.baton(&["dir", "fail", ".", &id, "--code", code, "--message", "no design"]);
+        assert_eq!(failed.stdout, format!("failed {id}\n"));
+        let raised = python(
+            &sandbox,
+            &format!(
+                "try: wait_for_handoff_completion('{id}', 5)\nexcept HandoffFailedException as e: print('raised', e)"
+            ),
+        );
+        assert_eq!(raised, "raised no design", "{code}");
+    }
+}
+
+/// Asks and claims once more. The functions make one id per second, so the request gets another one.
+fn again(sandbox: &Sandbox) -> String {
+    let rename = "os.rename(f'handoffs/pending/{made}.json', 'handoffs/pending/second.json')\n\
+                  document = json.load(open('handoffs/pending/second.json'))\ndocument['handoff_id'] = 'second'\n\
+                  json.dump(document, open('handoffs/pending/second.json', 'w'))\nprint('second')";
+    let made = format!(
+        "os.makedirs('handoffs/failed', exist_ok=True)\nmade = {}\n{rename}",
+        &CREATE["print(".len()..CREATE.len() - 1]
+    );
+    let id = python(sandbox, &made);
+    claim(sandbox);
+    id
+}
+
+#[test]
 fn baton_asks_and_python_answers() {
     let sandbox = beside_python();
     sandbox.baton(&["dir", "init", "."]);
@@ -118,9 +152,12 @@ fn process_and_raise(sandbox: &Sandbox, id: &str) {
 }
 
 #[test]
-fn python_waits_while_baton_tries_again() {
+fn python_that_asks_with_a_policy_waits_while_baton_tries_again() {
     let sandbox = beside_python();
     let id = python(&sandbox, CREATE);
+    let mut request = document(&sandbox, "pending", &id);
+    request["retry_policy"] = json!({"max_retries": 1});
+    sandbox.write(&format!("handoffs/pending/{id}.json"), request.to_string());
     claim(&sandbox);
     sandbox.baton(&["dir", "fail", ".", &id, "--message", "no paper"]);
     let waited = python(

@@ -52,7 +52,10 @@ fn input_of_others_that_breaks_its_schema_fails_when_claimed() {
     create(&sandbox, "b", &[]);
     let run = claim(&sandbox);
     assert_eq!(run.json()["handoff_id"], "b");
-    assert_eq!(run.stderr, "warning: `a` failed: its input breaks `task.json`\n");
+    assert_eq!(
+        run.stderr,
+        "warning: `a` failed: the input breaks `task.json`: at /: \"page\" is a required property\n"
+    );
     let failed = document(&sandbox, "failed", "a");
     assert_eq!(failed["error"]["code"], "SCHEMA_VALIDATION_FAILED");
     assert_eq!(failed["validation"]["errors"][0]["error"], "\"page\" is a required property");

@@ -54,8 +54,8 @@ fn collect(root: &Path, below: &Path, files: &mut BTreeMap<String, String>) {
         let path = below.join(entry.file_name());
         let name = path.to_string_lossy().into_owned();
         // What git, Baton and the folder agents keep for themselves, and what Python makes of modules, is no result.
-        let kept = [".git", ".baton", "handoffs", "context"].contains(&name.as_str());
-        if kept || name.ends_with("__pycache__") {
+        let kept = [".git", ".baton", "handoffs", "context", "state", ".project/07-audit"].contains(&name.as_str());
+        if kept || name.ends_with("__pycache__") || name.ends_with("MANIFEST.yaml") || name.ends_with("registry.json") {
             continue;
         }
         match entry.file_type().expect("a type").is_dir() {

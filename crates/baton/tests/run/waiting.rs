@@ -27,7 +27,7 @@ fn folder_request_that_nobody_picks_up_fails_and_a_person_is_asked() {
     let site = Site::new().workflow(FOLDER);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
-    assert!(ended.stderr.contains("nobody picked it up within 1 s"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("@react did not pick it up within 1 s"), "{}", ended.stderr);
     assert!(matches!(find(&site.told(), "build.1").handoff.state, State::Failed { .. }));
     let claim = site.baton(&["dir", "claim", "workspace", "--agent", "@react"]);
     assert_eq!(claim.code, Some(1), "nobody can pick it up later: {claim:?}");

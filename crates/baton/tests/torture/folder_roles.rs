@@ -125,7 +125,7 @@ impl Doer {
 
     fn complete(&self, claim: &Claim, with_artifact: bool) {
         let artifact = with_artifact.then(|| self.artifact(claim));
-        let completion = Completion { attempt: Some(claim.attempt), artifact };
+        let completion = Completion { attempt: Some(claim.attempt), artifact, ..Completion::default() };
         let answer = self.persist(|| self.directory.complete(&claim.id, &completion, now()).map(drop));
         self.tell("done", claim, answer);
     }

@@ -14,8 +14,9 @@ use crate::store::Session;
 
 /// Write handoffs and their journal into the folders of a project
 ///
-/// Writes .project/07-audit/sessions/RUN/handoffs/ID.yaml (the request as a package), RUN/journal/ID.yaml beside it
-/// (answers, decisions, every event with its hash) and state/current.json (the latest handoffs). What a package
+/// Writes .project/07-audit/sessions/RUN/handoffs/ID.yaml (the request as a package), what the agent wrote as
+/// handoffs/ID.report.yaml (a package) or in reports/ (anything else), RUN/journal/ID.yaml (answers, decisions, every
+/// event with its hash) and state/current.json (the latest handoffs). What a package
 /// cannot say is named on standard error and kept in the journal. Writing again replaces what is there.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton audit export --all\n  baton audit export hoff-0192 --to ../project")]

@@ -6,10 +6,10 @@ use std::time::Duration;
 use baton_agents::directory::{Error, NewHandoff, Priority};
 use baton_engine::HandoffId;
 use baton_engine::retry::{Policy, RETRIES_MAX};
+use baton_protocol::wire::Label;
 use clap::Args;
-use serde_json::{Map, Value};
 
-use super::{Folders, parse_seconds, read_json, refusal, show, warn};
+use super::{Folders, parse_seconds, read_json, read_object, refusal, show, warn};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -28,6 +28,12 @@ pub(super) struct Options {
     /// Who is asked
     #[arg(long, value_name = "AGENT")]
     to: String,
+    /// The phase in which that one works: a number or a name
+    #[arg(long, value_name = "PHASE", value_parser = parse_phase)]
+    source_phase: Option<Label>,
+    /// The phase that is asked for: a number or a name
+    #[arg(long, value_name = "PHASE", value_parser = parse_phase)]
+    target_phase: Option<Label>,
     /// What to work on: a JSON file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
@@ -43,21 +49,25 @@ pub(super) struct Options {
     /// What kind of artifact is wanted
     #[arg(long, value_name = "TYPE")]
     output_type: Option<String>,
-    /// Where the artifact belongs, relative to DIR; `{timestamp}` stands for the time
+    /// Where the artifact belongs, relative to DIR; `{timestamp}` stands for the time, and at the end also for the
+    /// ending of the file
     #[arg(long, value_name = "PATH")]
     destination: Option<String>,
-    /// What is known about the project: a JSON file with an object
-    #[arg(long, value_name = "FILE")]
-    context: Option<PathBuf>,
+    /// What is known about the project: a JSON object, or a file with one
+    #[arg(long, value_name = "FILE|JSON")]
+    context: Option<String>,
     /// How many seconds an attempt may take
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = parse_seconds)]
     timeout: Duration,
     /// How many attempts may follow the first
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(RETRIES_MAX)))]
     max_retries: u32,
-    /// How many seconds to wait before the second attempt; every further wait is twice as long
+    /// How many seconds to wait before the second attempt
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     retry_delay: Duration,
+    /// How many times longer every further wait is
+    #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = parse_backoff)]
+    backoff: f64,
     /// How urgent it is: low, normal, high or critical
     #[arg(long, value_name = "PRIORITY", default_value = "normal", value_parser = parse_priority)]
     priority: Priority,
@@ -79,8 +89,10 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let new = NewHandoff {
         id: id.transpose()?,
+        from_phase: options.source_phase.clone(),
+        to_phase: options.target_phase.clone(),
         input_schema: options.schema.clone(),
-        context: options.context.as_ref().map(|path| read_object(path)).transpose()?.unwrap_or_default(),
+        context: read_object(options.context.as_deref())?,
         output_type: options.output_type.clone(),
         output_schema: options.output_schema.clone(),
         destination: options.destination.clone(),
@@ -89,6 +101,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         policy: Policy {
             max_retries: options.max_retries,
             delay_ms: u64::try_from(options.retry_delay.as_millis()).unwrap_or(u64::MAX),
+            multiplier: options.backoff,
             ..Policy::default()
         },
         ..NewHandoff::new(&options.from, &options.to, read_json(&options.input)?)
@@ -99,11 +112,17 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     Ok(Exit::Done)
 }
 
-fn read_object(path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
-    match read_json(path)? {
-        Value::Object(members) => Ok(members),
-        _ => Err(CommandError::usage(format!("{} holds no JSON object", path.display()))),
+/// Reads a phase: what looks like a number is one.
+fn parse_phase(text: &str) -> Result<Label, String> {
+    match text.trim() {
+        "" => Err("write a number or a name".to_owned()),
+        text => Ok(text.parse().map_or_else(|_| Label::Name(text.to_owned()), Label::Number)),
     }
+}
+
+fn parse_backoff(text: &str) -> Result<f64, String> {
+    let factor = text.parse::<f64>().ok().filter(|factor| factor.is_finite() && *factor >= 1.0);
+    factor.ok_or_else(|| "write a factor of 1 or more, such as 2 or 1.5".to_owned())
 }
 
 fn parse_priority(word: &str) -> Result<Priority, String> {
