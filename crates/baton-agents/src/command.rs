@@ -8,15 +8,17 @@ mod files;
 mod output_files;
 mod words;
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::failure::{Code, Failure};
 use baton_protocol::workflow::{self, PromptBy, ReportFrom};
 use serde_json::Value;
 
+use crate::acknowledgment::AcknowledgmentFile;
 use crate::process::{
     Environment, FENCE, GRACE, HANDOFF, Launch, Mark, RUN, STDOUT_BYTES_MAX, Sink, WORKSPACE, not_started, permanent,
     size,
@@ -81,13 +83,17 @@ impl CommandAgent {
         self
     }
 
-    async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
+    async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
         let output = OutputFiles::remember(&job.output_directory);
         let files = AttemptFiles::prepare(job)?;
         let launch = self.launch(job, &files)?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let limit = job.timeout.or(self.timeout);
-        let ended = launch.run(limit, self.grace).await.map_err(|error| not_started(&program, &error))?;
+        let running = launch.run(limit, self.grace);
+        let ended = tokio::select! {
+            ended = running => ended.map_err(|error| not_started(&program, &error))?,
+            never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
+        };
         let asked =
             answer::Asked { job, files: &files, output: &output, environment: &environment, report: self.report };
         answer::of(&ended, self.recipe, &asked)
@@ -159,11 +165,20 @@ impl CommandAgent {
 
 #[async_trait]
 impl Agent for CommandAgent {
-    async fn attempt(&self, job: &Job) -> Attempt {
-        match self.try_attempt(job).await {
+    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+        match self.try_attempt(job, updates).await {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
+    }
+}
+
+/// Tells what the command says about having understood, as long as it works.
+async fn tell(mut file: AcknowledgmentFile, updates: &Updates) -> Infallible {
+    loop {
+        let text = file.next().await;
+        // Whoever does not listen reads the last word when the command has ended.
+        let _ = updates.send(Update::Acknowledged(text));
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::Written;
 use baton_engine::retry::{Policy, RETRIES_MAX};
@@ -18,6 +18,7 @@ use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
 use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Hints, workflow};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
@@ -38,6 +39,7 @@ pub struct DirectoryAgent {
     input_schema: Option<String>,
     output_schema: Option<String>,
     timeout: Option<Duration>,
+    pick_up_within: Option<Duration>,
     policy: Policy,
     clock: Arc<dyn Clock>,
 }
@@ -60,31 +62,37 @@ impl DirectoryAgent {
             input_schema: agent.input_schema.clone(),
             output_schema: agent.output_schema.clone(),
             timeout: agent.timeout.map(workflow::Duration::as_std),
+            pick_up_within: agent.pick_up_within.map(workflow::Duration::as_std),
             policy: agent.retry.as_ref().map_or_else(Policy::default, policy),
             clock,
         })
     }
 
-    async fn try_attempt(&self, job: &Job) -> Result<Reply, Failure> {
+    async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
         let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
         let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
         let new = self.request(job, &id);
-        let (begun, longest) = (self.clock.now(), new.timeout);
+        let patience = job.pick_up_within.or(self.pick_up_within).unwrap_or(new.timeout);
+        let begun = self.clock.now();
         // What is handed over belongs to the run, not to the workflow: it lies in the workspace.
         let agent = DirectoryAgent { root: job.workspace.join(&self.root), ..self.clone() };
         let directory = Arc::new(blocking(move || agent.create(&new)).await?.map_err(|error| told(&error))?);
+        let mut lying = Lying { lies: false, updates };
+        lying.seen(&directory, &id, Folder::Pending, self.clock.now());
         loop {
             let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
-            let waited = blocking(move || match folders.wait(&wanted, Some(SLICE), &|| clock.now())? {
+            let waited = blocking(move || match folders.wait(&wanted, Some(SLICE.min(patience)), &|| clock.now())? {
                 Waited::TimedOut(Folder::Pending) => {
-                    let given_up = folders.give_up_unclaimed(&wanted, begun, longest, clock.now())?;
-                    Ok(given_up.map(|failed| Err(unclaimed(&failed.handoff))))
+                    let given_up = folders.give_up_unclaimed(&wanted, begun, patience, clock.now())?;
+                    Ok((Folder::Pending, given_up.map(|failed| Err(unclaimed(&failed.handoff)))))
                 }
-                Waited::TimedOut(_) => Ok(None),
-                Waited::Failed(handoff) => Ok(Some(Err(failure(&handoff)))),
-                Waited::Completed(handoff) => Ok(Some(Ok(handoff))),
+                Waited::TimedOut(folder) => Ok((folder, None)),
+                Waited::Failed(handoff) => Ok((Folder::Failed, Some(Err(failure(&handoff))))),
+                Waited::Completed(handoff) => Ok((Folder::Completed, Some(Ok(handoff)))),
             });
-            let answer: Option<Result<Handoff, Failure>> = waited.await?.map_err(|error| told(&error))?;
+            let (folder, answer): (Folder, Option<Result<Handoff, Failure>>) =
+                waited.await?.map_err(|error| told(&error))?;
+            lying.seen(&directory, &id, folder, self.clock.now());
             if let Some(answer) = answer {
                 return self.reply(&directory, job, &id, answer?);
             }
@@ -161,12 +169,40 @@ impl DirectoryAgent {
 
 #[async_trait]
 impl Agent for DirectoryAgent {
-    async fn attempt(&self, job: &Job) -> Attempt {
-        match self.try_attempt(job).await {
+    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+        match self.try_attempt(job, updates).await {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
     }
+}
+
+/// A request that lies in the folder until somebody picks it up.
+struct Lying<'u> {
+    lies: bool,
+    updates: &'u Updates,
+}
+
+impl Lying<'_> {
+    /// Takes note of where the request is, and tells when that changes.
+    fn seen(&mut self, directory: &Directory, id: &HandoffId, folder: Folder, now: Timestamp) {
+        let update = match (folder, self.lies) {
+            (Folder::Pending, false) if is_ready(directory, id, now) => {
+                Update::Waiting { place: directory.path(folder, id).display().to_string() }
+            }
+            (Folder::InProgress | Folder::Completed | Folder::Failed, true) => Update::PickedUp,
+            (Folder::Pending, _) | (Folder::InProgress | Folder::Completed | Folder::Failed, false) => return,
+        };
+        self.lies = folder == Folder::Pending;
+        // A hint; nobody may listen.
+        let _ = self.updates.send(update);
+    }
+}
+
+/// Says whether a request can be picked up: between two attempts it cannot for a while.
+fn is_ready(directory: &Directory, id: &HandoffId, now: Timestamp) -> bool {
+    let waiting = directory.look(id).ok().and_then(|located| located.handoff);
+    waiting.is_some_and(|handoff| handoff.time("not_before").is_none_or(|time| time <= now))
 }
 
 /// Returns the path of an artifact in the workspace. One that lies in a folder outside is copied to the output directory.

@@ -4,10 +4,12 @@
 //!   folders of JSON files
 //! - [`process`] is what runs under a command: started, fed, read within bounds, killed with everything it has started;
 //!   `profile` knows the flags and the output of common coding agents
+//! - [`AcknowledgmentFile`] is where a command says whether it understood, while it works
 //! - [`directory`] is the folders, both sides, without a database
 //! - [`workspace`] looks at what stands in the folder where agents work
 //! - [`evidence`] compares what a report claims with what can be seen
 
+mod acknowledgment;
 pub mod command;
 pub mod directory;
 pub mod directory_agent;
@@ -23,6 +25,7 @@ use baton_engine::Clock;
 use baton_engine::agent::Agent;
 use baton_protocol::workflow;
 
+pub use acknowledgment::AcknowledgmentFile;
 pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 

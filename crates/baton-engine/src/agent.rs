@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 use crate::handoff::{Note, Written};
@@ -12,8 +13,26 @@ use crate::id::{HandoffId, RunId};
 /// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
 #[async_trait]
 pub trait Agent: Send + Sync {
-    /// Lets the agent work once.
-    async fn attempt(&self, job: &Job) -> Attempt;
+    /// Lets the agent work once. What can be told before it has ended is sent as updates; each is a hint, and nobody may
+    /// listen.
+    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt;
+}
+
+/// Where an attempt tells what happens while it goes on.
+pub type Updates = mpsc::UnboundedSender<Update>;
+
+/// What happens while an attempt goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// The agent said whether it understood: its acknowledgment, complete and readable.
+    Acknowledged(String),
+    /// The request lies in a place where nobody has taken it yet.
+    Waiting {
+        /// The place, for people.
+        place: String,
+    },
+    /// Somebody has taken the request.
+    PickedUp,
 }
 
 /// One attempt that an agent is asked for.
@@ -48,6 +67,8 @@ pub struct Job {
     pub folder: PathBuf,
     /// How long it may take.
     pub timeout: Option<Duration>,
+    /// How long the request may wait until somebody takes it, where others come for it.
+    pub pick_up_within: Option<Duration>,
 }
 
 /// How an attempt ended.

@@ -230,9 +230,9 @@ fn failure(report: &Report) -> Failure {
 pub fn is_understood(acknowledgment: &Acknowledgment) -> bool {
     let asks = acknowledgment.action.as_deref().is_some_and(|action| same_word(action, "request_clarification"));
     let understood = matches!(acknowledgment.understanding, None | Some(Understanding::Full));
-    // Whoever begins in spite of a blocker says so.
-    let hindered = !acknowledgment.blockers.is_empty() && acknowledgment.starting != Some(true);
-    acknowledgment.received != Some(false) && acknowledgment.starting != Some(false) && understood && !asks && !hindered
+    // Whoever begins in spite of a blocker or a question guesses.
+    let open = !acknowledgment.blockers.is_empty() || !acknowledgment.questions.is_empty();
+    acknowledgment.received != Some(false) && acknowledgment.starting != Some(false) && understood && !asks && !open
 }
 
 #[cfg(test)]
@@ -314,6 +314,8 @@ mod tests {
             Acknowledgment { starting: Some(false), ..sound.clone() },
             Acknowledgment { received: Some(false), ..sound.clone() },
             Acknowledgment { starting: None, blockers: vec!["no access".to_owned()], ..sound.clone() },
+            Acknowledgment { blockers: vec!["no access".to_owned()], ..sound.clone() },
+            Acknowledgment { questions: vec!["Which endpoints?".to_owned()], ..sound.clone() },
         ];
         for doubt in doubts {
             assert!(!is_understood(&doubt), "{doubt:?}");

@@ -3,12 +3,14 @@
 //! Only one driver drives a run at a time: it holds the lease of the run's own handoff. Whatever it knows it can read
 //! again from the journal, so another one can take over at any moment.
 
+mod absence;
 mod attempt;
 mod brief;
 mod lead;
 mod queue_brief;
 mod record;
 mod taking;
+mod wait;
 mod watch;
 
 pub(crate) use brief::output_directory;
@@ -42,6 +44,9 @@ use crate::store::{self, Store};
 
 /// How long a driver holds what it has claimed without a heartbeat.
 pub const LEASE: Duration = Duration::from_secs(60);
+
+/// How long nobody may come for work that waits, before it is said.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reaches the agents of a workflow, and keeps the folders of their attempts.
 pub trait Team: Send + Sync {
@@ -139,6 +144,8 @@ pub struct Driver {
     pub claimant: String,
     /// What the project has configured.
     pub settings: Settings,
+    /// How long nobody may come for work that waits, before it is said; usually [`PATIENCE`].
+    pub patience: Duration,
 }
 
 /// Returns the files that must be in the workspace before an agent reads its prompt.

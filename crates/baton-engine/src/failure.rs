@@ -76,6 +76,11 @@ impl Code {
         Code("TIMEOUT".to_owned())
     }
 
+    /// The agent did not say in time that it understood.
+    pub fn not_acknowledged() -> Code {
+        Code("NOT_ACKNOWLEDGED".to_owned())
+    }
+
     /// Something that the work needs is not there.
     pub fn dependency_missing() -> Code {
         Code("DEPENDENCY_MISSING".to_owned())

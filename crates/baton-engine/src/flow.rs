@@ -14,6 +14,7 @@ mod trouble;
 mod turn;
 mod unblock;
 mod values;
+mod waiting;
 
 pub(crate) use enter::identifier;
 pub use following::following;
@@ -26,6 +27,7 @@ pub(crate) use requests::{write, written};
 pub use turn::{Turn, after};
 pub(crate) use values::context;
 pub use values::{names, result};
+pub use waiting::{Comes, comes, is_held, waits_until};
 
 use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
@@ -52,6 +54,9 @@ enum Open {
 
 /// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
 pub fn settle(draft: &mut Draft) -> Result<(), String> {
+    if is_driven(&draft.run) {
+        waiting::interrupt(draft)?;
+    }
     for _ in 0..DECISIONS_MAX {
         if draft.run.is_finished() || !is_driven(&draft.run) {
             return Ok(());
@@ -87,6 +92,9 @@ fn is_driven(run: &Run) -> bool {
 }
 
 fn next_open(run: &Run) -> Option<Open> {
+    if is_held(run) {
+        return None;
+    }
     if run.handoffs().nth(1).is_none() {
         return Some(Open::Beginning);
     }

@@ -60,6 +60,15 @@ pub struct Terms {
     /// What a person can choose from; empty for approving, rejecting and answering freely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Whether a report counts only after the claimant has said that it understood.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acknowledge: bool,
+    /// How soon after its claim it must say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledge_within_ms: Option<u64>,
+    /// How long it may wait until somebody claims it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pick_up_within_ms: Option<u64>,
 }
 
 impl Terms {
@@ -84,6 +93,9 @@ impl Terms {
             returns_to: None,
             step: None,
             choices: Vec::new(),
+            acknowledge: false,
+            acknowledge_within_ms: None,
+            pick_up_within_ms: None,
         }
     }
 }
@@ -373,13 +385,27 @@ impl Handoff {
         Some(later(self.lease()?.since, self.terms.timeout_ms?))
     }
 
-    /// Returns when the handoff must be looked at although nobody asks: a lease, a time-out or a deadline ends.
+    /// Returns until when the claimant must say that it understood, while it has not.
+    pub fn acknowledge_by(&self) -> Option<Timestamp> {
+        let lease = self.lease().filter(|lease| !lease.acknowledged)?;
+        Some(later(lease.since, self.terms.acknowledge_within_ms?))
+    }
+
+    /// Returns until when somebody must claim it, while it waits for that.
+    pub fn pick_up_by(&self) -> Option<Timestamp> {
+        let State::Pending { ready_at } = self.state else { return None };
+        Some(later(ready_at, self.terms.pick_up_within_ms?))
+    }
+
+    /// Returns when the handoff must be looked at although nobody asks: a lease, a time-out or a deadline ends, or nobody
+    /// has claimed or acknowledged it in time.
     pub fn wakes_at(&self) -> Option<Timestamp> {
         if self.state.finished_at().is_some() {
             return None;
         }
         let lease = self.lease().map(|lease| lease.until);
-        [lease, self.times_out_at(), self.deadline].into_iter().flatten().min()
+        let ends = [lease, self.times_out_at(), self.acknowledge_by(), self.pick_up_by(), self.deadline];
+        ends.into_iter().flatten().min()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Declared once with `wire!`, like the documents of a handoff: that gives its reader, its writer and its JSON Schema.
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
+mod acknowledge;
 mod choice;
 mod default_routes;
 pub mod expression;
@@ -16,6 +17,7 @@ mod skill;
 mod view;
 mod written;
 
+pub use acknowledge::Acknowledge;
 pub use choice::{CommandLine, Duration, PassWhen, Review};
 pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
 pub use files::Files;
@@ -132,10 +134,12 @@ wire! {
         optional set_env: Map<String, Value>,
         /// Skills that it must use, each with its purpose or without.
         optional mandatory_skills: Vec<Skill>,
-        /// Whether it must say that it understood before its report counts.
-        optional acknowledge: Option<bool>,
+        /// Whether it must say that it understood before its report counts, and how soon.
+        optional acknowledge: Option<Acknowledge>,
         /// How long an attempt may take.
         optional timeout: Option<Duration>,
+        /// How long its work may wait in the queue or in the folder until somebody takes it.
+        optional pick_up_within: Option<Duration>,
         /// How often and when to try again.
         optional retry: Option<Retry>,
         /// A folder with the JSON Schemas that its documents name.
@@ -283,6 +287,18 @@ wire! {
         required rule: Option<String>,
         /// Why.
         required reason: Option<String>,
+    }
+}
+
+impl Agent {
+    /// Returns whether it must say that it understood before its report counts.
+    pub fn must_acknowledge(&self) -> bool {
+        self.acknowledge.is_some_and(|acknowledge| acknowledge.asked)
+    }
+
+    /// Returns how soon it must say so.
+    pub fn acknowledge_within(&self) -> Option<Duration> {
+        self.acknowledge.and_then(|acknowledge| acknowledge.within)
     }
 }
 

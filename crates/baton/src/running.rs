@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use baton_agents::evidence::Eyes;
 use baton_agents::process::Environment;
-use baton_engine::driver::{Audience, Dice, Driver, End};
+use baton_engine::driver::{Audience, Dice, Driver, End, PATIENCE};
 use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
@@ -38,6 +38,7 @@ pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<d
         dice: Arc::new(Thrown),
         claimant: crew::claimant(),
         settings: session.settings.clone(),
+        patience: PATIENCE,
     }
 }
 

@@ -38,6 +38,12 @@ pub(crate) struct TermOptions {
     /// How long one attempt may take, heartbeats or not
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     timeout: Option<Duration>,
+    /// How long it may wait until somebody claims it
+    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    pick_up_within: Option<Duration>,
+    /// How soon after its claim it must be acknowledged; its report counts only after that
+    #[arg(long, value_name = "DURATION", value_parser = parse_span)]
+    acknowledge_within: Option<Duration>,
     /// How many attempts may follow the first
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
@@ -116,6 +122,9 @@ impl TermOptions {
             not_before: self.not_before.map(|moment| moment.after(now)),
             deadline: self.deadline.map(|moment| moment.after(now)),
             timeout_ms: self.timeout.map(milliseconds).or(asked.timeout_ms),
+            acknowledge: self.acknowledge_within.is_some(),
+            acknowledge_within_ms: self.acknowledge_within.map(milliseconds),
+            pick_up_within_ms: self.pick_up_within.map(milliseconds),
             retry,
             ..Terms::between(from, to)
         }
@@ -147,6 +156,14 @@ fn meant(moment: Option<Moment>, known: Option<Timestamp>, accepted_at: Timestam
     let (Some(Moment::In(_)), Some(known)) = (moment, known) else { return None };
     let late = moment?.after(accepted_at).duration_since(known);
     Duration::try_from(late).is_ok_and(|late| late < ACCEPTED_WITHIN).then_some(known)
+}
+
+/// Reads a duration in which somebody must do something, for clap.
+fn parse_span(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        none if milliseconds(none) == 0 => Err("nobody can do that in no time: give a duration such as 2m".to_owned()),
+        span => Ok(span),
+    }
 }
 
 /// Returns a duration in milliseconds.

@@ -3,6 +3,7 @@
 //! It never polls in a hurry: it waits until the store says that something has changed, or until something is due.
 //! Nothing that a command does is taken as complete unless its report is readable and valid.
 
+mod acknowledging;
 mod answer;
 mod attempt;
 mod stop;

@@ -58,6 +58,8 @@ mod limits;
 mod permissions;
 #[path = "cli/prune_runs.rs"]
 mod prune_runs;
+#[path = "cli/queue_acknowledge.rs"]
+mod queue_acknowledge;
 #[path = "cli/queue_answers.rs"]
 mod queue_answers;
 #[path = "cli/queue_artifacts.rs"]

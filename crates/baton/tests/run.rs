@@ -4,6 +4,8 @@
 //! the program itself. `cargo xtask torture --minutes N [--seed S]` kills runs of the examples for longer.
 #![expect(clippy::print_stdout, reason = "killing runs prints its seed and what it has counted")]
 
+#[path = "run/acknowledging.rs"]
+mod acknowledging;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/folder_agents.rs"]
@@ -28,5 +30,7 @@ mod queue;
 mod site;
 #[path = "run/views.rs"]
 mod views;
+#[path = "run/waiting.rs"]
+mod waiting;
 #[path = "run/writers.rs"]
 mod writers;

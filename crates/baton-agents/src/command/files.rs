@@ -17,7 +17,8 @@ pub struct AttemptFiles {
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
     pub(super) report: PathBuf,
-    pub(super) acknowledgment: PathBuf,
+    /// Where the command says that it understood.
+    pub acknowledgment: PathBuf,
 }
 
 impl AttemptFiles {

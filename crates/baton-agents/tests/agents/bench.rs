@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use baton_agents::CommandAgent;
-use baton_engine::agent::{Agent as _, Attempt, Job, Reply};
+use baton_engine::agent::{Agent as _, Attempt, Job, Reply, Updates};
 use baton_engine::failure::Failure;
 use baton_engine::handoff::Written;
 use baton_engine::{HandoffId, RunId};
@@ -49,6 +49,7 @@ impl Bench {
             output_directory: self.scratch.path("workspace/out"),
             folder: self.scratch.path("attempt"),
             timeout: None,
+            pick_up_within: None,
         }
     }
 
@@ -70,7 +71,7 @@ impl Bench {
     }
 
     pub(crate) fn attempt(&self, agent: &CommandAgent, job: &Job) -> Attempt {
-        runtime().block_on(agent.attempt(job))
+        runtime().block_on(agent.attempt(job, &unheard()))
     }
 
     /// Lets a piece of shell work, and returns what it answered.
@@ -94,6 +95,11 @@ impl Bench {
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+/// Updates that nobody listens to.
+pub(crate) fn unheard() -> Updates {
+    tokio::sync::mpsc::unbounded_channel().0
 }
 
 pub(crate) fn answered(attempt: Attempt) -> Reply {

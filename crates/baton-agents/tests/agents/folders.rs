@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use baton_agents::directory::{Directory, Folder};
+use baton_agents::directory::{Completion, Directory, Folder};
 use baton_agents::{DirectoryAgent, reach};
-use baton_engine::agent::{Agent as _, Attempt, Job};
+use baton_engine::agent::{Agent as _, Attempt, Job, Update};
 use baton_engine::failure::Chance;
 use baton_engine::handoff::Written;
 use baton_engine::{Clock, HandoffId};
@@ -17,7 +18,7 @@ use baton_testbed::Process;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, LONG, answered, failed, runtime};
+use crate::bench::{Bench, LONG, answered, failed, runtime, unheard};
 
 struct RealClock;
 
@@ -25,6 +26,17 @@ impl Clock for RealClock {
     #[expect(clippy::disallowed_methods, reason = "the Python side has the real time too")]
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn observe(&self, _: Timestamp) {}
+}
+
+/// The real time, but for so many seconds that it has jumped.
+struct Jumping(AtomicI64);
+
+impl Clock for Jumping {
+    fn now(&self) -> Timestamp {
+        RealClock.now() + jiff::SignedDuration::from_secs(self.0.load(Ordering::Relaxed))
     }
 
     fn observe(&self, _: Timestamp) {}
@@ -59,7 +71,7 @@ fn job(bench: &Bench, wish: &str) -> Job {
 fn attempt(bench: &Bench, declared: &Agent, job: &Job) -> Attempt {
     let agent = agent(bench, declared);
     let runtime = runtime();
-    runtime.block_on(async { tokio::time::timeout(LONG, agent.attempt(job)).await.expect("it ends") })
+    runtime.block_on(async { tokio::time::timeout(LONG, agent.attempt(job, &unheard())).await.expect("it ends") })
 }
 
 fn count(bench: &Bench) -> usize {
@@ -113,6 +125,34 @@ fn script_that_hangs_is_timed_out_by_the_folders() {
     let job = Job { timeout: Some(Duration::from_secs(1)), ..job(&bench, "hang") };
     let failure = failed(attempt(&bench, &declared, &job));
     assert_eq!(failure.to_string(), "TIMEOUT: attempt 1 was not finished within 1 s");
+}
+
+#[test]
+fn pick_up_time_counts_only_until_somebody_takes_it() {
+    let bench = Bench::new();
+    let declared = Agent { pick_up_within: Length::parse("300ms"), ..declared() };
+    let clock = Arc::new(Jumping(AtomicI64::new(0)));
+    let agent = DirectoryAgent::new("react-specialist", &declared, &bench.scratch.path("workflow"), clock.clone());
+    let (agent, job) = (agent.expect("it can be reached"), job(&bench, "page"));
+    let directory = Directory::init(&bench.scratch.path("workspace/exchange")).expect("the folders can be made");
+    let (updates, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    runtime().block_on(async {
+        let attempt = agent.attempt(&job, &updates);
+        let come = async {
+            let Some(Update::Waiting { place }) = heard.recv().await else { panic!("nobody has it") };
+            assert!(place.ends_with("handoffs/pending/hoff-1-2.json"), "{place}");
+            let claim = directory.claim("@react-specialist", clock.now()).expect("it can be claimed").result;
+            assert_eq!(heard.recv().await, Some(Update::PickedUp));
+            // Longer than it might have lain there; whoever works has the time of the attempt.
+            clock.0.store(60, Ordering::Relaxed);
+            let completion = Completion { attempt: claim.map(|claim| claim.attempt), ..Completion::default() };
+            directory.complete(&HandoffId::parse("hoff-1-2").expect("safe"), &completion, clock.now())
+        };
+        let (attempt, completed) =
+            tokio::time::timeout(LONG, async { tokio::join!(attempt, come) }).await.expect("it ends");
+        completed.expect("it is completed");
+        answered(attempt);
+    });
 }
 
 #[test]
@@ -201,8 +241,9 @@ fn driver_that_comes_back_finds_what_it_had_begun() {
             }
         });
         // Nobody is there to answer, so this ends when the request is written: as a driver that is killed then.
+        let updates = unheard();
         tokio::select! {
-            attempt = agent.attempt(&job) => panic!("{attempt:?}"),
+            attempt = agent.attempt(&job, &updates) => panic!("{attempt:?}"),
             asked = asked => asked.expect("it was asked"),
         }
     });

@@ -7,7 +7,7 @@ use baton_agents::process;
 use baton_engine::agent::Agent as _;
 use baton_protocol::workflow::{Agent, CommandLine};
 
-use crate::bench::{Bench, LONG, failed, runtime, until_closed};
+use crate::bench::{Bench, LONG, failed, runtime, unheard, until_closed};
 
 const SOON: Option<Duration> = Some(Duration::from_secs(2));
 
@@ -71,8 +71,9 @@ fn dropping_the_attempt_kills_everything() {
             assert_eq!(lines.next(LONG).expect("it started"), "started");
             lines
         });
+        let updates = unheard();
         let lines = tokio::select! {
-            attempt = agent.attempt(&job) => panic!("{attempt:?}"),
+            attempt = agent.attempt(&job, &updates) => panic!("{attempt:?}"),
             lines = opened => lines.expect("it started"),
         };
         assert_eq!(lines.rest(LONG).expect("everybody is dead"), Vec::<String>::new());

@@ -6,18 +6,23 @@ use baton_protocol::model::{Document, Report};
 use baton_protocol::read::is_blockless;
 use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 
+use tokio::sync::mpsc;
+
 use super::brief::asks_for_commands;
-use crate::agent::{Agent, Attempt, Job, Reply};
+use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, Understood};
 use crate::evidence::{self, Check, Evidence, Examined, Outcome, Scene};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
+use crate::id::HandoffId;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
 pub(super) enum Finished {
     /// The agent has answered.
     Answered(Box<Answered>),
+    /// The agent has understood what is asked, and works on.
+    Understood(Written),
     /// The agent does not understand what is asked.
     NotUnderstood(Written),
     /// The attempt has failed.
@@ -51,6 +56,25 @@ pub(super) struct Answered {
     pub(super) examined: Option<Vec<Examined>>,
 }
 
+/// Something that happens to an attempt of a handoff while it goes on.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) handoff: HandoffId,
+    pub(super) fence: u64,
+    pub(super) what: Happens,
+}
+
+/// What happens while an attempt goes on.
+#[derive(Debug)]
+pub(super) enum Happens {
+    /// The agent has understood what is asked.
+    Understood(Written),
+    /// Nobody has taken the request from its place.
+    Waiting(String),
+    /// Somebody has taken the request.
+    PickedUp,
+}
+
 /// Patterns of files that others may change, as they come.
 pub(super) type Newcomers = Arc<Mutex<Vec<String>>>;
 
@@ -69,18 +93,27 @@ pub(super) struct Trial {
     pub(super) following: Vec<String>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
+    /// Where is told what happens while it goes on.
+    pub(super) progress: mpsc::UnboundedSender<Progress>,
 }
+
+/// The last acknowledgment that was passed on.
+type Said = Option<String>;
 
 impl Trial {
     /// Lets the agent work, and judges what it says.
     pub(super) async fn run(mut self) -> Finished {
         self.evidence.remember(&self.scene).await;
-        let reply = match self.agent.attempt(&self.job).await {
+        let (attempt, said) = match self.attempt().await {
+            Ok(ended) => ended,
+            Err(finished) => return finished,
+        };
+        let reply = match attempt {
             Attempt::Answered(reply) => reply,
             Attempt::Failed(failure) => return self.failed(failure, None).await,
         };
         self.scene.transcript.clone_from(&reply.transcript);
-        let acknowledgment = match self.acknowledged(&reply) {
+        let acknowledgment = match self.acknowledged(&reply, &said) {
             Ok(acknowledgment) => acknowledgment,
             Err(finished) => return finished,
         };
@@ -88,6 +121,41 @@ impl Trial {
             Ok((understood, document)) => self.answered(understood, document, acknowledgment, &reply).await,
             Err((failure, document)) => self.failed(failure, Some(document)).await,
         }
+    }
+
+    /// Lets the agent work to its end, unless it says before that it has not understood: then the attempt is called off.
+    async fn attempt(&self) -> Result<(Attempt, Said), Finished> {
+        let (updates, mut heard) = mpsc::unbounded_channel();
+        let working = self.agent.attempt(&self.job, &updates);
+        tokio::pin!(working);
+        let mut said = None;
+        let ended = loop {
+            tokio::select! {
+                biased;
+                Some(update) = heard.recv() => self.hear(update, &mut said)?,
+                ended = &mut working => break ended,
+            }
+        };
+        while let Ok(update) = heard.try_recv() {
+            self.hear(update, &mut said)?;
+        }
+        Ok((ended, said))
+    }
+
+    /// Passes on what happens while the agent works.
+    fn hear(&self, update: Update, said: &mut Said) -> Result<(), Finished> {
+        let what = match update {
+            Update::Acknowledged(text) => {
+                let written = read_acknowledgment(&text)?;
+                *said = Some(text);
+                Happens::Understood(written)
+            }
+            Update::Waiting { place } => Happens::Waiting(place),
+            Update::PickedUp => Happens::PickedUp,
+        };
+        // Whoever leads the run lives longer than its attempts.
+        let _ = self.progress.send(Progress { handoff: self.job.handoff.clone(), fence: self.job.fence, what });
+        Ok(())
     }
 
     async fn failed(&self, failure: Failure, document: Option<Written>) -> Finished {
@@ -118,25 +186,15 @@ impl Trial {
         Finished::Answered(Box::new(Answered { answer, document, acknowledgment, tokens_used, changed, examined }))
     }
 
-    /// Reads what the agent said about having understood.
-    fn acknowledged(&self, reply: &Reply) -> Result<Option<Written>, Finished> {
-        let Some(text) = &reply.acknowledgment else {
-            return match self.acknowledge {
-                true => {
-                    Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
-                }
-                false => Ok(None),
-            };
-        };
-        let reading = baton_protocol::read(text.as_bytes(), Hints::default());
-        let dialect = reading.dialect.unwrap_or(Dialect::Package);
-        let written = Written::new(dialect, text.clone());
-        match reading.document {
-            Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => {
-                Ok(Some(written))
+    /// Reads what the agent said about having understood; `None` if there is nothing that was not passed on before.
+    fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<Written>, Finished> {
+        match &reply.acknowledgment {
+            text if text == said && said.is_some() => Ok(None),
+            Some(text) => read_acknowledgment(text).map(Some),
+            None if self.acknowledge && said.is_none() => {
+                Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
             }
-            Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
-            _ => Err(refused("its acknowledgment cannot be read".to_owned())),
+            None => Ok(None),
         }
     }
 
@@ -187,6 +245,18 @@ impl Trial {
             Some(understood) => Ok((understood, document)),
             None => Err((Failure::new(Code::validation_failed(), "what it handed in is no report"), document)),
         }
+    }
+}
+
+/// Reads an acknowledgment; whoever has not understood does not go on.
+fn read_acknowledgment(text: &str) -> Result<Written, Finished> {
+    let reading = baton_protocol::read(text.as_bytes(), Hints::default());
+    let dialect = reading.dialect.unwrap_or(Dialect::Package);
+    let written = Written::new(dialect, text.to_owned());
+    match reading.document {
+        Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(written),
+        Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
+        _ => Err(refused("its acknowledgment cannot be read".to_owned())),
     }
 }
 

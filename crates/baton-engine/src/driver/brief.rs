@@ -136,7 +136,7 @@ impl<'r> Brief<'r> {
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
             report_to,
-            acknowledge: agent.acknowledge == Some(true),
+            acknowledge: agent.must_acknowledge(),
             checks: &checks,
             writes: &writes,
             reasons: &self.located.definition.workflow.reasons,
@@ -192,6 +192,7 @@ impl<'r> Brief<'r> {
             output_directory: self.output_directory()?,
             folder,
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
+            pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
         })
     }
 

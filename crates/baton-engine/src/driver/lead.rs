@@ -1,15 +1,17 @@
 //! Leads one run: one transaction after another, with agents, commands and people in between.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use baton_protocol::workflow;
 use jiff::Timestamp;
-use tokio::sync::watch as channel;
+use tokio::sync::{mpsc, watch as channel};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior};
 
-use super::attempt::{self, Failed, Finished, Newcomers, Trial};
+use super::absence::Lying;
+use super::attempt::{self, Failed, Finished, Newcomers, Progress, Trial};
 use super::brief::{self, Brief};
 use super::record::record;
 use super::watch::{Asked, Said};
@@ -30,7 +32,7 @@ use crate::store::{Error, Step};
 const EVENTS: u32 = 1_000;
 
 /// How long nothing is asked of the store if nothing is known to happen.
-const IDLE: Duration = Duration::from_secs(15);
+pub(super) const IDLE: Duration = Duration::from_secs(15);
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 const RACES_MAX: u32 = 100;
@@ -50,15 +52,21 @@ pub(super) struct Lead<'d> {
     /// The token of the claim of the run itself.
     fence: u64,
     pub(super) tasks: JoinSet<(HandoffId, Outcome)>,
-    running: HashMap<HandoffId, (u64, AbortHandle)>,
+    pub(super) running: HashMap<HandoffId, (u64, AbortHandle)>,
     /// What each attempt that goes on must know about those that began later.
-    newcomers: HashMap<HandoffId, Newcomers>,
+    pub(super) newcomers: HashMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with the prompt of its agent.
     prompts: HashMap<HandoffId, (u64, String)>,
-    results: Vec<(HandoffId, u64, Finished)>,
+    pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    /// What attempts tell while they go on.
+    tell: mpsc::UnboundedSender<Progress>,
+    pub(super) progress: mpsc::UnboundedReceiver<Progress>,
+    /// What was put down for agents that come for it, and what was said to have nobody.
+    pub(super) lying: HashMap<HandoffId, Lying>,
+    pub(super) missed: HashSet<HandoffId>,
     pub(super) asked: HashMap<HandoffId, Asked>,
-    stop: channel::Receiver<bool>,
-    beat: Interval,
+    pub(super) stop: channel::Receiver<bool>,
+    pub(super) beat: Interval,
     races: u32,
 }
 
@@ -72,6 +80,7 @@ impl<'d> Lead<'d> {
         let mut beat = tokio::time::interval(LEASE / 3);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         beat.reset();
+        let (tell, progress) = mpsc::unbounded_channel();
         let mut lead = Lead {
             driver,
             run,
@@ -81,6 +90,10 @@ impl<'d> Lead<'d> {
             newcomers: HashMap::new(),
             prompts: HashMap::new(),
             results: Vec::new(),
+            tell,
+            progress,
+            lying: HashMap::new(),
+            missed: HashSet::new(),
             asked: HashMap::new(),
             stop,
             beat,
@@ -108,6 +121,7 @@ impl<'d> Lead<'d> {
             }
             self.begin_work();
             self.ask();
+            self.tell_absences();
             if let Some(end) = self.only_people().await? {
                 return Ok(end);
             }
@@ -218,6 +232,7 @@ impl<'d> Lead<'d> {
             && flow::is_settled(&self.run)
             && !flow::work(&self.run).any(ready)
             && !self.run.waiting().any(lapsed)
+            && flow::waits_until(&self.run).is_none_or(|end| end > now)
     }
 
     /// Claims what can begin now. Returns the prompts of the agents.
@@ -229,7 +244,7 @@ impl<'d> Lead<'d> {
         let mut prompts = Vec::new();
         for id in ready {
             let Some(tracked) = draft.run.find(&id) else { continue };
-            if draft.run.is_finished() || collides(&draft.run, tracked) {
+            if draft.run.is_finished() || flow::is_held(&draft.run) || collides(&draft.run, tracked) {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
@@ -280,7 +295,10 @@ impl<'d> Lead<'d> {
     fn begin_work(&mut self) {
         let over = |id: &HandoffId, fence: u64| {
             let handoff = self.run.find(id).map(|tracked| &tracked.handoff);
-            handoff.is_none_or(|handoff| handoff.fence != fence || handoff.state.name().is_finished())
+            // What has expired, was released or waits for a person is not worked on any more.
+            !handoff.is_some_and(|handoff| {
+                handoff.fence == fence && matches!(handoff.state, State::Claimed { .. } | State::Verifying)
+            })
         };
         self.running.retain(|id, (fence, task)| {
             let keep = !over(id, *fence);
@@ -344,8 +362,9 @@ impl<'d> Lead<'d> {
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 dialect: brief.dialect(),
                 phase: brief.phase().map(|_| tracked.step.phase.clone()),
-                acknowledge: brief.agent.is_some_and(|agent| agent.acknowledge == Some(true)),
+                acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
                 settings: self.driver.judging(&brief),
+                progress: self.tell.clone(),
             };
             let id = id.clone();
             self.tasks.spawn(async move { (id, Outcome::Work(fence, trial.run().await)) })
@@ -358,67 +377,8 @@ impl<'d> Lead<'d> {
         self.running.insert(id.clone(), (fence, handle));
     }
 
-    /// Waits until something has happened.
-    async fn wait(&mut self, changes: u64) -> Result<(), Error> {
-        if !self.results.is_empty() {
-            return Ok(());
-        }
-        let pause = self.next_time().unwrap_or(IDLE).min(IDLE);
-        let outside = self.run.open().any(|tracked| self.is_outside(tracked));
-        tokio::select! {
-            Some(joined) = self.tasks.join_next(), if !self.tasks.is_empty() => self.joined(joined),
-            _ = self.beat.tick() => self.heartbeat().await?,
-            () = self.driver.store.changed(changes, pause), if outside => {}
-            // Others can still call the run off, or take it over.
-            () = tokio::time::sleep(pause.min(Duration::from_secs(1))), if !outside => {}
-            _ = self.stop.changed() => {}
-        }
-        Ok(())
-    }
-
-    fn joined(&mut self, joined: Result<(HandoffId, Outcome), tokio::task::JoinError>) {
-        // A task that was called off has nothing to say.
-        let Ok((id, outcome)) = joined else { return };
-        match outcome {
-            Outcome::Work(fence, finished) => {
-                self.running.remove(&id);
-                self.newcomers.remove(&id);
-                self.results.push((id, fence, finished));
-            }
-            Outcome::Asked(said) => self.heard(id, said),
-        }
-    }
-
-    /// Says whether something that others do can let a handoff go on.
-    fn is_outside(&self, tracked: &Tracked) -> bool {
-        match &tracked.handoff.state {
-            State::AwaitingPerson { .. } => true,
-            State::Claimed { lease } => lease.claimant != self.driver.claimant,
-            State::Pending { .. } => matches!(tracked.step.role, Role::Work | Role::Delegation),
-            State::Verifying | State::Blocked { .. } => false,
-            State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => false,
-        }
-    }
-
-    /// Returns how long it takes until something is due by itself.
-    fn next_time(&self) -> Option<Duration> {
-        let now = self.driver.clock.now();
-        let due = self.run.open().flat_map(|tracked| {
-            let ready = match &tracked.handoff.state {
-                State::Pending { ready_at } if tracked.step.role != Role::Group => {
-                    Some(*ready_at).filter(|at| *at > now)
-                }
-                _ => None,
-            };
-            let wakes = tracked.handoff.wakes_at().filter(|at| *at > now);
-            [ready, wakes, self.lapses_at(tracked)].into_iter().flatten()
-        });
-        let next = due.min()?;
-        Some(Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1)))
-    }
-
     /// Keeps what is held.
-    async fn heartbeat(&mut self) -> Result<(), Error> {
+    pub(super) async fn heartbeat(&mut self) -> Result<(), Error> {
         let held =
             |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
         let held = self.run.open().filter(held);
@@ -442,10 +402,14 @@ impl<'d> Lead<'d> {
                 && self.lapses_at(tracked).is_none()
         };
         let busy = !self.running.is_empty() || !self.results.is_empty();
+        // While a person is asked whether to go on waiting, nobody waits for what has not begun.
+        let held = flow::is_held(&self.run);
+        let is_pending = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { .. });
         let quiet = |tracked: &Tracked| {
             unanswerable(tracked)
                 || matches!(tracked.step.role, Role::Run | Role::Group)
                 || matches!(tracked.handoff.state, State::Blocked { .. })
+                || held && (tracked.handoff.state.name().is_finished() || is_pending(tracked))
         };
         if busy || self.run.waiting().next().is_none() || !self.run.open().all(quiet) {
             return Ok(None);

@@ -32,10 +32,8 @@ pub(super) fn record(
             let fail = Fail { fence, failure, document, dice, changed };
             draft.apply(id, Command::Fail(fail))
         }
-        Finished::NotUnderstood(document) => {
-            let acknowledge = Acknowledge { fence, understood: false, document: document.clone() };
-            draft.apply(id, Command::Acknowledge(acknowledge))
-        }
+        Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
+        Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),
         Finished::Answered(answered) => record_answer(draft, id, fence, answered, dice),
         Finished::Examined(examined) => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
         Finished::Checked(outcome) => {
@@ -49,8 +47,7 @@ pub(super) fn record(
 
 fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answered, dice: f64) -> Result<(), Refusal> {
     if let Some(document) = &answered.acknowledgment {
-        let acknowledge = Acknowledge { fence, understood: true, document: document.clone() };
-        draft.apply(id, Command::Acknowledge(acknowledge))?;
+        draft.apply(id, acknowledge(fence, true, document))?;
     }
     let document = answered.document.clone();
     let ending = match &answered.answer {
@@ -69,6 +66,10 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
         Some(examined) if complete => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
         _ => Ok(()),
     }
+}
+
+fn acknowledge(fence: u64, understood: bool, document: &Written) -> Command {
+    Command::Acknowledge(Acknowledge { fence, understood, document: document.clone() })
 }
 
 /// Says what the evidence comes to.

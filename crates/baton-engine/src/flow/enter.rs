@@ -1,7 +1,7 @@
 //! Entering a phase: a handoff to its agent, its command, its person or its members.
 
 use baton_protocol::wire::same_word;
-use baton_protocol::workflow::{Agent, Phase, Retry};
+use baton_protocol::workflow::{Agent, Duration, Phase, Retry};
 
 use super::limits::{self, Next};
 use super::turn::holds;
@@ -86,6 +86,7 @@ pub(super) fn enter(
             let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
+            agree(&mut terms, agent);
             (terms, asking.work(name, agent)?)
         }
         Role::Check => {
@@ -122,6 +123,18 @@ pub(crate) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId
     HandoffId::parse(format!("{}.{}{tail}.{number}", run.id, &name[..cut]))
 }
 
+/// Agrees how soon an agent must come for its work and say that it understood.
+pub(super) fn agree(terms: &mut Terms, agent: &Agent) {
+    // Nobody acknowledges in folders, and whoever watches them knows how long to wait there.
+    if agent.directory.is_some() {
+        return;
+    }
+    let milliseconds = |time: Duration| time.milliseconds;
+    terms.acknowledge = agent.must_acknowledge();
+    terms.acknowledge_within_ms = agent.acknowledge_within().map(milliseconds);
+    terms.pick_up_within_ms = agent.pick_up_within.filter(|_| agent.queue == Some(true)).map(milliseconds);
+}
+
 /// Returns the policy that a workflow asks for; what it does not say is as usual.
 pub(super) fn policy(retry: Option<&Retry>) -> retry::Policy {
     let usual = retry::Policy::default();
@@ -146,11 +159,23 @@ pub(super) fn aside(
     draft: &mut Draft,
     about: &HandoffId,
     role: Role,
+    terms: Terms,
+    request: Written,
+) -> Result<(), String> {
+    beside(draft, about, about, role, terms, request)
+}
+
+/// Does the same where it stands beside one handoff, but is about another.
+pub(super) fn beside(
+    draft: &mut Draft,
+    place: &HandoffId,
+    about: &HandoffId,
+    role: Role,
     mut terms: Terms,
     request: Written,
 ) -> Result<(), String> {
-    let subject = draft.run.find(about).ok_or("what it is about is gone")?;
-    let (phase, within) = (subject.step.phase.clone(), subject.step.within.clone());
+    let place = draft.run.find(place).ok_or("what it is about is gone")?;
+    let (phase, within) = (place.step.phase.clone(), place.step.within.clone());
     let word = match role {
         Role::Delegation => terms.to.clone(),
         Role::Escalation => "question".to_owned(),

@@ -27,10 +27,22 @@ const AT_LIMIT: [(&str, &str); 3] = [
     ("stop", "stop the run"),
 ];
 
+/// What a person can choose when the run has waited long enough.
+const WHILE_WAITING: [(&str, &str); 3] = [
+    ("continue", "go on waiting; nothing is reset"),
+    ("revise", "go on waiting, and count anew from here"),
+    ("stop", "stop the run"),
+];
+
 /// Asks a person because a limit is reached.
 pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), String> {
     let question = format!("A limit is reached: {limit}. Go on?");
     ask(draft, about, Role::Limit, &question, &AT_LIMIT)
+}
+
+/// Makes the question whether the run should go on waiting for a handoff.
+pub(super) fn about_waiting(draft: &Draft, about: &HandoffId, question: &str) -> Result<(Terms, Written), String> {
+    asking(draft, about, Role::Limit, question, &WHILE_WAITING)
 }
 
 /// Asks a person because something has failed.
@@ -50,6 +62,17 @@ fn ask(
     question: &str,
     choices: &[(&str, &str)],
 ) -> Result<(), String> {
+    let (terms, request) = asking(draft, about, role, question, choices)?;
+    aside(draft, about, role, terms, request)
+}
+
+fn asking(
+    draft: &Draft,
+    about: &HandoffId,
+    role: Role,
+    question: &str,
+    choices: &[(&str, &str)],
+) -> Result<(Terms, Written), String> {
     let subject = draft.run.find(about).ok_or("what it is about is gone")?;
     let options: Map<String, Value> =
         choices.iter().map(|(word, meaning)| ((*word).to_owned(), Value::from(*meaning))).collect();
@@ -72,7 +95,7 @@ fn ask(
     };
     let mut terms = Terms::between(ORCHESTRATOR, HUMAN);
     terms.choices = choices.iter().map(|(word, _)| (*word).to_owned()).collect();
-    aside(draft, about, role, terms, write("package", request))
+    Ok((terms, write("package", request)))
 }
 
 /// Tells what happened in the phase so far: every visit, and how it ended.

@@ -1,8 +1,9 @@
 //! Limits: when a person must look before it goes on.
 
-use baton_protocol::workflow::{Duration, Limits};
+use baton_protocol::workflow::Limits;
 use jiff::Timestamp;
 
+use crate::handoff::later;
 use crate::run::Run;
 use crate::step::Role;
 
@@ -38,10 +39,20 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
     if let Some(limit) = over(limits.tokens, 0, counted.tokens) {
         return Some(format!("{} tokens were used, and {limit} are allowed", counted.tokens));
     }
-    let elapsed = now.duration_since(counted.since).unsigned_abs();
-    let wall_clock = limits.wall_clock.map(Duration::as_std).filter(|limit| !limit.is_zero());
-    let limit = wall_clock.filter(|limit| elapsed >= *limit)?;
-    Some(format!("the run has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_secs()))
+    wall_clock_ends_at(run).filter(|end| *end <= now).map(|_| told_wall_clock(run, now))
+}
+
+/// Returns when the run has taken as long as it may.
+pub(super) fn wall_clock_ends_at(run: &Run) -> Option<Timestamp> {
+    let limit = run.definition.workflow.limits.as_ref()?.wall_clock.filter(|limit| limit.milliseconds > 0)?;
+    Some(later(run.counted.since, limit.milliseconds))
+}
+
+/// Says how long the run has taken, and how long it may.
+pub(super) fn told_wall_clock(run: &Run, now: Timestamp) -> String {
+    let elapsed = now.duration_since(run.counted.since).unsigned_abs();
+    let limit = limits(run).wall_clock.unwrap_or_default();
+    format!("the run has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_std().as_secs_f64())
 }
 
 /// Says whether the same failure has now happened as often as is allowed.

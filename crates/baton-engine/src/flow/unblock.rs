@@ -4,7 +4,7 @@ use baton_protocol::model::Request;
 use baton_protocol::model::request::{Context, OpenQuestion, Party};
 use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
 
-use super::enter::{self, agent_named, aside, policy};
+use super::enter::{self, agent_named, agree, aside, policy};
 use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
@@ -57,8 +57,10 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
             let (name, helper) = agent_named(&located, name).ok_or_else(|| format!("there is no agent {name}"))?;
             let mut terms = Terms::between(&*agent, name);
             terms.verify = true;
-            terms.timeout_ms = helper.timeout.map(|timeout| timeout.milliseconds);
+            let timeout = helper.timeout.filter(|_| helper.directory.is_none());
+            terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(helper.retry.as_ref());
+            agree(&mut terms, helper);
             (
                 terms,
                 write(dialect_of(helper), delegation(blocked, name, &reason, &draft.at.to_string())),

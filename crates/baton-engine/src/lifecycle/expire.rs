@@ -1,4 +1,5 @@
-//! Expire: a lease, a time-out or a deadline has ended, and nobody else will say so.
+//! Expire: a lease, a time-out or a deadline has ended, or nobody claimed or acknowledged it in time; nobody else will
+//! say so.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{Handoff, Lease, State};
 
-/// Notice that a lease, a time-out or a deadline has ended.
+/// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expire {
     /// A random number between 0 and 1, for the jitter of the policy.
@@ -19,15 +20,14 @@ pub struct Expire {
 impl Expire {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let overdue = handoff.deadline.is_some_and(|deadline| deadline <= at);
-        let timed_out = handoff.times_out_at().is_some_and(|end| end <= at);
         match &handoff.state {
             State::Claimed { lease } if overdue => {
                 let stop = stop(lease, handoff.fence);
                 Ok(std::iter::once(stop).chain(overdue_now(handoff, at)).collect())
             }
-            State::Claimed { lease } if timed_out || lease.until <= at => {
+            State::Claimed { lease } => {
+                let failure = ended(handoff, lease, at).ok_or(Refusal::NotExpired)?;
                 let stop = stop(lease, handoff.fence);
-                let failure = Failure::new(Code::timeout(), why(handoff, lease, timed_out));
                 Ok(std::iter::once(stop).chain(try_again(handoff, failure, self.dice, at)).collect())
             }
             State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. }
@@ -35,11 +35,16 @@ impl Expire {
             {
                 Ok(overdue_now(handoff, at))
             }
-            State::Pending { .. }
-            | State::Claimed { .. }
-            | State::Verifying
-            | State::Blocked { .. }
-            | State::AwaitingPerson { .. } => Err(Refusal::NotExpired),
+            State::Pending { .. } if handoff.pick_up_by().is_some_and(|end| end <= at) => {
+                let limit = seconds(handoff.terms.pick_up_within_ms.unwrap_or_default());
+                // Waiting in vain counts as an attempt: otherwise it would be tried again for ever.
+                handoff.attempts += 1;
+                let failure = Failure::new(Code::timeout(), format!("nobody picked it up within {limit} s"));
+                Ok(try_again(handoff, failure, self.dice, at))
+            }
+            State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
+                Err(Refusal::NotExpired)
+            }
             State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => {
                 Err(Refusal::WrongState { state: handoff.state.name(), participle: "expired" })
             }
@@ -51,11 +56,26 @@ fn stop(lease: &Lease, fence: u64) -> Action {
     Action::StopAttempt { claimant: lease.claimant.clone(), fence }
 }
 
-fn why(handoff: &Handoff, lease: &Lease, timed_out: bool) -> String {
-    match handoff.terms.timeout_ms {
-        Some(limit) if timed_out => format!("{} did not finish within {} s", lease.claimant, limit as f64 / 1000.0),
-        _ => format!("{} was not heard of for {} s", lease.claimant, lease.length_ms as f64 / 1000.0),
-    }
+/// Returns why the attempt has ended; `None` if it has not.
+fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
+    let over = |end: Option<Timestamp>| end.is_some_and(|end| end <= at);
+    let (claimant, terms) = (&lease.claimant, &handoff.terms);
+    let (code, message) = if over(handoff.times_out_at()) {
+        let limit = seconds(terms.timeout_ms.unwrap_or_default());
+        (Code::timeout(), format!("{claimant} did not finish within {limit} s"))
+    } else if over(handoff.acknowledge_by()) {
+        let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
+        (Code::not_acknowledged(), format!("{claimant} did not say within {limit} s that it understood"))
+    } else if lease.until <= at {
+        (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
+    } else {
+        return None;
+    };
+    Some(Failure::new(code, message))
+}
+
+fn seconds(milliseconds: u64) -> f64 {
+    milliseconds as f64 / 1000.0
 }
 
 /// Nobody wants the result any more, so there is no other attempt, whatever the policy says.
@@ -104,5 +124,42 @@ mod tests {
             let next = apply(&handoff, EXPIRE, sample::time(100)).expect("overdue").handoff;
             assert_eq!(next.state, State::Failed { at: sample::time(100) }, "{name}");
         }
+    }
+
+    #[test]
+    fn claim_that_is_not_acknowledged_in_time_goes_back() {
+        let mut claimed = sample::handoff(StateName::Claimed);
+        claimed.terms.acknowledge_within_ms = Some(5_000);
+        assert_eq!(claimed.wakes_at(), Some(sample::time(25)));
+        assert_eq!(apply(&claimed, EXPIRE, sample::time(24)), Err(Refusal::NotExpired));
+        let next = apply(&claimed, EXPIRE, sample::time(25)).expect("too late").handoff;
+        assert_eq!(
+            (next.state.name(), next.last_failure.expect("said").code),
+            (StateName::Pending, Code::not_acknowledged())
+        );
+        let told = apply(&claimed, sample::acknowledge(claimed.fence, true), sample::time(24)).expect("held").handoff;
+        assert_eq!(apply(&told, EXPIRE, sample::time(25)), Err(Refusal::NotExpired));
+        assert_eq!(told.wakes_at(), told.lease().map(|lease| lease.until));
+    }
+
+    #[test]
+    fn handoff_that_nobody_picks_up_fails_when_the_policy_is_spent() {
+        let mut pending = sample::handoff(StateName::Pending);
+        (pending.terms.pick_up_within_ms, pending.attempts) = (Some(5_000), 0);
+        let mut waits = 0;
+        while let State::Pending { ready_at } = pending.state {
+            let end = pending.wakes_at().expect("somebody must come");
+            assert_eq!(end.duration_since(ready_at).as_secs(), 5);
+            let early = end - std::time::Duration::from_millis(1);
+            assert_eq!(apply(&pending, EXPIRE, early), Err(Refusal::NotExpired));
+            assert!(
+                apply(&pending, sample::claim(), end).is_ok(),
+                "whoever comes late but before it is noticed has it"
+            );
+            pending = apply(&pending, EXPIRE, end).expect("nobody came").handoff;
+            waits += 1;
+        }
+        assert_eq!((waits, pending.state.name()), (4, StateName::Failed));
+        assert_eq!(pending.last_failure.expect("said").to_string(), "TIMEOUT: nobody picked it up within 5 s");
     }
 }

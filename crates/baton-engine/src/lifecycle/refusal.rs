@@ -30,6 +30,12 @@ pub enum Refusal {
         /// When it had to end.
         ended_at: Timestamp,
     },
+    /// The claimant must say first that it understood.
+    #[error("claim {given} is not acknowledged, and its report counts only after that")]
+    NotAcknowledged {
+        /// The token of the caller.
+        given: u64,
+    },
     /// The caller's claim is over.
     #[error("the claim {given} is over: the handoff is {state}")]
     Over {
@@ -103,7 +109,7 @@ pub const REFUSALS: [(&str, &str); 8] = [
     ("claim is over", "the token is the latest, but its claim has ended: reported, failed, expired or cancelled"),
     ("already recorded", "the same was said before and has had its effect; asking again is harmless"),
     ("not ready", "it cannot be claimed before its time"),
-    ("not expired", "no lease, time-out or deadline has ended"),
+    ("not expired", "no lease, time-out or deadline has ended, and the time to claim or acknowledge it has not either"),
     ("changed since", "the person decided about something that is not what is there now"),
     ("other question", "the person was asked for something else: approval, or answers"),
     ("wrong state", "the command makes no sense in this state"),
@@ -116,6 +122,7 @@ impl Refusal {
             Refusal::Stale { .. } => "stale claim",
             Refusal::NeverGiven { .. } => "never given",
             Refusal::TooLong { .. } => "took too long",
+            Refusal::NotAcknowledged { .. } => "not acknowledged",
             Refusal::Over { .. } => "claim is over",
             Refusal::Repeated => "already recorded",
             Refusal::NotReady { .. } => "not ready",
@@ -136,6 +143,7 @@ impl Refusal {
             Refusal::Stale { .. } | Refusal::Over { .. } | Refusal::TooLong { .. } => true,
             Refusal::Repeated
             | Refusal::NeverGiven { .. }
+            | Refusal::NotAcknowledged { .. }
             | Refusal::NotReady { .. }
             | Refusal::Overdue
             | Refusal::NotExpired

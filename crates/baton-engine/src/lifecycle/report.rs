@@ -46,7 +46,10 @@ impl Report {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.document.digest();
         heard_once(handoff, self.fence, &digest)?;
-        held(handoff, self.fence, at)?;
+        let acknowledged = held(handoff, self.fence, at)?.acknowledged;
+        if handoff.terms.acknowledge && !acknowledged {
+            return Err(Refusal::NotAcknowledged { given: self.fence });
+        }
         handoff.last_report = Some(digest);
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),

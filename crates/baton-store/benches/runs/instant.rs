@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply};
+use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Dice, Driver, News, Reached, Team};
+use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
 use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
@@ -46,6 +46,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         dice: Arc::new(Loaded),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
+        patience: PATIENCE,
     }
 }
 
@@ -65,7 +66,7 @@ struct Clerk;
 
 #[async_trait]
 impl Agent for Clerk {
-    async fn attempt(&self, job: &Job) -> Attempt {
+    async fn attempt(&self, job: &Job, _: &Updates) -> Attempt {
         let text = format!(
             r#"{{"agent": "{}", "output_type": "note", "timestamp": "{}", "feature_directory": "out",
                 "skills_invoked": [], "status": "complete",

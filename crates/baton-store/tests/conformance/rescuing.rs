@@ -3,15 +3,20 @@
 use baton_engine::State;
 use baton_engine::failure::Code;
 use baton_engine::handoff::StateName;
+use baton_engine::lifecycle::Refusal;
 use baton_engine::retry::Policy;
+use baton_engine::store::Error;
 
 use super::bed::{Bed, wish};
-use super::requests::{AGENT, blocked, heartbeat, report, request, time, with};
+use super::requests::{AGENT, acknowledge, blocked, heartbeat, report, request, time, with};
 
 on_every_store! {
     expired_lease_returns_to_pending,
     nothing_is_rescued_before_its_time,
     attempt_that_takes_too_long_is_ended_in_spite_of_heartbeats,
+    claim_that_is_not_acknowledged_in_time_goes_back,
+    acknowledged_claim_lasts_as_long_as_its_lease,
+    work_that_nobody_claims_in_time_is_tried_again_and_fails,
     deadline_ends_what_nobody_has_claimed,
     deadline_ends_what_is_blocked,
     spent_policy_makes_a_dead_letter,
@@ -45,6 +50,44 @@ async fn attempt_that_takes_too_long_is_ended_in_spite_of_heartbeats(bed: Bed) {
     assert!(bed.store.rescue(10, 0.0, time(99)).await.unwrap().is_empty());
     let rescued = bed.store.rescue(10, 0.0, time(100)).await.unwrap().remove(0);
     assert!(rescued.last_failure.unwrap().message.contains("100 s"));
+}
+
+async fn claim_that_is_not_acknowledged_in_time_goes_back(bed: Bed) {
+    let soon = with(request("a"), |terms| (terms.acknowledge, terms.acknowledge_within_ms) = (true, Some(5_000)));
+    let claimed = bed.claimed(soon, time(0)).await;
+    assert_eq!(claimed.acknowledge_by(), Some(time(5)));
+    assert_eq!(bed.store.next_due(None).await.unwrap(), Some(time(5)));
+    let early = bed.apply("a", report(claimed.fence, "done"), time(1)).await.unwrap_err();
+    assert!(matches!(early, Error::Refused(Refusal::NotAcknowledged { given: 1 })), "{early}");
+    bed.apply("a", heartbeat(claimed.fence, None), time(4)).await.unwrap();
+    assert!(bed.store.rescue(10, 0.0, time(4)).await.unwrap().is_empty());
+    let rescued = bed.store.rescue(10, 0.0, time(5)).await.unwrap().remove(0);
+    assert_eq!(rescued, bed.find("a").await);
+    assert_eq!(rescued.state, State::Pending { ready_at: time(35) });
+    assert_eq!(rescued.last_failure.unwrap().code, Code::not_acknowledged());
+}
+
+async fn acknowledged_claim_lasts_as_long_as_its_lease(bed: Bed) {
+    let soon = with(request("a"), |terms| (terms.acknowledge, terms.acknowledge_within_ms) = (true, Some(5_000)));
+    let claimed = bed.claimed(soon, time(0)).await;
+    bed.apply("a", acknowledge(claimed.fence, true), time(4)).await.unwrap();
+    assert!(bed.store.rescue(10, 0.0, time(60)).await.unwrap().is_empty());
+    bed.apply("a", report(claimed.fence, "done"), time(61)).await.unwrap();
+    assert_eq!(bed.find("a").await.state.name(), StateName::Completed);
+}
+
+async fn work_that_nobody_claims_in_time_is_tried_again_and_fails(bed: Bed) {
+    let retry = Policy { max_retries: 1, ..Policy::default() };
+    bed.send([with(request("a"), |terms| (terms.pick_up_within_ms, terms.retry) = (Some(5_000), retry))], time(0))
+        .await;
+    assert!(bed.store.rescue(10, 0.0, time(4)).await.unwrap().is_empty());
+    let again = bed.store.rescue(10, 0.0, time(5)).await.unwrap().remove(0);
+    assert_eq!((again.state, again.attempts, again.fence), (State::Pending { ready_at: time(35) }, 1, 0));
+    assert!(bed.store.rescue(10, 0.0, time(39)).await.unwrap().is_empty(), "the time begins anew");
+    let dead = bed.store.rescue(10, 0.0, time(40)).await.unwrap().remove(0);
+    assert_eq!(dead.state, State::Failed { at: time(40) });
+    assert_eq!(dead.last_failure.unwrap().to_string(), "TIMEOUT: nobody picked it up within 5 s");
+    assert_eq!(bed.kinds("a").await, ["accepted", "expired", "expired"]);
 }
 
 async fn deadline_ends_what_nobody_has_claimed(bed: Bed) {

@@ -19,9 +19,11 @@ use crate::store::{Access, Session, StoreOptions};
 
 /// Acknowledge a claimed request: understood, starting, or not
 ///
-/// Takes an acknowledgment document; without one, says plainly that the request was understood and the work begins. An
-/// acknowledgment that asks for clarification, names blockers or does not start gives the handoff to a person, and exits
-/// with 3.
+/// Takes an acknowledgment document; without one, says plainly that the request was understood and the work begins.
+///
+/// An acknowledgment gives the handoff to a person, and exits with 3, if it has blockers or questions (also beside
+/// `starting: true`), understands only a part, asks for clarification, or says `received: false` or `starting: false`.
+/// The person's answer brings the handoff back to the same agent.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  baton ack HO-2026-031 --fence 1\n  baton ack HO-2026-031 --fence 1 questions.yaml"

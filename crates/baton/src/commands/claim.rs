@@ -125,8 +125,8 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, _) => Ok(()),
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
         (true, None) => output.json(&json!({
-            "version": 1, "handoff": null, "fence": null, "attempt": null, "notes": [], "request": null,
-            "prompt": null, "missing_artifacts": [],
+            "version": 1, "handoff": null, "fence": null, "attempt": null, "acknowledge_by": null, "notes": [],
+            "request": null, "prompt": null, "missing_artifacts": [],
         })),
     }
 }
@@ -180,6 +180,7 @@ impl ClaimedWork {
             "handoff": render::handoff::json(handoff),
             "fence": handoff.fence,
             "attempt": handoff.attempts,
+            "acknowledge_by": handoff.acknowledge_by(),
             "notes": handoff.notes.iter().map(render::handoff::note).collect::<Vec<_>>(),
             "request": render::handoff::document(&self.request),
             "prompt": self.prompt(),
@@ -237,6 +238,10 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
     handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
     if handoff.terms.step.is_some() && !options.prompt {
         output.note("this is the bare request; `baton claim --prompt` also tells skills, output directory and checks");
+    }
+    if handoff.terms.acknowledge {
+        let by = handoff.acknowledge_by().map(|by| format!(" by {by}, or it goes back")).unwrap_or_default();
+        output.note(&format!("acknowledge it{by}: baton ack {id} --fence {fence}"));
     }
     output.note(&format!("then: baton report {id} --fence {fence} FILE"));
     Ok(())

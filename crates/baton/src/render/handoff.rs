@@ -22,6 +22,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
             "until": lease.until,
             "length_seconds": seconds(lease.length_ms),
             "acknowledged": lease.acknowledged,
+            "acknowledge_by": handoff.acknowledge_by(),
         })
     });
     json!({
@@ -43,6 +44,9 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
         "not_before": terms.not_before,
         "deadline": handoff.deadline,
         "timeout_seconds": terms.timeout_ms.map(seconds),
+        "acknowledge": terms.acknowledge,
+        "acknowledge_within_seconds": terms.acknowledge_within_ms.map(seconds),
+        "pick_up_within_seconds": terms.pick_up_within_ms.map(seconds),
         "retry": {
             "max_retries": terms.retry.max_retries,
             "retry_delay_seconds": seconds(terms.retry.delay_ms),

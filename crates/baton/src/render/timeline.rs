@@ -81,7 +81,7 @@ fn happened(command: &Command) -> String {
             Verdict::Verified => "verified".to_owned(),
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
-        Command::Expire(_) => "a lease, a time-out or the deadline ended".to_owned(),
+        Command::Expire(_) => "a lease, a time-out or another time limit ended".to_owned(),
         Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
         Command::Decide(decide) => {
             let (word, text) = match &decide.decision {

@@ -98,11 +98,18 @@ fn late(id: &HandoffId, refusal: Refusal, now: StateName) -> CommandError {
         Refusal::Over { state, .. } | Refusal::WrongState { state, .. } => *state == now,
         _ => false,
     };
-    let look_again = matches!(refusal, Refusal::Changed { .. });
+    let hint = match &refusal {
+        Refusal::Changed { .. } => Some(format!("look at it again: baton show {id}")),
+        Refusal::NotAcknowledged { given } => {
+            Some(format!("say first that the request was understood: baton ack {id} --fence {given}"))
+        }
+        _ => None,
+    };
     let mut error = CommandError::from(Error::Refused(refusal));
     error.message = match told {
         true => format!("{id}: {}", error.message),
         false => format!("{id}: {}; it is {now}", error.message),
     };
-    if look_again { error.hint(format!("look at it again: baton show {id}")) } else { error }
+    error.hints.extend(hint);
+    error
 }

@@ -40,6 +40,8 @@ fn refused(refusal: &Refusal) -> CommandError {
         Refusal::NoChoice => error.hint("`baton show` lists what can be chosen"),
         Refusal::PartOfRun => error.hint("`baton inbox` shows what waits for a person, `baton resume` goes on with a run"),
         Refusal::Over { .. }
+        // Whoever knows which handoff it is names the command.
+        | Refusal::NotAcknowledged { .. }
         | Refusal::TooLong { .. }
         | Refusal::Repeated
         | Refusal::NotReady { .. }

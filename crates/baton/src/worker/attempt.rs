@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_agents::AcknowledgmentFile;
 use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Running, Sink, told};
 use baton_agents::workspace::Folder;
 use baton_engine::driver::HandIn;
@@ -56,7 +57,7 @@ impl Finish {
 }
 
 /// How the work of a command ended.
-enum Work {
+pub(super) enum Work {
     /// There is something to report.
     Done(Box<Command>),
     /// The command ended well without a word: it may have reported for itself; if not, this is to report.
@@ -72,7 +73,10 @@ impl Worker {
         let handoff = &claimed.handoff;
         let (result, failure) = match self.work(&claimed, &mut stop).await {
             Work::Over(result) => (result, None),
-            Work::Done(command) => self.record_with_failure(&handoff.id, *command, &mut stop).await,
+            Work::Done(command) => {
+                let command = self.only_if_acknowledged(handoff, *command).await;
+                self.record_with_failure(&handoff.id, command, &mut stop).await
+            }
             Work::Silent(command) => match self.told_by_command(handoff, &mut stop).await {
                 Some(told) => told,
                 None => self.record_with_failure(&handoff.id, *command, &mut stop).await,
@@ -97,9 +101,11 @@ impl Worker {
             Ok(prepared) => prepared,
             Err(work) => return work,
         };
+        let not_started = |error| fail(Code::processing_error(), format!("the command cannot be started: {error}"));
+        let mut acknowledgment = AcknowledgmentFile::at(&workplace.files.acknowledgment);
         let mut running = match self.launch(claimed, &workplace).and_then(Running::start) {
             Ok(running) => running,
-            Err(error) => return fail(Code::processing_error(), format!("the command cannot be started: {error}")),
+            Err(error) => return not_started(error),
         };
         let limit = self.limit(&claimed.handoff);
         let work = tokio::select! {
@@ -119,6 +125,7 @@ impl Worker {
                 Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
+            over = self.listen(&claimed.handoff, &mut acknowledgment, stop.clone()) => over,
             limit = expired(limit) => too_late(limit),
             // An error means that nobody can say stop any more, which cannot be while the worker lives.
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
@@ -133,7 +140,12 @@ impl Worker {
                 _ => {}
             }
         }
-        work
+        match (&work, acknowledgment.last()) {
+            (Work::Done(_) | Work::Silent(_), Some(text)) => {
+                self.acknowledge(&claimed.handoff, text, stop).await.unwrap_or(work)
+            }
+            _ => work,
+        }
     }
 
     /// Makes what the command is told, and the place where it works. A store that does not answer is asked again.
@@ -280,7 +292,7 @@ impl Worker {
     }
 
     /// Reports until the store has it, or says that it is not wanted any more.
-    async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
+    pub(super) async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
         let mut missed = 0;
         loop {
             match self.store.apply(Order::new(id.clone(), command.clone()), self.clock.now()).await {
@@ -309,7 +321,7 @@ impl Worker {
 }
 
 /// Waits until a time is over, or for ever if there is none.
-async fn expired(limit: Option<Duration>) -> Duration {
+pub(super) async fn expired(limit: Option<Duration>) -> Duration {
     match limit {
         Some(limit) => {
             tokio::time::sleep(limit).await;

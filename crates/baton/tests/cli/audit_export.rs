@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::documents::{ACKNOWLEDGMENT, PACKAGE, REPORT, REQUEST};
+use crate::documents::{PACKAGE, REPORT, REQUEST, UNDERSTOOD};
 use crate::sandbox::Sandbox;
 
 const SESSIONS: &str = ".project/07-audit/sessions";
@@ -25,7 +25,7 @@ fn exported(sandbox: &Sandbox, arguments: &[&str]) -> crate::sandbox::Run {
 fn package_is_archived_as_it_was_and_checks_strictly() {
     let sandbox = Sandbox::new();
     let id = send(&sandbox, "package.yaml", PACKAGE, &[]);
-    sandbox.write("ack.yaml", ACKNOWLEDGMENT);
+    sandbox.write("ack.yaml", UNDERSTOOD);
     assert_eq!(sandbox.baton(&["claim", "--agent", "security-review"]).code, Some(0));
     let acknowledged = sandbox.baton(&["ack", &id, "--fence", "1", "ack.yaml"]);
     assert_eq!(acknowledged.code, Some(0), "{acknowledged}");

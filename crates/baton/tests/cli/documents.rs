@@ -79,6 +79,15 @@ pub(crate) const ACKNOWLEDGMENT: &str = r#"acknowledgment:
   starting: true
 "#;
 
+/// An acknowledgment of somebody who begins without a question, as YAML.
+pub(crate) const UNDERSTOOD: &str = r#"acknowledgment:
+  received: true
+  from: architecture
+  understood:
+    task: Rank the threats of the upload path and name one measure for each
+  starting: true
+"#;
+
 /// A package with two errors and two warnings, as YAML.
 pub(crate) const BROKEN_PACKAGE: &str = r#"handoff:
   id: HO-2026-032

@@ -58,6 +58,9 @@ fn a_handoff_that_was_sent() {
           "not_before": null,
           "deadline": "TIME",
           "timeout_seconds": 90.0,
+          "acknowledge": false,
+          "acknowledge_within_seconds": null,
+          "pick_up_within_seconds": null,
           "retry": {
             "max_retries": 3,
             "retry_delay_seconds": 30.0,
@@ -101,7 +104,8 @@ fn a_claim() {
           "since": "TIME",
           "until": "TIME",
           "length_seconds": 60.0,
-          "acknowledged": false
+          "acknowledged": false,
+          "acknowledge_by": null
         },
         "blocked_reason": null,
         "ask": null,
@@ -110,6 +114,9 @@ fn a_claim() {
         "not_before": null,
         "deadline": null,
         "timeout_seconds": null,
+        "acknowledge": false,
+        "acknowledge_within_seconds": null,
+        "pick_up_within_seconds": null,
         "retry": {
           "max_retries": 3,
           "retry_delay_seconds": 30.0,
@@ -128,6 +135,7 @@ fn a_claim() {
       },
       "fence": 1,
       "attempt": 1,
+      "acknowledge_by": null,
       "notes": [],
       "request": {
         "dialect": "task",

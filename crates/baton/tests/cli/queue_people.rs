@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::documents::{ACKNOWLEDGMENT, report_with, with};
+use crate::documents::{ACKNOWLEDGMENT, UNDERSTOOD, report_with, with};
 use crate::queue_life::{done, state, with_one_claimed};
 use crate::sandbox::Sandbox;
 
@@ -38,7 +38,7 @@ fn an_acknowledgment_with_doubts_asks_a_person() {
 #[test]
 fn an_acknowledgment_that_starts_goes_on() {
     let sandbox = with_one_claimed(&[]);
-    sandbox.write("ack.yaml", ACKNOWLEDGMENT);
+    sandbox.write("ack.yaml", UNDERSTOOD);
     done(&sandbox, &["ack", "csv-07.research", "--fence", "1", "ack.yaml"]);
     assert_eq!(state(&sandbox), "claimed");
 }

@@ -1,0 +1,60 @@
+//! Nobody comes: says once for each handoff that its work waits and nobody has taken it.
+
+use jiff::Timestamp;
+
+use super::News;
+use super::lead::Lead;
+use crate::flow::{self, Comes};
+use crate::handoff::{State, later};
+use crate::id::HandoffId;
+use crate::run::Tracked;
+
+/// Work that lies in a place where an agent comes for it.
+pub(super) struct Lying {
+    pub(super) place: String,
+    pub(super) since: Timestamp,
+}
+
+impl Lead<'_> {
+    /// Says what nobody has come for.
+    pub(super) fn tell_absences(&mut self) {
+        let now = self.driver.clock.now();
+        let due = |tracked: &&Tracked| self.absent_at(tracked).is_some_and(|at| at <= now);
+        let absent: Vec<(HandoffId, String)> =
+            self.run.open().filter(due).map(|tracked| (tracked.handoff.id.clone(), self.told(tracked, now))).collect();
+        for (id, text) in absent {
+            self.driver.audience.hear(&self.run, &News::Note(&text));
+            self.missed.insert(id);
+        }
+    }
+
+    /// Returns when it must be said that nobody has come for a handoff; `None` if it was said, or somebody has.
+    pub(super) fn absent_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+        let id = &tracked.handoff.id;
+        let since = match (&tracked.handoff.state, flow::comes(&self.run, tracked)?) {
+            (State::Pending { ready_at }, Comes::ToTheQueue) => *ready_at,
+            (State::Claimed { .. }, Comes::ToAFolder) => self.lying.get(id)?.since,
+            _ => return None,
+        };
+        let patience = u64::try_from(self.driver.patience.as_millis()).unwrap_or(u64::MAX);
+        (!self.missed.contains(id)).then(|| later(since, patience))
+    }
+
+    fn told(&self, tracked: &Tracked, now: Timestamp) -> String {
+        let (id, agent) = (&tracked.handoff.id, &tracked.handoff.terms.to);
+        let seconds = |since: Timestamp| now.duration_since(since).as_secs();
+        match (self.lying.get(id), &tracked.handoff.state) {
+            (None, State::Pending { ready_at }) => {
+                let seconds = seconds(*ready_at);
+                format!(
+                    "waiting: nobody has claimed {id} for agent `{agent}` in {seconds} s \
+                     (start one with: baton worker --agent {agent} -- COMMAND)"
+                )
+            }
+            (lying, _) => {
+                let (place, seconds) = lying.map_or(("its folder", 0), |lying| (&lying.place, seconds(lying.since)));
+                format!("waiting: nobody has picked up {id} for agent `{agent}` in {seconds} s; it is {place}")
+            }
+        }
+    }
+}

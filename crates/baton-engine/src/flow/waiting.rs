@@ -1,0 +1,89 @@
+//! Waiting for agents that come for their work themselves: who is waited for, and when the run has waited long enough.
+//!
+//! `limits.wall_clock` also ends a wait. A person is asked about the run as a whole, and until they have decided nothing
+//! new begins in it.
+
+use jiff::Timestamp;
+
+use super::enter::beside;
+use super::{gates, limits};
+use crate::draft::Draft;
+use crate::handoff::State;
+use crate::id::HandoffId;
+use crate::lifecycle::{Command, Release};
+use crate::run::{Run, Tracked};
+use crate::step::Role;
+
+/// Where work lies until an agent comes for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comes {
+    /// In the queue.
+    ToTheQueue,
+    /// In a folder, where the driver watches it.
+    ToAFolder,
+}
+
+/// Says whether and where the agent of a handoff comes for its work itself.
+pub fn comes(run: &Run, tracked: &Tracked) -> Option<Comes> {
+    if !matches!(tracked.step.role, Role::Work | Role::Delegation) {
+        return None;
+    }
+    let located = run.definition.locate(&tracked.step.phase)?;
+    let agent = located.definition.workflow.agent(&tracked.handoff.terms.to)?;
+    match (agent.queue, &agent.directory) {
+        (Some(true), _) => Some(Comes::ToTheQueue),
+        (_, Some(_)) => Some(Comes::ToAFolder),
+        (_, None) => None,
+    }
+}
+
+/// Says whether a person is asked whether the run should go on waiting. Until then nothing else begins.
+pub fn is_held(run: &Run) -> bool {
+    run.waiting().any(|tracked| is_about_the_run(run, tracked))
+}
+
+/// Returns when the run has waited long enough for somebody; `None` if it waits for nobody, or was told to go on.
+pub fn waits_until(run: &Run) -> Option<Timestamp> {
+    let end = limits::wall_clock_ends_at(run)?;
+    let asked = run
+        .handoffs()
+        .rev()
+        .any(|tracked| is_about_the_run(run, tracked) && tracked.handoff.accepted_at >= run.counted.since);
+    (!asked && !run.is_finished() && awaited(run).is_some()).then_some(end)
+}
+
+/// Asks a person whether to go on waiting, if the run has waited long enough. A wait for a folder ends; what was asked
+/// stays there, and is found again.
+pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
+    if waits_until(&draft.run).is_none_or(|end| end > draft.at) {
+        return Ok(());
+    }
+    let Some(awaited) = awaited(&draft.run) else { return Ok(()) };
+    let limit = limits::told_wall_clock(&draft.run, draft.at);
+    let question = format!("Still waiting for {}: {limit}. Go on waiting?", awaited.handoff.terms.to);
+    let (id, root) = (awaited.handoff.id.clone(), draft.run.root().handoff.id.clone());
+    let watched =
+        |tracked: &&Tracked| tracked.handoff.lease().is_some() && comes(&draft.run, tracked) == Some(Comes::ToAFolder);
+    let watched: Vec<(HandoffId, u64)> =
+        draft.run.open().filter(watched).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
+    for (id, fence) in watched {
+        let release = Release { fence, why: "the run has reached its wall clock".to_owned() };
+        draft.apply(&id, Command::Release(release)).map_err(|refusal| refusal.to_string())?;
+    }
+    let (terms, request) = gates::about_waiting(draft, &id, &question)?;
+    beside(draft, &id, &root, Role::Limit, terms, request)
+}
+
+/// Finds somebody who is waited for: nobody has claimed it from the queue, or it lies in a folder.
+fn awaited(run: &Run) -> Option<&Tracked> {
+    run.open().find(|tracked| match tracked.handoff.state {
+        State::Pending { .. } => comes(run, tracked).is_some(),
+        State::Claimed { .. } => comes(run, tracked) == Some(Comes::ToAFolder),
+        State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => false,
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => false,
+    })
+}
+
+fn is_about_the_run(run: &Run, tracked: &Tracked) -> bool {
+    tracked.step.role == Role::Limit && tracked.step.about.as_ref() == Some(&run.root().handoff.id)
+}
