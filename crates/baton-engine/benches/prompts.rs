@@ -74,6 +74,7 @@ fn briefing<'a>(dialect: Dialect, request: &'a Request, notes: &'a [Note]) -> Br
         output_directory: "out/import",
         report_to: ReportTo::File,
         acknowledge: false,
+        acknowledge_within: None,
         checks: &[],
         writes: &[],
         reasons: &[],

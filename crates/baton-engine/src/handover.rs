@@ -202,7 +202,7 @@ fn ending(run: &Run, tracked: &Tracked) -> String {
         (Role::Gate, Some(by)) => format!("{} by {by}", tracked.answer().unwrap_or("approved")),
         _ => {
             let state = tracked.handoff.state.name();
-            let good = tracked.report().is_none_or(|report| answer::passes(report));
+            let good = tracked.report().is_none_or(answer::passes);
             let said = tracked.report().and_then(flow::context).and_then(|text| text.lines().next());
             let said = said.map(|line| format!(": {}", sheet::cut(line))).unwrap_or_default();
             let file = file_of(run, tracked).map(|file| format!(" ({file})")).unwrap_or_default();

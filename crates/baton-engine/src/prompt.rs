@@ -61,6 +61,8 @@ pub struct Briefing<'a> {
     pub report_to: ReportTo<'a>,
     /// Whether an acknowledgment must be written first.
     pub acknowledge: bool,
+    /// How soon that must be.
+    pub acknowledge_within: Option<&'a str>,
     /// What Baton runs itself before the report counts.
     pub checks: &'a [Check],
     /// Patterns of the files that may be changed; empty for all.

@@ -21,6 +21,7 @@ use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
 
 use crate::outcome;
+use crate::running::keep;
 use crate::store::{dice, unforeseeable_word};
 use baton_engine::run::attempt_folder;
 
@@ -93,7 +94,12 @@ pub(crate) async fn brief(
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
     let judging = || Judging::of(handoff, run.as_ref().map(|run| run.definition.as_ref()), settings);
-    Ok(brief.map(|brief| Briefing { brief, judging: judging() }))
+    // On another machine the workspace is somebody else's, and the prompt itself has what is needed at once.
+    let kept = |brief: &QueueBrief| match here(&brief.job.workspace) {
+        Some(workspace) => keep(workspace.root(), &brief.copies),
+        None => Ok(()),
+    };
+    Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, judging: judging() })))
 }
 
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.

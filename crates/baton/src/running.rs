@@ -4,7 +4,7 @@ mod crew;
 mod starting;
 mod workspace_lock;
 
-pub(crate) use crew::is_dead;
+pub(crate) use crew::{is_dead, keep};
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 

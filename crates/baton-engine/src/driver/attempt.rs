@@ -119,7 +119,7 @@ impl Trial {
         };
         match self.judged(&reply) {
             Ok((understood, document)) => self.answered(understood, document, acknowledgment, &reply).await,
-            Err((failure, document)) => self.failed(failure, Some(document)).await,
+            Err(refused) => self.failed(refused.0, Some(refused.1)).await,
         }
     }
 
@@ -199,7 +199,7 @@ impl Trial {
     }
 
     /// Reads and judges a report; what is not valid is no report.
-    fn judged(&self, reply: &Reply) -> Result<(Understood, Written), (Failure, Written)> {
+    fn judged(&self, reply: &Reply) -> Result<(Understood, Written), Box<(Failure, Written)>> {
         let bytes = reply.text.as_bytes();
         let reading = baton_protocol::read(bytes, Hints { format: None, dialect: self.dialect });
         let dialect = reading.dialect.or(self.dialect).unwrap_or(Dialect::Native);
@@ -225,7 +225,7 @@ impl Trial {
                 "no handoff block found in {}: end the report with the block that was asked for",
                 places.join(", ")
             );
-            return Err((Failure::new(Code::validation_failed(), message), document));
+            return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
         }
         if !judgement.valid {
             let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
@@ -238,12 +238,15 @@ impl Trial {
                 lines.push("it is no report".to_owned());
             }
             let message = format!("the report is not valid:\n{}", lines.join("\n"));
-            return Err((Failure::new(Code::validation_failed(), message), document));
+            return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
         }
         let next = Successors::Agents(&self.following);
         match reading.document.and_then(|document| answer::understand(document, next)) {
             Some(understood) => Ok((understood, document)),
-            None => Err((Failure::new(Code::validation_failed(), "what it handed in is no report"), document)),
+            None => {
+                let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");
+                Err(Box::new((failure, document)))
+            }
         }
     }
 }

@@ -113,6 +113,7 @@ impl<'r> Brief<'r> {
         let output = self.output_directory()?;
         let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
         let handoff = &self.tracked.handoff;
+        let within = agent.acknowledge.and_then(|asked| asked.within).map(|within| within.to_string());
         let limits = self.run.definition.workflow.limits.as_ref();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
         let briefing = Briefing {
@@ -137,6 +138,7 @@ impl<'r> Brief<'r> {
             output_directory: &output.to_string_lossy(),
             report_to,
             acknowledge: agent.must_acknowledge(),
+            acknowledge_within: within.as_deref(),
             checks: &checks,
             writes: &writes,
             reasons: &self.located.definition.workflow.reasons,

@@ -9,6 +9,7 @@ use super::brief::Brief;
 use crate::agent::Job;
 use crate::evidence::Scene;
 use crate::handoff::{Handoff, Written};
+use crate::handover::{self, Copy};
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::Run;
@@ -37,6 +38,8 @@ pub struct QueueBrief {
     pub workflow_folder: Option<PathBuf>,
     /// What the driver looks at afterwards; its folder is for the caller to make.
     pub scene: Option<Scene>,
+    /// Files that the prompt names and that are for the caller to write into the workspace.
+    pub copies: Vec<Copy>,
 }
 
 impl HandIn {
@@ -61,6 +64,7 @@ impl QueueBrief {
             dialect: brief.dialect(),
             workflow_folder: Some(brief.located.definition.folder.clone()),
             scene: Some(brief.scene(PathBuf::new(), Vec::new())),
+            copies: handover::copies(run, tracked),
         })
     }
 
@@ -96,6 +100,7 @@ impl QueueBrief {
             output_directory: "",
             report_to: by.report_to(handoff),
             acknowledge: handoff.terms.acknowledge,
+            acknowledge_within: None,
             checks: &[],
             writes: &[],
             reasons: &[],
@@ -127,6 +132,7 @@ impl QueueBrief {
             dialect: None,
             workflow_folder: None,
             scene: None,
+            copies: Vec::new(),
         })
     }
 }

@@ -7,6 +7,7 @@ use baton_protocol::model::report::{Next, Output, Report};
 use baton_protocol::model::request::{Context, DecisionMade, Party, Request};
 use baton_protocol::model::terms::{Decision, ExpectedOutput, HandoffKind, Outcome, TaskPhase};
 use baton_protocol::model::{Acknowledgment, Artifact, Document};
+use baton_protocol::rules::missing_verification;
 use baton_protocol::wire::Label;
 use baton_protocol::{Dialect, Kind};
 use jiff::{SignedDuration, Timestamp};
@@ -220,7 +221,9 @@ impl<'a> Work<'a> {
 
     /// The checks that Baton runs are compared with what is said under their names.
     fn verification(&self) -> Map<String, Value> {
-        self.briefing.checks.iter().map(|check| (check.name.clone(), Value::Bool(true))).collect()
+        let checks = self.briefing.checks.iter().map(|check| check.name.clone());
+        let owed = owed(self.briefing).iter().map(|key| (*key).to_owned());
+        checks.chain(owed).map(|name| (name, Value::Bool(true))).collect()
     }
 
     fn agent(&self) -> Party {
@@ -232,6 +235,12 @@ impl<'a> Work<'a> {
         let asked = self.briefing.request.phase.clone();
         asked.unwrap_or_else(|| Label::Name(self.name.to_owned()))
     }
+}
+
+/// Returns what a phase block must say under `verification`.
+pub(super) fn owed(briefing: &Briefing<'_>) -> &'static [&'static str] {
+    let phase = briefing.phase.rsplit('/').next().unwrap_or_default();
+    if briefing.dialect == Dialect::PhaseBlock { missing_verification::owed(phase) } else { &[] }
 }
 
 /// The phase of a task: as the request says, or as the form of the wanted answer tells.

@@ -138,6 +138,10 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
 fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
+        // Evidence looks at claims; Baton itself at whether there is a report at all.
+        About::Refuted if note.from == "baton" => {
+            ("refuted", "what is wrong", "Your last report was not accepted. Correct it:".to_owned())
+        }
         About::Refuted => {
             let meaning =
                 "Baton looked at what your last report claims, and this is not so. Correct the work or the claim:";

@@ -92,6 +92,7 @@ impl Case {
             output_directory: "out/mcp-wrapper/get-issue",
             report_to: ReportTo::File,
             acknowledge: dialect == Dialect::Package,
+            acknowledge_within: None,
             checks: &self.checks,
             writes: &self.writes,
             reasons: &[],

@@ -28,7 +28,7 @@ fn stop_gives_a_person_stop_go_on_anyway_and_send_back_with_a_note() {
         let question = baton_engine::flow::question(&play.run, play.find("research.failure.1")).unwrap();
         let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
         assert_eq!(words, ["stop", "continue", "retry"], "{status}");
-        assert!(question.title.contains("res says STOP"), "{}", question.title);
+        assert!(question.title.contains("STOPPED: w-issue"), "{}", question.title);
         let story = |word: &str| halted().tell("research?failure", [chooses(word)]).play();
         assert!(story("stop").story().ends_with("failed: ana chose stop"), "{}", story("stop").story());
         assert!(story("continue").story().contains("research.failure.1 -> write"), "{}", story("continue").story());

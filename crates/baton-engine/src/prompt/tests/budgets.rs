@@ -67,7 +67,7 @@ fn what_was_said_last_is_cut_last() {
     cut: summary, from tool-lead (in the file named by BATON_REQUEST_FILE)
     cut: decisions, from tool-lead (in the file named by BATON_REQUEST_FILE)
     cut: input data, from earlier phases and the start of the run (in the file named by BATON_REQUEST_FILE)
-    cut: refuted claims, from baton (in the file named by BATON_NOTES_FILE)
+    cut: what is wrong, from baton (in the file named by BATON_NOTES_FILE)
     cut: message of the failure TIMEOUT (in the file named by BATON_NOTES_FILE)
     ");
 }
