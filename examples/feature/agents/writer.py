@@ -54,8 +54,12 @@ IMPORT = "from ledger.export import export\n"
 write("tests/test_export.py", TESTS)
 write("ledger/export.py", EXPORT)
 start = sources()["ledger/__init__.py"]
+modified = []
 if IMPORT not in start:
     write("ledger/__init__.py", start + IMPORT)
+    modified = [{"path": "ledger/__init__.py", "changes": "Exports export()"}]
+if issues:
+    modified = [{"path": "ledger/export.py", "changes": "export() says what it does"}]
 passed, output = run("-m", "unittest", "discover", "-s", "tests", "-t", ".")
 summary = (
     f"ledger/export.py has export(bookings): CSV text with the separator '{separator}', names first, quoting by the csv"
@@ -71,8 +75,8 @@ if not issues and "summary-over-budget" not in PROMPT:  # Nobody has complained 
 respond(
     summary,
     {
-        "files_created": [{"path": "ledger/export.py", "purpose": "Bookings as CSV text"}],
-        "files_modified": [{"path": "ledger/__init__.py", "changes": "Exports export()"}],
+        "files_created": [] if issues else [{"path": "ledger/export.py", "purpose": "Bookings as CSV text"}],
+        "files_modified": modified,
         "tests_written": [
             {"path": "tests/test_export.py", "test_count": 3, "coverage_areas": ["names", "lines", "quoting"]}
         ],

@@ -120,7 +120,7 @@ proptest! {
             for (pointer, text) in found {
                 let below = |place: &&str| pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
                 // What the dialect does not know is in the file.
-                let must = !pointer.contains("/x_unknown") && IN_PROMPT.iter().any(|place| below(place));
+                let must = !pointer.contains("/x_unknown") && IN_PROMPT.iter().any(below);
                 prop_assert!(!must || prompt.contains(&text), "{name}: {pointer} ({text}) is not in\n{prompt}");
                 prop_assert!(prompt.contains(&text) || copy.text.contains(&text), "{name}: {pointer} is lost");
             }

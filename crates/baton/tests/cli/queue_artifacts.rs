@@ -25,6 +25,7 @@ fn a_package_whose_artifacts_are_missing_is_not_sent() {
        |
        = help: write the file, or name the path where it is, relative to the workspace
 
+    package.yaml: package request, not valid
     failed: 0 of 1 file valid, 1 error, 0 warnings
     --- exit 1
     ");

@@ -69,11 +69,11 @@ fn collect(root: &Path, below: &Path, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Leaves out the number of the attempt in `artifact-t.list.1-2.json`.
+/// Leaves out the number of the attempt, or its time, in `artifact-t.list.1-2.json`.
 fn without_attempt(name: &str) -> String {
     let Some((stem, ending)) = name.rsplit_once('.') else { return name.to_owned() };
     match stem.rsplit_once('-') {
-        Some((id, number)) if number.parse::<u32>().is_ok() => format!("{id}.{ending}"),
+        Some((id, number)) if number.parse::<u64>().is_ok() => format!("{id}.{ending}"),
         _ => name.to_owned(),
     }
 }
