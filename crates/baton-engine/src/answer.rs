@@ -94,8 +94,12 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
     };
     let context = request.context.clone().unwrap_or_default();
     let question = |question: &OpenQuestion| report::Question {
-        fields: report::QuestionFields { question: question.question.clone(), ..Default::default() },
-        bare: true,
+        fields: report::QuestionFields {
+            question: question.question.clone(),
+            options: question.options.clone(),
+            ..Default::default()
+        },
+        bare: question.options.is_empty(),
     };
     let (outcome, blocked_reason) = match kind {
         HandoffKind::Sequential | HandoffKind::Return => (Outcome::Complete, None),
@@ -112,6 +116,7 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
         from: request.from,
         timestamp: request.timestamp,
         outcome: Some(outcome),
+        verdict: request.verdict,
         summary: context.summary,
         artifacts: context.artifacts,
         questions: context.open_questions.iter().map(question).collect(),

@@ -47,7 +47,10 @@ impl<'r> Brief<'r> {
 
     /// Returns how the agent writes.
     pub(super) fn dialect(&self) -> Option<Dialect> {
-        self.agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse)
+        let agent = self.agent?;
+        // Whoever only knows folders writes what stands in folders.
+        let usual = agent.directory.is_some().then_some(Dialect::Mailbox);
+        agent.dialect.as_deref().and_then(Dialect::parse).or(usual)
     }
 
     pub(super) fn mandatory_skills(&self) -> Vec<Skill> {

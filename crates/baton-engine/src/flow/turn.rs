@@ -157,8 +157,7 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            let about = about_failure(tracked);
-            Ok(failed(run, tracked, &located, &why, note(about, tracked, &what)))
+            Ok(failed(run, tracked, &located, &why, note(About::Feedback, tracked, &what)))
         }
     }
 }
@@ -434,10 +433,12 @@ fn decided(turn: Turn, to: &str, why: &str) -> Decided {
 fn told(report: &Report) -> String {
     let context = context(report).map(str::to_owned);
     let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
-    let found = report.findings.as_ref().map(|findings| {
-        use baton_protocol::wire::Wire as _;
-        findings.write().to_string()
-    });
+    // What the members of a group said is handed over by themselves.
+    let found =
+        report.findings.as_ref().filter(|findings| !matches!(findings, Findings::Parallel(_))).map(|findings| {
+            use baton_protocol::wire::Wire as _;
+            findings.write().to_string()
+        });
     let issues = report.issues.iter().cloned();
     let parts: Vec<String> = verdict.into_iter().chain(context).chain(issues).chain(found).collect();
     parts.join("\n")

@@ -16,10 +16,36 @@ const OUTPUT_CHARACTERS_MAX: usize = 2_000;
 
 /// Says what a report or a package says.
 pub(super) fn told(sheet: &mut Sheet, told: &Told) {
-    match &told.package {
-        Some(package) => request(sheet, package),
-        None => report(sheet, &told.report),
+    let extensions = match &told.package {
+        Some(package) => {
+            request(sheet, package);
+            &package.extensions
+        }
+        None => {
+            report(sheet, &told.report);
+            &told.report.extensions
+        }
+    };
+    // What the dialect has no name for was meant for somebody all the same.
+    let own = extensions.iter().flat_map(|extensions| &extensions.fields);
+    let own = own.filter(|(_, value)| !is_empty(value));
+    sheet.list("also said", own.map(|(pointer, value)| format!("{}: {}", name_of(pointer), plain(value))));
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Names a member by its place, without the root that every package has.
+fn name_of(pointer: &str) -> String {
+    let path = pointer.strip_prefix("/handoff").unwrap_or(pointer);
+    path.trim_start_matches('/').replace("~1", "/").replace("~0", "~")
 }
 
 fn report(sheet: &mut Sheet, report: &Report) {
@@ -42,7 +68,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
         to,
         outcome,
         verdict,
-        decision,
+        decision: advice,
         feature_directory,
         summary,
         source_files_verified,
@@ -55,6 +81,8 @@ fn report(sheet: &mut Sheet, report: &Report) {
         attempted,
         blockers,
         questions,
+        decisions,
+        open_questions,
         next,
         output,
         error,
@@ -67,7 +95,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
     let unfinished = outcome.filter(|outcome| *outcome != Outcome::Complete);
     sheet.line("outcome", unfinished.map(Outcome::as_str));
     sheet.line("verdict", verdict.as_deref());
-    sheet.line("decision", decision.map(|decision| decision.as_str()));
+    sheet.line("decision", advice.map(|advice| advice.as_str()));
     sheet.line("summary", summary.as_deref());
     if let Some(Next { agent, phase, context }) = next {
         sheet.line("context", context.as_deref());
@@ -79,6 +107,8 @@ fn report(sheet: &mut Sheet, report: &Report) {
     sheet.list("blockers", blockers.iter().map(blocker));
     sheet.list("tried so far", attempted);
     sheet.list("questions", questions.iter().map(asked));
+    sheet.list("decisions", decisions.iter().map(decision));
+    sheet.list("open questions", open_questions.iter().map(question));
     sheet.list("issues", issues);
     if let Some(error) = error {
         let code = error.code.as_deref().unwrap_or("error");
@@ -186,8 +216,10 @@ fn request(sheet: &mut Sheet, request: &Request) {
         context,
         expectations: expected,
         gate,
+        verdict,
         input,
     } = request;
+    sheet.line("verdict", verdict.as_deref());
     sheet.line("kind", kind.map(|kind| kind.as_str()));
     if let Some(Party { agent, reason, .. }) = to {
         sheet.line("addressed to", agent.as_deref());
@@ -280,7 +312,9 @@ pub(crate) fn decision(made: &DecisionMade) -> String {
 pub(crate) fn question(open: &OpenQuestion) -> String {
     let priority = open.priority.map(|priority| format!(" [{}]", priority.as_str())).unwrap_or_default();
     let context = open.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
-    format!("{}{priority}{context}", open.question.as_deref().unwrap_or_default())
+    let options: Vec<String> = open.options.iter().map(plain).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" (options: {})", options.join(" | ")) };
+    format!("{}{priority}{context}{options}", open.question.as_deref().unwrap_or_default())
 }
 
 fn plain(value: &Value) -> String {

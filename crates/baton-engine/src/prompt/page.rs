@@ -329,7 +329,12 @@ struct CheckView<'a> {
 
 impl<'a> CheckView<'a> {
     fn of(name: &'a str, words: &[String]) -> Self {
-        CheckView { name, command: words.join(" ") }
+        // A text for the shell stands as it was written.
+        let command = match words {
+            [shell, option, text] if shell == "sh" && option == "-c" => text.clone(),
+            words => words.join(" "),
+        };
+        CheckView { name, command }
     }
 }
 

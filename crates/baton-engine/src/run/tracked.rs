@@ -69,6 +69,11 @@ impl Told {
         let Understood { report, package, asks } = answer::understand(read_document(written)?, next)?;
         Some(Told { written: written.clone(), report, package, asks })
     }
+
+    /// Says whether it tells decisions or open questions.
+    pub(super) fn settles_something(&self) -> bool {
+        self.package.is_some() || !self.report.decisions.is_empty() || !self.report.open_questions.is_empty()
+    }
 }
 
 impl Tracked {

@@ -128,3 +128,16 @@ fn rejected_review_does_not_ship_however_much_the_others_write() {
     assert_eq!(site.run(&[]).code, Some(1));
     assert!(!site.scratch.contains("workspace/SHIPPED"));
 }
+
+#[test]
+fn whoever_is_sent_back_may_name_all_files_of_its_work() {
+    let dev = "if 'w-more' in prompt:\n    write('b.txt', 'y')\nelse:\n    write('a.txt', 'x')\n\
+               report(files_modified=sorted(name for name in ['a.txt', 'b.txt'] if os.path.exists(name)))";
+    let reviewer = "if os.path.exists('b.txt'):\n    report(verdict='APPROVED')\n\
+                    else:\n    report(verdict='CHANGES_REQUESTED', issues=['w-more is missing'])";
+    let flow = "name: again\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}, rev: {command: [./rev.py]}}\n\
+                phases: [{id: build, agent: dev}, {id: look, kind: review, agent: rev}]\n";
+    let site = Site::with_git().workflow(flow).agent("dev", dev).agent("rev", reviewer);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
