@@ -91,7 +91,7 @@ impl<'r> Brief<'r> {
             _ if is(|agent| agent.queue == Some(true)) => {
                 // Whoever has not claimed it yet gets the next token.
                 let fence = handoff.fence + u64::from(handoff.lease().is_none());
-                ReportTo::Queue { handoff: &handoff.id, fence }
+                ReportTo::Queue { handoff: &handoff.id, fence, lease_seconds: None }
             }
             Some(ReportFrom::Stdout) => ReportTo::Stdout,
             Some(ReportFrom::File) => ReportTo::File,

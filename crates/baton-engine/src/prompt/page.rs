@@ -192,7 +192,9 @@ impl<'a> Page<'a> {
                 ReportTo::Queue { .. } => "queue",
             },
             claim: match briefing.report_to {
-                ReportTo::Queue { handoff, fence } => Some(ClaimView { id: handoff.as_str(), fence }),
+                ReportTo::Queue { handoff, fence, lease_seconds } => {
+                    Some(ClaimView { id: handoff.as_str(), fence, lease_seconds })
+                }
                 ReportTo::Folder | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },
             delimiter: briefing.delimiter,
@@ -313,6 +315,7 @@ impl Steps {
 struct ClaimView<'a> {
     id: &'a str,
     fence: u64,
+    lease_seconds: Option<u64>,
 }
 
 /// Names what a prompt does not have whole, and where it is.
