@@ -65,7 +65,9 @@ fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
         (Code::timeout(), format!("{claimant} did not finish within {limit} s"))
     } else if over(handoff.acknowledge_by()) {
         let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
-        (Code::not_acknowledged(), format!("{claimant} did not say within {limit} s that it understood"))
+        // In a run the driver has claimed it; who has not said anything is the agent.
+        let silent = if terms.step.is_some() { &terms.to } else { claimant };
+        (Code::not_acknowledged(), format!("{silent} did not say within {limit} s that it understood"))
     } else if lease.until <= at {
         (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
     } else {
