@@ -51,30 +51,17 @@ fn assert_in(text: &str, words: &[&str]) {
 }
 
 #[test]
-fn the_next_agent_of_a_run_gets_the_whole_package() {
+fn request_of_the_next_agent_carries_what_the_package_before_it_said() {
     let site = site(IN_ORDER, WHOLE, DONE);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let attempt = site.attempt("build.1", 1);
-    let words = [
-        "w-reason",
-        "w-summary",
-        "D-001",
-        "w-decision",
-        "w-rationale",
-        "docs/design.md",
-        "spec",
-        "w-description",
-        "w-question",
-        "high",
-        "w-context",
-        "w-deliverable",
-        "w-constraint",
-        "12 w-criteria hold",
-    ];
-    assert_in(&site.read(attempt.join("prompt.md")), &words);
     let request = site.read(attempt.join("request.yaml"));
-    assert_in(&request, &["w-summary", "w-decision", "w-rationale", "docs/design.md", "w-question", "w-context"]);
+    let carried = ["w-summary", "D-001", "w-decision", "w-rationale", "w-question", "high", "w-context"];
+    assert_in(&request, &carried);
+    assert_in(&request, &["path: docs/design.md", "type: spec", "description: w-description"]);
+    let asked = ["w-reason", "w-deliverable", "w-constraint", "12 w-criteria hold"];
+    assert_in(&site.read(attempt.join("prompt.md")), &asked);
 }
 
 #[test]
