@@ -157,3 +157,16 @@ fn a_gate_blocks_where_the_report_before_it_exceeds_what_needs_no_person() {
         find(&site.told(), asked);
     }
 }
+
+#[test]
+fn planning_documents_are_frozen_for_phases_that_may_not_write_them() {
+    let phases = "  - {id: design, agent: a}\n  - {id: build, agent: b, writes: ['src/**']}\n";
+    let changes = r#"write("docs/design.md", "Two tables per ledger")
+hand_over("orchestrator", "It is done", {"summary": "The importer has 3 files and 12 tests.", "artifacts": ["docs/design.md"]})"#;
+    let site = site(phases, WHOLE, changes);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(3), "a person is asked: {}", ended.stderr);
+    let run = site.told();
+    let failure = find(&run, "build.1").handoff.last_failure.as_ref().expect("it failed").to_string();
+    assert_in(&failure, &["writes-outside", "`docs/design.md` was changed"]);
+}
