@@ -110,7 +110,9 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
     // What is asked of the next agent does not take the place of what was done; whoever helps needs it first.
     let asks = matches!(kind, HandoffKind::Delegation | HandoffKind::Escalation);
     let needs = request.expectations.as_ref().and_then(|expectations| expectations.deliverable.clone());
-    let next = report::Next { agent: to.clone(), phase: None, context: needs.filter(|_| asks) };
+    // Whoever gets a result back, or a gate to decide, is not advised as the next agent.
+    let advised = to.clone().filter(|_| !matches!(kind, HandoffKind::Return | HandoffKind::Gate));
+    let next = report::Next { agent: advised, phase: None, context: needs.filter(|_| asks) };
     let report = Report {
         id: request.id,
         from: request.from,

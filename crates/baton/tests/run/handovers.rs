@@ -51,7 +51,7 @@ fn package_arrives_whole_at_the_next_agent_and_at_every_member_of_a_group() {
         assert_has(&prompt, &WORDS);
         let named = prompt.lines().find_map(|line| line.strip_prefix("whole report: ")).expect("a file is named");
         let file = named.split(" (with ").next().expect("a path");
-        let whole = site.read(site.scratch.path(&format!("workspace/{file}")));
+        let whole = site.read(site.scratch.path(format!("workspace/{file}")));
         assert!(whole.contains("HO-007"), "the file has all of it: {whole}");
     }
 }
