@@ -1,6 +1,7 @@
 //! What a report or a package says to the next agent, in words. Every member is named here: one that is added to the
 //! model does not compile until somebody decides where it goes.
 
+use baton_protocol::Dialect;
 use baton_protocol::model::findings::{Checks, Findings};
 use baton_protocol::model::report::{Blocker, Next, Output, Question};
 use baton_protocol::model::request::{Context, DecisionMade, Expectations, OpenQuestion, Party};
@@ -8,7 +9,7 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::model::{Artifact, Report, Request, SourceRange};
 use serde_json::{Map, Value};
 
-use super::sheet::Sheet;
+use super::sheet::{Sheet, cut};
 use crate::run::Told;
 
 /// How much of the output of a failed check stands in the prompt: its end says most.
@@ -27,9 +28,10 @@ pub(super) fn told(sheet: &mut Sheet, told: &Told) {
         }
     };
     // What the dialect has no name for was meant for somebody all the same.
-    let own = extensions.iter().flat_map(|extensions| &extensions.fields);
-    let own = own.filter(|(_, value)| !is_empty(value));
-    sheet.list("also said", own.map(|(pointer, value)| format!("{}: {}", name_of(pointer), plain(value))));
+    // An answer in a folder repeats its request, which nobody needs again.
+    let own = extensions.iter().filter(|_| told.written.dialect != Dialect::Mailbox.as_str());
+    let own = own.flat_map(|extensions| &extensions.fields).filter(|(_, value)| !is_empty(value));
+    sheet.list("also said", own.map(|(pointer, value)| format!("{}: {}", name_of(pointer), cut(&plain(value)))));
 }
 
 fn is_empty(value: &Value) -> bool {
