@@ -78,6 +78,7 @@ pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
         (None, None) => {}
     }
     sheet.list("files that had changed by then", &earlier.changed);
+    whole_report(&mut sheet, run, earlier);
     let text = sheet.into_text();
     (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
 }
@@ -90,12 +91,16 @@ pub(crate) fn copies(run: &Run, receiver: &Tracked) -> Vec<Copy> {
         let text: Vec<String> = givers.iter().map(|giver| format!("# {}\n\n{}", label(giver), whole(giver))).collect();
         copies.push(Copy { path: together(run, receiver), text: text.join("\n\n") });
     }
+    copies.extend(index(run, receiver).and_then(|index| Some(Copy { path: index.file?, text: index.text })));
+    let together = copies.iter().any(|copy| copy.path.ends_with(".given.md"));
     let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
     let own = std::iter::once(receiver).chain(givers::earlier_visit(run, &receiver.step));
-    let few = givers.into_iter().filter(|_| copies.is_empty());
+    let few = givers.into_iter().filter(|_| !together);
     let all: Vec<&Tracked> = few.chain(blocked).chain(own).chain(index::entries(run, receiver)).collect();
     for tracked in all {
-        let Some(written) = document(tracked).filter(|written| written.path.is_none()) else { continue };
+        let Some(written) = document(tracked).filter(|written| written.path.is_none() || is_own(written)) else {
+            continue;
+        };
         let path = copy_of(run, tracked, written);
         if !copies.iter().any(|copy| copy.path == path) {
             copies.push(Copy { path, text: written.text.clone() });
@@ -121,6 +126,7 @@ fn asks(run: &Run, blocked: &Tracked) -> Handover {
         text::told(&mut sheet, told);
     }
     sheet.list("files that had changed by then", &blocked.changed);
+    whole_report(&mut sheet, run, blocked);
     Handover { label: label(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
 }
 
@@ -158,12 +164,27 @@ fn told(run: &Run, giver: &Tracked) -> String {
             Decision::Reject { .. } | Decision::Ask { .. } => {}
         }
     }
-    if let Some(file) = file_of(run, giver) {
-        let beyond = giver.told.as_ref().map(text::beyond).unwrap_or_default();
-        let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
-        sheet.line("whole report", Some(&format!("{file}{also}")));
-    }
+    whole_report(&mut sheet, run, giver);
     sheet.into_text()
+}
+
+/// Names the file with all that somebody handed in. What an agent wrote into its output may be written over; the copy
+/// stays.
+fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &Tracked) {
+    let (Some(written), Some(file)) = (document(tracked), file_of(run, tracked)) else { return };
+    let beyond = tracked.told.as_ref().map(text::beyond).unwrap_or_default();
+    let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
+    let copy = if is_own(written) {
+        format!("; as it was handed in: {}", copy_of(run, tracked, written))
+    } else {
+        String::new()
+    };
+    sheet.line("whole report", Some(&format!("{file}{also}{copy}")));
+}
+
+/// Says whether a document stands in a file of the agent's own, which the agent and others may change.
+fn is_own(written: &Written) -> bool {
+    written.path.as_deref().is_some_and(|path| !path.starts_with(".baton/"))
 }
 
 fn whole(giver: &Tracked) -> &str {

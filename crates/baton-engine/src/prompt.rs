@@ -46,7 +46,7 @@ pub struct Briefing<'a> {
     /// What those before it have handed over.
     pub handovers: &'a [Handover],
     /// What happened before that, in a line each.
-    pub index: Option<&'a str>,
+    pub index: Option<&'a Handover>,
     /// What the agent itself has handed in before, if it starts again.
     pub memory: Option<&'a Handover>,
     /// What the attempt must know, the oldest first.

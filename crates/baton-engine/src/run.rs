@@ -116,12 +116,13 @@ impl Run {
         if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != tracked.handoff.state.name())
             && told.settles_something()
         {
-            Arc::make_mut(&mut self.agenda).take(&tracked.handoff.id, told);
+            let lane = lane(&self.definition, &tracked.step.phase);
+            Arc::make_mut(&mut self.agenda).take(&tracked.handoff.id, &lane, told);
         }
         if let Fact::Happened(Command::Decide(decide)) = &fact
             && let (Decision::Answer { .. }, Some(asked)) = (&decide.decision, &decide.asked)
         {
-            Arc::make_mut(&mut self.agenda).close(asked);
+            Arc::make_mut(&mut self.agenda).answered(asked);
         }
         let (step, handoff) = (tracked.step.clone(), &tracked.handoff);
         let settled = handoff.routed && handoff.state.name().is_finished();
@@ -202,6 +203,20 @@ impl Run {
     pub fn is_finished(&self) -> bool {
         self.root().handoff.state.name().is_finished()
     }
+}
+
+/// Names the line of phases that a phase belongs to: empty for the run itself, and for groups the member or the item.
+fn lane(definition: &Definition, path: &str) -> String {
+    let mut lane = "";
+    for (end, _) in path.match_indices('/') {
+        let group = definition.locate(&path[..end]);
+        let beside = group.is_some_and(|group| group.phase().foreach.is_some() || !group.phase().parallel.is_empty());
+        if beside {
+            let rest = path[end + 1..].find('/').map_or(path.len(), |length| end + 1 + length);
+            lane = &path[..rest];
+        }
+    }
+    if lane.is_empty() { String::new() } else { format!("{lane}/") }
 }
 
 /// Says whether a person has revised the run, so that counting starts anew.

@@ -11,7 +11,7 @@ use baton_protocol::workflow::ReportFrom;
 use baton_protocol::{Document, Hints};
 
 use super::files::AttemptFiles;
-use super::output_files::{OutputFile, OutputFiles};
+use super::output_files::{OutputFile, OutputFiles, READ_MAX};
 use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
 use crate::profile::{Heard, Output, Recipe, Said, refusal};
 
@@ -161,7 +161,7 @@ fn nowhere(asked: &Asked<'_>) -> String {
 fn directory(asked: &Asked<'_>) -> String {
     let folder = &asked.job.output_directory;
     let folder = folder.strip_prefix(&asked.job.workspace).unwrap_or(folder);
-    format!("files of {} that this attempt wrote", folder.display())
+    format!("files of {} that this attempt wrote (up to {READ_MAX})", folder.display())
 }
 
 /// Reads a file that the command may have written; `None` if there is nothing in it.

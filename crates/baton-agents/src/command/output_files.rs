@@ -18,7 +18,7 @@ use rustix::fs::OFlags;
 const LISTED_MAX: usize = 10_000;
 
 /// How many files that are new or changed are read.
-const READ_MAX: usize = 1_000;
+pub(super) const READ_MAX: usize = 1_000;
 
 /// Folders that hold no output, should the output directory be the whole workspace.
 const LEFT_OUT: [&str; 4] = [".git", ".baton", "node_modules", "target"];

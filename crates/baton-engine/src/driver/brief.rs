@@ -128,7 +128,7 @@ impl<'r> Brief<'r> {
             dialect: self.dialect().unwrap_or(Dialect::Native),
             request,
             handovers: &handovers,
-            index: index.as_deref(),
+            index: index.as_ref(),
             memory: memory.as_ref(),
             notes: &self.tracked.handoff.notes,
             // What a note says already need not be said twice.

@@ -50,6 +50,13 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
         draft.apply(id, acknowledge(fence, true, document))?;
     }
     let document = answered.document.clone();
+    if let Some(other) = handed_in_by(&draft.run, id, &document) {
+        let path = document.path.clone().unwrap_or_default();
+        let message = format!("{path} is what {other} handed in; every attempt writes a report of its own");
+        let failure = repeated(&draft.run, id, Failure::new(crate::failure::Code::validation_failed(), message));
+        let fail = Fail { fence, failure, document: None, dice, changed: answered.changed.clone() };
+        return draft.apply(id, Command::Fail(fail));
+    }
     let ending = match &answered.answer {
         Answer::Ended(ending) => ending.clone(),
         Answer::Failed(failure) => {
@@ -70,6 +77,16 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
 
 fn acknowledge(fence: u64, understood: bool, document: &Written) -> Command {
     Command::Acknowledge(Acknowledge { fence, understood, document: document.clone() })
+}
+
+/// Returns who has handed in the very same file before. Two agents of one name may write to one folder at the same time,
+/// and a block does not say which of them it is from.
+fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &Written) -> Option<&'r HandoffId> {
+    document.path.as_ref()?;
+    let same = |tracked: &&crate::run::Tracked| {
+        tracked.handoff.id != *id && tracked.told.as_ref().is_some_and(|told| told.written == *document)
+    };
+    run.handoffs().find(same).map(|tracked| &tracked.handoff.id)
 }
 
 /// Says what the evidence comes to.

@@ -236,7 +236,8 @@ fn is_stopped(tracked: &Tracked) -> bool {
 /// otherwise a person decides.
 fn stopped(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided {
     let why = format!("{} says STOP", tracked.handoff.terms.to);
-    let inside = located.group.is_some();
+    // A workflow inside another one is a line of phases like any other; what runs beside others is judged with them.
+    let inside = in_group(run, &tracked.step.phase);
     let validates = validates(located.phase(), report);
     if validates && (located.phase().on_failure.is_some() || worker_before(located).is_some()) {
         return failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)));
@@ -251,6 +252,12 @@ fn stopped(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report)
     ];
     let said = context(report).map(|said| format!("{why}: {said}"));
     decided(Turn::Person { question: said.unwrap_or_else(|| why.clone()), choices }, HUMAN, &why)
+}
+
+/// Says whether a phase belongs to a list or runs at the same time as others, at whatever depth.
+fn in_group(run: &Run, path: &str) -> bool {
+    let around = path.match_indices('/').filter_map(|(end, _)| run.definition.locate(&path[..end]));
+    around.into_iter().any(|group| group.phase().foreach.is_some() || !group.phase().parallel.is_empty())
 }
 
 /// A person decides what follows.
@@ -345,7 +352,13 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
             Some(index) => go(&located, located.siblings[index].id(), &why, notes),
             None => go(&located, located.phase().id(), &why, notes),
         },
-        word if same_word(word, "continue") => return onward(run, &located, about.report()),
+        word if same_word(word, "continue") => {
+            let mut decided = onward(run, &located, about.report())?;
+            if let Turn::Phase { notes: own, .. } = &mut decided.turn {
+                own.extend(notes.into_iter().filter(|note| note.from == by));
+            }
+            decided
+        }
         _ => decided(Turn::Stop, "stop", &why),
     })
 }

@@ -1,5 +1,7 @@
 //! Who gives to whom: those whose results a handoff goes on from.
 
+use std::collections::HashMap;
+
 use crate::flow;
 use crate::lifecycle::Decision;
 use crate::run::{Run, Tracked};
@@ -63,7 +65,7 @@ fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Vec<&'
         }
         Role::Group => {
             for member in members(run, giver) {
-                expand(run, member, true, found);
+                expand(run, member, false, found);
             }
             if !giver.passed() {
                 add(found, giver);
@@ -86,22 +88,18 @@ fn add<'r>(found: &mut Vec<&'r Tracked>, giver: &'r Tracked) {
     found.push(giver);
 }
 
-/// Returns the last step of each member of a group, in the order in which the members began.
+/// Returns the latest visit of every phase inside a group, in the order in which they began.
 fn members<'r>(run: &'r Run, group: &Tracked) -> Vec<&'r Tracked> {
-    let nested = run.definition.locate(&group.step.phase).is_some_and(|located| located.phase().workflow.is_some());
-    let inside = group.step.phase.len() + 1;
-    let mut lanes: Vec<(&str, &Tracked)> = Vec::new();
-    let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    let mut latest: Vec<&Tracked> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for member in run.inside(&group.handoff.id).filter(|member| member.step.role.is_phase()) {
-        let rest = member.step.phase.get(inside..).unwrap_or_default();
-        let lane = if nested { "" } else { rest.split('/').next().unwrap_or_default() };
-        match places.get(lane) {
-            Some(place) => lanes[*place].1 = member,
+        match places.get(member.step.phase.as_str()) {
+            Some(place) => latest[*place] = member,
             None => {
-                places.insert(lane, lanes.len());
-                lanes.push((lane, member));
+                places.insert(&member.step.phase, latest.len());
+                latest.push(member);
             }
         }
     }
-    lanes.into_iter().map(|(_, last)| last).collect()
+    latest
 }

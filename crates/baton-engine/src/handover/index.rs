@@ -1,11 +1,11 @@
 //! What happened earlier in a run, in a line each; and what was decided and is still open.
 
-use super::{ending, givers, sheet::Sheet};
+use super::{Handover, ending, givers, place, sheet::Sheet};
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 
 /// Returns what happened earlier: a line for each earlier phase, decisions that stand, questions that are open.
-pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<String> {
+pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<Handover> {
     let given: Vec<&str> = givers(run, &receiver.step).into_iter().map(|giver| giver.handoff.id.as_str()).collect();
     let mut sheet = Sheet::default();
     let earlier = entries(run, receiver).into_iter().filter(|entry| !given.contains(&entry.handoff.id.as_str()));
@@ -17,7 +17,8 @@ pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<String> {
     let questions = run.agenda().questions().filter(|(by, _)| others(by.as_str()));
     sheet.list("open questions", questions.map(|(by, open)| format!("{} ({by})", super::text::question(open))));
     let text = sheet.into_text();
-    (!text.is_empty()).then_some(text)
+    let (label, file) = ("earlier in this run".to_owned(), Some(format!("{}.earlier.md", place(run, receiver))));
+    (!text.is_empty()).then_some(Handover { label, text, file })
 }
 
 /// Returns the latest visit of every phase that can be seen from a step: its neighbours, and those of the groups around.

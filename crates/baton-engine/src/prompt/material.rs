@@ -71,16 +71,10 @@ impl Material {
         let beside = |piece: &&Piece| context.is_empty() || matches!(piece.name, "subject" | "facts" | "input");
         let beside: Vec<Piece> = members.iter().filter(beside).cloned().collect();
         context.extend(beside);
-        let index = |text: &str| Piece {
-            name: "index",
-            label: "earlier in this run".to_owned(),
-            text: fence.clean(text.trim_end()),
-            file: None,
-        };
         Material {
             context,
             members,
-            index: briefing.index.map(index),
+            index: briefing.index.and_then(|index| handed(index, "index", fence)),
             memory: briefing.memory.and_then(|memory| handed(memory, "memory", fence)),
             notes: briefing.notes.iter().map(|note| said(note, fence, whole_notes(briefing))).collect(),
             failure: briefing.last_failure.map(|failure| Piece {
@@ -93,9 +87,22 @@ impl Material {
     }
 }
 
+/// No prompt has room for more of one piece, and counting the tokens of megabytes takes longer than a lease.
+const PIECE_BYTES_MAX: usize = 96 * 1024;
+
+/// Cuts what no prompt could hold; the rest is in the file.
+fn bounded(text: &str, file: Option<&str>) -> String {
+    if text.len() <= PIECE_BYTES_MAX {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(PIECE_BYTES_MAX);
+    let file = file.map(|file| format!("; all of it: {file}")).unwrap_or_default();
+    format!("{}\n[cut by Baton: {} more bytes{file}]", &text[..end], text.len() - end)
+}
+
 fn handed(handover: &Handover, name: &'static str, fence: Fence<'_>) -> Option<Piece> {
-    let text = fence.clean(handover.text.trim_end());
     let file = handover.file.as_deref().map(|file| fence.clean(file));
+    let text = fence.clean(&bounded(handover.text.trim_end(), file.as_deref()));
     (!text.is_empty()).then(|| Piece { name, label: fence.origin(&handover.label), text, file })
 }
 
@@ -129,8 +136,9 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
         ),
     ];
     let piece = |(name, label, text): (&'static str, String, Option<String>)| {
-        let text = fence.clean(text?.trim_end());
-        (!text.is_empty()).then(|| Piece { name, label, text, file: Some(whole_request(briefing)) })
+        let file = whole_request(briefing);
+        let text = fence.clean(&bounded(text?.trim_end(), Some(&file)));
+        (!text.is_empty()).then_some(Piece { name, label, text, file: Some(file) })
     };
     texts.into_iter().filter_map(piece).collect()
 }

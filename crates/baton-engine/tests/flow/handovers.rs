@@ -200,7 +200,7 @@ fn decisions_and_open_questions_stay_until_somebody_closes_them() {
         .replace("{agent: b, reason: w-reason}", "{agent: orchestrator}")
         .replace(
             "{id: ADR-1, decision: w-decision, rationale: w-rationale}",
-            "{id: ADR-2, decision: settled, rationale: it was w-question}",
+            "{id: ADR-2, decision: settled, rationale: 'w-question: yes'}",
         )
         .replace("{question: w-question, priority: high, context: w-context}", "{question: n-question, priority: low}");
     let play = Play::of(&flow(phases))
@@ -325,4 +325,61 @@ fn a_decision_of_an_agent_that_asks_for_help_stands() {
         .tell("plan?question", [answers("w-this")])
         .play();
     assert_told(&prompt(&play, "test.1"), &["w-decision"]);
+}
+
+#[test]
+fn after_a_list_every_phase_of_every_item_is_handed_over() {
+    let phases = "  - {id: each, foreach: \"['p', 'q']\", phases: [{id: write, agent: a}, {id: test, agent: b}]}\n  - {id: sum, agent: c}";
+    let says = |word: &str| Act::Says(json!({"outcome": "complete", "summary": word, "issues": [format!("i-{word}")]}));
+    let play = Play::of(&flow(phases))
+        .recording()
+        .tell("each/p/write", [says("w-p")])
+        .tell("each/q/write", [says("w-q")])
+        .tell("each/q/test", [says("w-t")])
+        .play();
+    assert_told(&prompt(&play, "sum.1"), &["w-p", "w-q", "w-t", "i-w-p", "i-w-q"]);
+}
+
+#[test]
+fn decisions_of_the_same_name_in_lanes_beside_each_other_all_stand() {
+    let phases = "  - {id: each, foreach: \"['p', 'q']\", phases: [{id: write, agent: a}]}\n  - {id: sum, agent: c}\n  - {id: end-of-it, agent: b}";
+    let says = |word: &str| {
+        Act::Says(json!({"outcome": "complete", "summary": "s", "decisions": [{"id": "D-1", "decision": word}]}))
+    };
+    let play = Play::of(&flow(phases))
+        .recording()
+        .tell("each/p/write", [says("w-p")])
+        .tell("each/q/write", [says("w-q")])
+        .play();
+    assert_told(&prompt(&play, "end-of-it.1"), &["w-p", "w-q"]);
+    let later =
+        Play::of(&flow(phases)).recording().tell("each/p/write", [says("w-p")]).tell("sum", [says("w-sum")]).play();
+    let last = prompt(&later, "end-of-it.1");
+    assert!(last.contains("w-sum") && !last.contains("w-p"), "{last}");
+}
+
+#[test]
+fn the_note_of_whoever_goes_on_after_a_failure_reaches_the_next_agent() {
+    let stop = Act::Says(json!({"outcome": "complete", "decision": "STOP", "summary": "s"}));
+    let go = baton_engine::lifecycle::Decision::Answer { answers: "continue".to_owned() };
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}");
+    let play = Play::of(&text)
+        .recording()
+        .tell("plan", [stop])
+        .tell("plan?failure", [Act::Decides(go, Some("w-note"))])
+        .play();
+    assert_told(&prompt(&play, "build.1"), &["w-note"]);
+}
+
+#[test]
+fn an_index_that_does_not_fit_stands_in_a_file() {
+    let decisions: Vec<serde_json::Value> =
+        (0..3_000).map(|number| json!({"id": format!("D-{number}"), "decision": format!("w-{number}. Of many words this one has a few more")})).collect();
+    let said = json!({"outcome": "complete", "summary": "s", "decisions": decisions});
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}\n  - {id: test, agent: c}");
+    let play = Play::of(&text).recording().tell("plan", [Act::Says(said)]).play();
+    let file = ".baton/runs/r/handed/test.1.earlier.md";
+    assert_told(&prompt(&play, "test.1"), &[file]);
+    let copies = copies_for(&play.run, play.find("test.1"));
+    assert!(copies.iter().any(|copy| copy.path == file && copy.text.contains("w-2999.")));
 }

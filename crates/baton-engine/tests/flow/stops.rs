@@ -114,3 +114,12 @@ fn issues_without_a_verdict_are_no_approval_where_work_can_be_sent_back() {
         "write.1 to dev\nwrite.1 -> look\nlook.1 to res\nlook.1 -> write\nwrite.2 to dev\nwrite.2 -> look\nlook.2 to res\nlook.2 -> end\ncompleted",
     );
 }
+
+#[test]
+fn stop_in_a_workflow_inside_another_asks_a_person() {
+    let outer = flow("  - {id: first, agent: dev}\n  - {id: inner, workflow: sub.yaml}");
+    let sub = format!("name: sub\n{AGENTS}\nphases: [{{id: one, agent: dev}}, {{id: two, agent: res}}]");
+    let definition = crate::play::definition(&outer, &[("sub.yaml", &sub)], json!({}));
+    let play = Play::with(&definition).tell("inner/two", [stops("complete")]).play();
+    assert!(play.story().ends_with("inner.two.failure.1 waits for a person"), "{}", play.story());
+}

@@ -37,7 +37,8 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
         let mut known = HashSet::new();
         for step in list.iter().map(|step| &case.flow.steps[*step]) {
             let id = step.phase.id();
-            if !id.is_empty() && !known.insert(id.to_ascii_lowercase()) {
+            // Handoffs are named after phases, with `-` in the place of a point.
+            if !id.is_empty() && !known.insert(id.to_ascii_lowercase().replace('.', "-")) {
                 let message = format!("there is a phase `{}` already", excerpt(id));
                 findings.add(&join(&step.pointer, "id"), message, "give each phase of a list its own name");
             }
