@@ -76,6 +76,10 @@ pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
         (None, None) => {}
     }
     sheet.list("files that had changed by then", &earlier.changed);
+    // A refused report stands there whole.
+    if earlier.refused.is_none() {
+        whole_report(&mut sheet, run, earlier);
+    }
     let text = sheet.into_text();
     (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
 }
@@ -119,6 +123,7 @@ fn asks(run: &Run, blocked: &Tracked) -> Handover {
         text::told(&mut sheet, told);
     }
     sheet.list("files that had changed by then", &blocked.changed);
+    whole_report(&mut sheet, run, blocked);
     Handover { label: label(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
 }
 
@@ -151,12 +156,16 @@ fn told(run: &Run, giver: &Tracked) -> String {
             Decision::Reject { .. } | Decision::Ask { .. } => {}
         }
     }
-    if let Some(file) = file_of(run, giver) {
-        let beyond = giver.told.as_ref().map(text::beyond).unwrap_or_default();
-        let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
-        sheet.line("whole report", Some(&format!("{file}{also}")));
-    }
+    whole_report(&mut sheet, run, giver);
     sheet.into_text()
+}
+
+/// Names the file with all that was handed in, and what only it has.
+fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &Tracked) {
+    let Some(file) = file_of(run, tracked) else { return };
+    let beyond = tracked.told.as_ref().map(text::beyond).unwrap_or_default();
+    let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
+    sheet.line("whole report", Some(&format!("{file}{also}")));
 }
 
 fn whole(giver: &Tracked) -> &str {

@@ -183,6 +183,7 @@ impl Asking<'_> {
         for giver in &self.givers {
             let said = giver.report().and_then(context).or(giver.answer()).unwrap_or_default();
             match giver.step.role {
+                Role::Check | Role::Gate if said.is_empty() => {}
                 Role::Check | Role::Gate => {
                     knows.facts.insert(giver.step.phase.clone(), Value::from(said));
                 }

@@ -407,14 +407,14 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
 /// What the agent advised, where it is not followed.
 fn advice(report: Option<&Report>, next: Option<&Phase>) -> Option<String> {
     let report = report?;
+    let is_end = |advised: &str| ["complete", "end"].iter().any(|word| same_word(word, advised));
     let agent = report.next_agent().filter(|advised| {
-        let followed = next.and_then(|next| next.agent.as_deref()).is_some_and(|agent| same_word(agent, advised));
+        let agent = next.and_then(|next| next.agent.as_deref());
+        let followed = next.map_or(is_end(advised), |_| agent.is_some_and(|agent| same_word(agent, advised)));
         !followed && !same_word(advised, ORCHESTRATOR)
     });
-    let phase = report.next.as_ref().and_then(|next| next.phase.as_ref()).and_then(Label::name).filter(|advised| {
-        let is_end = ["complete", "end"].iter().any(|word| same_word(word, advised));
-        !next.map_or(is_end, |next| same_word(next.id(), advised))
-    });
+    let phase = report.next.as_ref().and_then(|next| next.phase.as_ref()).and_then(Label::name);
+    let phase = phase.filter(|advised| !next.map_or(is_end(advised), |next| same_word(next.id(), advised)));
     let phase = phase.map(|phase| format!("the phase {phase}"));
     let advised: Vec<String> = phase.into_iter().chain(agent.map(str::to_owned)).collect();
     (!advised.is_empty()).then(|| format!("{}, as the agent advised", advised.join(" and ")))

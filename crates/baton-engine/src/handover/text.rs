@@ -1,11 +1,12 @@
 //! What a report or a package says to the next agent, in words. Every member is named here: one that is added to the
 //! model does not compile until somebody decides where it goes.
 
+use baton_protocol::Dialect;
 use baton_protocol::model::findings::{Checks, Findings};
 use baton_protocol::model::report::{Blocker, Next, Output, Question};
 use baton_protocol::model::request::{Context, DecisionMade, Expectations, OpenQuestion, Party};
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::model::{Artifact, Report, Request, SourceRange};
+use baton_protocol::model::{Artifact, Extensions, Report, Request, SourceRange};
 use serde_json::{Map, Value};
 
 use super::sheet::Sheet;
@@ -13,6 +14,24 @@ use crate::run::Told;
 
 /// How much of the output of a failed check stands in the prompt: its end says most.
 const OUTPUT_CHARACTERS_MAX: usize = 2_000;
+
+/// How much of a field that the protocol does not know stands in the prompt.
+const FURTHER_CHARACTERS_MAX: usize = 500;
+
+/// What a request in the folders has, and what is written into it on its way.
+const ASKED_IN_FOLDERS: [&str; 11] = [
+    "input",
+    "context",
+    "expected_output",
+    "priority",
+    "timeout_seconds",
+    "retry_policy",
+    "retry_count",
+    "not_before",
+    "last_error",
+    "attempt",
+    "claimed_by",
+];
 
 /// Says what a report or a package says.
 pub(super) fn told(sheet: &mut Sheet, told: &Told) {
@@ -38,7 +57,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
         tokens_used: _,
         execution_time_seconds: _,
         metrics: _,
-        extensions: _,
+        extensions,
         to,
         outcome,
         verdict,
@@ -103,6 +122,40 @@ fn report(sheet: &mut Sheet, report: &Report) {
     }
     failing(sheet, "verification", verification, unfinished.is_some() || verdict.is_some());
     failing(sheet, "validation", validation, unfinished.is_some());
+    further(sheet, extensions);
+}
+
+/// What the protocol has no word for, the agent had a reason to say.
+fn further(sheet: &mut Sheet, extensions: &[Extensions]) {
+    let said = extensions.iter().flat_map(|extensions| {
+        let mailbox = extensions.dialect.as_deref() == Some(Dialect::Mailbox.as_str());
+        extensions.fields.iter().filter(move |(pointer, value)| !is_empty(value) && !(mailbox && is_asked(pointer)))
+    });
+    let said = said.map(|(pointer, value)| {
+        let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+        let text = plain(value);
+        match text.char_indices().nth(FURTHER_CHARACTERS_MAX) {
+            Some((end, _)) => format!("{name}: {}…", &text[..end]),
+            None => format!("{name}: {text}"),
+        }
+    });
+    sheet.list("further fields", said);
+}
+
+/// An answer in the folders is the file of its request with more in it: what was asked is nothing that it says.
+fn is_asked(pointer: &str) -> bool {
+    let member = pointer.split('/').nth(1).unwrap_or_default();
+    ASKED_IN_FOLDERS.contains(&member)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// What the phases of a task found is read in the file; files, problems and warnings are needed at once.
@@ -179,7 +232,7 @@ fn request(sheet: &mut Sheet, request: &Request) {
         priority: _,
         retry: _,
         retry_count: _,
-        extensions: _,
+        extensions,
         kind,
         to,
         instructions,
@@ -207,6 +260,7 @@ fn request(sheet: &mut Sheet, request: &Request) {
     if let Some(data) = input.as_ref().and_then(|input| input.data.as_ref()) {
         sheet.text("data", &plain(data));
     }
+    further(sheet, extensions);
 }
 
 fn knows(sheet: &mut Sheet, context: &Context) {

@@ -57,6 +57,12 @@ pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
         Document::Acknowledgment(acknowledgment) => write_acknowledgment(sheet, acknowledgment),
     }
     rest(sheet, &document, written);
+    warnings(sheet, written);
+}
+
+/// Writes what rules warn of in a document.
+pub(crate) fn warnings(sheet: &mut Sheet, written: &Written) {
+    sheet.list("warnings", numbered(written.warnings.iter().cloned()));
 }
 
 fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {

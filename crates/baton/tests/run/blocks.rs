@@ -1,0 +1,137 @@
+//! Teams that hand over with metadata and phase blocks: what reaches the next agent, the helper, the agent that goes on
+//! and the people who look on.
+
+use crate::site::{RUN, Site, find};
+
+/// Python that hands in a metadata block with prose before it.
+const BLOCK: &str = r##"
+def block(status="complete", context="Three layers, described in two pages with one diagram.", **members):
+    document = {"agent": os.environ["BATON_AGENT"], "output_type": "result", "feature_directory": "out",
+                "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 1)),
+                "skills_invoked": [], "status": status, "handoff": {"next_agent": None, "context": context}}
+    document.update(members)
+    text = "# Result\n\nProse that only this file has.\n\n```json\n" + json.dumps(document) + "\n```\n"
+    write(os.environ["BATON_REPORT_FILE"], text)
+first = os.environ["BATON_FENCE"] == "1"
+"##;
+
+/// Agents by their names, all of them with metadata blocks, and what they do.
+fn team(agents: &[(&str, &str)], rest: &str) -> Site {
+    let mut flow = "name: blocks\noutput_directory: out\nagents:\n".to_owned();
+    for (name, _) in agents {
+        flow += &format!("  {name}: {{command: [./{name}.py], dialect: metadata-block, retry: {{max_retries: 0}}}}\n");
+    }
+    let site = Site::new().workflow(&format!("{flow}{rest}"));
+    agents.iter().fold(site, |site, (name, body)| site.agent(name, &format!("{BLOCK}{body}")))
+}
+
+impl Site {
+    fn prompt(&self, handoff: &str, fence: u64) -> String {
+        self.read(self.attempt(handoff, fence).join("prompt.md"))
+    }
+}
+
+#[track_caller]
+fn assert_says(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "`{word}` is not in\n{text}");
+    }
+}
+
+const BLOCKED: &str = "if first:\n    block('blocked', 'Is AES enough?', blocked_reason='license', attempted=['read it'])\n\
+                       else:\n    block()";
+
+#[test]
+fn fields_beyond_the_protocol_reach_the_next_agent() {
+    let lead = "write('diagram.svg', 'x')\nblock(artifacts=[{'path': 'diagram.svg', 'description': 'the layers'}], team='payments')";
+    let site =
+        team(&[("lead", lead), ("dev", "block()")], "phases: [{id: design, agent: lead}, {id: build, agent: dev}]\n");
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_says(&site.prompt("build.1", 1), &["further fields:", "diagram.svg", "the layers", "team: payments"]);
+}
+
+#[test]
+fn helper_and_blocked_agent_are_told_where_the_whole_report_is() {
+    let site = team(
+        &[("dev", BLOCKED), ("lawyer", "block(context='AES is enough for this.')")],
+        "phases: [{id: build, agent: dev}]\nroutes: [{agent: dev, reason: license, to: lawyer}]\n",
+    );
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let file = format!(".baton/runs/{RUN}/build.1/1/report.md");
+    let named = format!("whole report: {file} (with the text around the block)");
+    let helper = find(&site.told(), "build.lawyer.1").handoff.id.to_string();
+    let helper = helper.strip_prefix(&format!("{RUN}.")).expect("of this run").to_owned();
+    for prompt in [site.prompt(&helper, 1), site.prompt("build.1", 2)] {
+        assert_says(&prompt, &["Is AES enough?", &named]);
+    }
+    let whole = site.read(site.scratch.path(format!("workspace/{file}")));
+    assert_says(&whole, &["Prose that only this file has."]);
+}
+
+#[test]
+fn agent_is_told_the_reasons_that_lead_somewhere() {
+    let rest = "phases: [{id: plan, agent: backend-tester}, {id: build, agent: dev}]\nreasons: [budget]\n\
+                routes:\n\
+                \x20 - {agent: dev, reason: license, to: human}\n\
+                \x20 - {agent: dev, reason: 'legal*', to: human}\n\
+                \x20 - {agent: dev, status: complete, verdict: NO, phase: plan}\n";
+    let site = team(&[("backend-tester", "block()"), ("dev", "block()")], rest);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let (tester, dev) = (site.prompt("plan.1", 1), site.prompt("build.1", 1));
+    assert_says(&tester, &["`unknown`, `budget`, `missing_test_plan`)"]);
+    assert_says(&dev, &["`unknown`, `budget`, `license`)"]);
+}
+
+#[test]
+fn schema_discovery_that_fails_is_a_reason_of_the_phases() {
+    let flow = "name: blocks\nagents: {dev: {command: [./dev.py], dialect: phase-block, retry: {max_retries: 0}}}\n\
+                phases: [{id: schema_discovery, agent: dev}]\n";
+    let site = Site::new().workflow(flow).agent("dev", "pass");
+    site.run(&[]);
+    assert_says(&site.prompt("schema_discovery.1", 1), &["`unknown`, `schema_discovery_failed`)"]);
+}
+
+#[test]
+fn warnings_about_a_report_that_counts_are_told_and_kept() {
+    let dev = "block(feature_directory='elsewhere')";
+    let site = team(&[("dev", dev)], "phases: [{id: build, agent: dev}]\n");
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_says(&ended.stderr, &["warned    build: other-output-directory: "]);
+    assert_eq!(find(&site.told(), "build.1").told.as_ref().expect("it reported").written.warnings.len(), 1);
+    assert_says(&site.baton(&["show", &format!("{RUN}.build.1")]).stdout, &["warnings  1. other-output-directory: "]);
+}
+
+#[test]
+fn person_who_reviews_sees_what_rules_warn_of() {
+    let rest = "phases: [{id: build, agent: dev, review: blocking}]\n";
+    let site = team(&[("dev", "block(feature_directory='elsewhere')")], rest);
+    assert_eq!(site.run(&[]).code, Some(3), "a person is asked");
+    assert_says(&site.baton(&["show", &format!("{RUN}.build.1")]).stdout, &["warnings  1. other-output-directory: "]);
+}
+
+#[test]
+fn advice_to_end_is_followed_where_the_run_ends() {
+    let said = "block(handoff={'next_agent': 'end', 'context': 'Three layers, described in two pages.'})";
+    let site = team(&[("dev", said)], "phases: [{id: build, agent: dev}]\n");
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("advised"), "{}", ended.stderr);
+}
+
+#[test]
+fn gate_that_was_only_approved_says_nothing_to_the_next_agent() {
+    let rest = "phases: [{id: design, agent: lead}, {id: ok, gate: {items: [look]}}, {id: build, agent: dev}]\n";
+    for (answer, words) in [("- {approve: true}\n", false), ("- {approve: true, note: keep it small}\n", true)] {
+        let site = team(&[("lead", "block()"), ("dev", "block()")], rest);
+        site.scratch.write("answers.yaml", answer);
+        let ended = site.run(&["--answers", "answers.yaml"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let prompt = site.prompt("build.1", 1);
+        assert_eq!(prompt.contains("keep it small"), words, "{prompt}");
+        assert!(!prompt.contains("facts, from"), "{prompt}");
+    }
+}
