@@ -62,6 +62,7 @@ fn briefing<'a>(dialect: Dialect, request: &'a Request, notes: &'a [Note]) -> Br
         phase: "implementation",
         agent: "developer",
         role: None,
+        handoff: Some("run-7.implementation"),
         dialect,
         request,
         handovers: &[],

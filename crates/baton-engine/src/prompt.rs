@@ -37,6 +37,8 @@ pub struct Briefing<'a> {
     pub agent: &'a str,
     /// What the agent is for.
     pub role: Option<&'a str>,
+    /// The identifier of the handoff.
+    pub handoff: Option<&'a str>,
     /// How its report must be written.
     pub dialect: Dialect,
     /// What is asked. Its instructions and expectations are the workflow author's; its context and input are not.

@@ -105,11 +105,7 @@ pub(crate) async fn brief(
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
 pub(crate) async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
     match handoff.terms.step {
-        Some(_) => match driver::load(store, &handoff.run).await {
-            // A journal that does not begin with a workflow has none to tell about.
-            Err(Error::Invalid(_)) => Ok(None),
-            run => run.map(Some),
-        },
+        Some(_) => driver::load(store, &handoff.run).await.map(Some),
         None => Ok(None),
     }
 }

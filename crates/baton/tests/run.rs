@@ -14,6 +14,8 @@ mod elsewhere;
 mod folder_agents;
 #[path = "run/gates.rs"]
 mod gates;
+#[path = "run/handovers.rs"]
+mod handovers;
 #[path = "run/hostile.rs"]
 mod hostile;
 #[path = "run/judged.rs"]

@@ -123,6 +123,7 @@ impl<'r> Brief<'r> {
             phase: &self.tracked.step.phase,
             agent: &self.tracked.handoff.terms.to,
             role: agent.role.as_deref(),
+            handoff: Some(handoff.id.as_str()),
             dialect: self.dialect().unwrap_or(Dialect::Native),
             request,
             handovers: &handovers,

@@ -88,6 +88,7 @@ impl QueueBrief {
             phase: "",
             agent: &handoff.terms.to,
             role: None,
+            handoff: Some(handoff.id.as_str()),
             dialect: dialect.filter(answers).unwrap_or(Dialect::Native),
             request: &asked,
             handovers: &[],

@@ -2,6 +2,7 @@
 
 use super::{ending, givers, sheet::Sheet};
 use crate::run::{Run, Tracked};
+use crate::step::Role;
 
 /// Returns what happened earlier: a line for each earlier phase, decisions that stand, questions that are open.
 pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<String> {
@@ -28,7 +29,10 @@ pub(super) fn entries<'r>(run: &'r Run, receiver: &Tracked) -> Vec<&'r Tracked> 
         let parallel = located.is_branch();
         let latest =
             located.siblings.iter().filter(|_| !parallel).filter_map(|phase| run.latest(&located.path_of(phase)));
-        let over = latest.filter(|entry| entry.handoff.state.name().is_finished());
+        // That a check passed tells nobody anything.
+        let over = latest.filter(|entry| {
+            entry.handoff.state.name().is_finished() && !(entry.step.role == Role::Check && entry.passed())
+        });
         found.extend(over.filter(|entry| entry.step.phase != *path));
     }
     found

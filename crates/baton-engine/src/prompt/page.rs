@@ -88,7 +88,7 @@ impl<'a> Page<'a> {
             fence,
             material: Material::of(briefing, fence),
             example: example::of(briefing),
-            handoff: briefing.request.id.as_deref().map(|id| fence.origin(id)),
+            handoff: briefing.handoff.map(|id| fence.origin(id)),
             from: sender.map(|agent| fence.origin(agent)),
         })
     }

@@ -80,6 +80,7 @@ impl Case {
             phase: "tools/get-issue/implementation",
             agent: "tool-developer",
             role: Some("You write wrappers in TypeScript."),
+            handoff: self.request.id.as_deref(),
             dialect,
             request: &self.request,
             handovers: &self.handovers,

@@ -57,6 +57,10 @@ pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
         Document::Acknowledgment(acknowledgment) => write_acknowledgment(sheet, acknowledgment),
     }
     rest(sheet, &document, written);
+    if let Some(path) = &written.path {
+        let digest: String = written.digest().0.chars().take(12).collect();
+        sheet.row("file", &format!("{path} (sha256 {digest})"));
+    }
     warnings(sheet, written);
 }
 

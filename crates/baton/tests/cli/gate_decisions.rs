@@ -1,5 +1,6 @@
 //! Decisions from the command line: notes, questions, choices, and what is refused.
 
+use baton_engine::handoff::About;
 use insta::assert_snapshot;
 
 use crate::gates::{digest, reported, with_gate, with_review};
@@ -26,9 +27,8 @@ fn a_question_goes_to_the_agent_and_comes_back() {
     assert_eq!(stocked.sandbox.baton(&["ask", "HO-2", "Why?"]).code, Some(2), "this is no terminal");
     assert_eq!(stocked.sandbox.baton(&["ask", "HO-2", "--yes", "--shown", &shown]).code, Some(2), "no question");
     done(&stocked.sandbox, &["ask", "HO-2", "Why RowWriter?", "--yes", "--shown", &shown]);
-    let claim = done(&stocked.sandbox, &["claim", "--agent", "b", "--lease", "1ms"]);
-    assert!(claim.stderr.contains("question  tester: Why RowWriter?"), "{claim}");
-    stocked.sandbox.baton(&["wait", "HO-2", "--timeout", "10ms"]);
+    let note = stocked.find(&id).expect("there").notes.pop().expect("the agent is told");
+    assert_eq!((note.about, note.from.as_str(), note.text.as_str()), (About::Question, "tester", "Why RowWriter?"));
     reported(&stocked, &id);
     let fence = stocked.find(&id).expect("there").fence;
     let verdict = baton_engine::lifecycle::Verdict::Verified;
