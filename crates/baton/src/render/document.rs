@@ -156,6 +156,9 @@ fn open_question(open: &OpenQuestion) -> String {
 /// Returns a question with everything that helps to answer it.
 pub(crate) fn asked(question: &QuestionFields) -> String {
     let mut text = question.question.clone().unwrap_or_default();
+    if let Some(category) = &question.category {
+        text = format!("{category}: {text}");
+    }
     let options: Vec<String> = question.options.iter().map(plain).collect();
     if !options.is_empty() {
         text.push_str(&format!("\noptions: {}", options.join(" | ")));

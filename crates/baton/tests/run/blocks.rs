@@ -135,3 +135,75 @@ fn gate_that_was_only_approved_says_nothing_to_the_next_agent() {
         assert!(!prompt.contains("facts, from"), "{prompt}");
     }
 }
+
+/// A workflow of one agent with this dialect, whose block has what the template of phase blocks has: neither `phase`
+/// nor `summary`.
+fn template(dialect: &str) -> Site {
+    let flow = format!(
+        "name: blocks\noutput_directory: out\nagents: {{dev: {{command: [./dev.py]{dialect}, retry: {{max_retries: 0}}}}}}\n\
+         phases: [{{id: architecture, agent: dev}}]\n"
+    );
+    Site::new().workflow(&flow).agent("dev", &format!("{BLOCK}block(library_skills_read=[], attempted=[])"))
+}
+
+#[test]
+fn block_without_phase_and_summary_is_a_phase_block_only_where_the_workflow_says_so() {
+    let ended = template("").run(&[]);
+    assert_eq!(ended.code, Some(0), "a metadata block: {}", ended.stderr);
+    let site = template(", dialect: phase-block");
+    assert_eq!(site.run(&[]).code, Some(3), "a person is asked");
+    let failure = find(&site.told(), "architecture.1").handoff.last_failure.as_ref().expect("it failed").to_string();
+    assert_says(&failure, &["missing-field: `phase` is missing", "missing-field: `summary` is missing"]);
+}
+
+#[test]
+fn schema_discovery_and_architecture_are_asked_for_their_evidence_and_held_to_it() {
+    for (phase, owed) in [("schema_discovery", "tool_called"), ("architecture", "patterns_referenced")] {
+        let flow = format!(
+            "name: blocks\noutput_directory: out\n\
+             agents: {{dev: {{command: [./dev.py], dialect: phase-block, retry: {{max_retries: 0}}}}}}\n\
+             phases: [{{id: {phase}, agent: dev}}]\n"
+        );
+        let said = format!(
+            "{BLOCK}block(phase='{phase}', summary='Wrote out/plan.md with 3 sections.', verification={{'{owed}': False}})"
+        );
+        let site = Site::new().workflow(&flow).agent("dev", &said);
+        assert_eq!(site.run(&[]).code, Some(3), "a person is asked");
+        let run = site.told();
+        let failure = find(&run, &format!("{phase}.1")).handoff.last_failure.as_ref().expect("it failed").to_string();
+        assert_says(&failure, &["proceed-with-failed-check", owed]);
+        assert_says(&site.prompt(&format!("{phase}.1"), 1), &[&format!("say true or false for each of: `{owed}`")]);
+    }
+}
+
+#[test]
+fn output_directory_that_cannot_be_evaluated_is_an_error_and_nobody_is_sent_off() {
+    let flow = "name: blocks\ninputs: {feature: {default: login}}\noutput_directory: 'out/{{ inputs.feature.name }}'\n\
+                agents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\nphases: [{id: build, agent: dev}]\n";
+    let site = Site::new().workflow(flow).agent("dev", "write('began', '')");
+    assert_eq!(site.run(&[]).code, Some(3), "a person is asked");
+    let failure = find(&site.told(), "build.1").handoff.last_failure.as_ref().expect("it failed").to_string();
+    assert_says(&failure, &["output_directory", "`inputs.feature.name` is undefined"]);
+    assert!(!site.scratch.path("workspace/began").exists(), "nobody began");
+}
+
+#[test]
+fn summary_of_more_than_two_sentences_is_warned_of() {
+    let flow = "name: blocks\noutput_directory: out\nagents: {dev: {command: [./dev.py], dialect: phase-block}}\n\
+                phases: [{id: implementation, agent: dev}]\n";
+    let said = "block(phase='implementation', summary=' '.join(f'Step {n} added src/f{n}.rs.' for n in range(10)))";
+    let site = Site::new().workflow(flow).agent("dev", &format!("{BLOCK}{said}"));
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_says(&ended.stderr, &["warned    implementation: long-summary: the summary has 10 sentences"]);
+}
+
+#[test]
+fn person_at_a_failed_check_reads_what_it_found() {
+    let rest =
+        "phases: [{id: build, agent: dev}, {id: 4.5, check: \"echo 'REQ-7 is violated'; exit 1\", on_failure: gate}]\n";
+    let site = team(&[("dev", "block()")], rest);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert_says(&ended.stderr, &["a person must decide: the check 4.5 failed", "exit code 1: REQ-7 is violated"]);
+}
