@@ -25,8 +25,8 @@ pub struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What rules warn of in it: it counts all the same.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub warnings: Box<[String]>,
 }
 
 /// What identifies a document: the SHA-256 of its text, in hexadecimal.
@@ -426,7 +426,7 @@ fn short(text: &str) -> String {
 impl Written {
     /// Takes a document as it was written.
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Written {
-        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None, warnings: Vec::new() }
+        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None, warnings: Box::default() }
     }
 
     /// Takes down what rules warn of in it.

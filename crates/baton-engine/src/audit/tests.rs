@@ -36,7 +36,7 @@ impl Sample {
             dialect: "native".to_owned(),
             text: format!("request of {name}"),
             path: None,
-            warnings: Vec::new(),
+            warnings: Box::default(),
         };
         let terms = Terms::between("a", "b");
         let accept = Accept { id: id(name), run: sample::run(), terms, request, notes: Vec::new() };

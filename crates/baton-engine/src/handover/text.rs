@@ -129,7 +129,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
 fn further(sheet: &mut Sheet, extensions: &[Extensions]) {
     let said = extensions.iter().flat_map(|extensions| {
         let mailbox = extensions.dialect.as_deref() == Some(Dialect::Mailbox.as_str());
-        extensions.fields.iter().filter(move |(pointer, value)| !is_empty(value) && !(mailbox && is_asked(pointer)))
+        extensions.fields.iter().filter(move |(pointer, value)| !(is_empty(value) || mailbox && is_asked(pointer)))
     });
     let said = said.map(|(pointer, value)| {
         let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");

@@ -120,7 +120,7 @@ pub(crate) mod sample {
     }
 
     fn written(text: &str) -> Written {
-        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Vec::new() }
+        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
     }
 
     pub(crate) fn claim() -> Command {

@@ -76,7 +76,7 @@ impl Tracked {
         let request = match fact {
             Fact::Accepted(accept) => accept.request.clone(),
             Fact::Happened(_) | Fact::Refused(_) => {
-                Written { dialect: String::new(), text: String::new(), path: None, warnings: Vec::new() }
+                Written { dialect: String::new(), text: String::new(), path: None, warnings: Box::default() }
             }
         };
         let alone =
