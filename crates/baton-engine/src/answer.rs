@@ -94,8 +94,12 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
     };
     let context = request.context.clone().unwrap_or_default();
     let question = |question: &OpenQuestion| report::Question {
-        fields: report::QuestionFields { question: question.question.clone(), ..Default::default() },
-        bare: true,
+        fields: report::QuestionFields {
+            question: question.question.clone(),
+            options: question.options.clone(),
+            ..Default::default()
+        },
+        bare: question.options.is_empty(),
     };
     let (outcome, blocked_reason) = match kind {
         HandoffKind::Sequential | HandoffKind::Return => (Outcome::Complete, None),
@@ -106,12 +110,15 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
     // What is asked of the next agent does not take the place of what was done; whoever helps needs it first.
     let asks = matches!(kind, HandoffKind::Delegation | HandoffKind::Escalation);
     let needs = request.expectations.as_ref().and_then(|expectations| expectations.deliverable.clone());
-    let next = report::Next { agent: to.clone(), phase: None, context: needs.filter(|_| asks) };
+    // Whoever gets a result back, or a gate to decide, is not advised as the next agent.
+    let advised = to.clone().filter(|_| !matches!(kind, HandoffKind::Return | HandoffKind::Gate));
+    let next = report::Next { agent: advised, phase: None, context: needs.filter(|_| asks) };
     let report = Report {
         id: request.id,
         from: request.from,
         timestamp: request.timestamp,
         outcome: Some(outcome),
+        verdict: request.verdict,
         summary: context.summary,
         artifacts: context.artifacts,
         questions: context.open_questions.iter().map(question).collect(),

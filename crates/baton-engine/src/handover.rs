@@ -9,9 +9,11 @@ mod index;
 mod sheet;
 mod text;
 
-pub(crate) use givers::givers;
+pub(crate) use givers::{earlier_visits, givers};
 pub(crate) use index::index;
 pub(crate) use text::{artifact, decision, paths, question, spec_path};
+
+use baton_protocol::model::Report;
 
 use crate::answer;
 use crate::flow;
@@ -142,6 +144,11 @@ fn told(run: &Run, giver: &Tracked) -> String {
     if let Some(told) = &giver.told {
         text::told(&mut sheet, told);
     }
+    // What people answered on the way is part of what the work rests on.
+    for note in giver.handoff.notes.iter().filter(|note| note.question.is_some()) {
+        sheet.line("asked", note.question.as_deref());
+        sheet.line(&format!("answered by {}", note.from), Some(&note.text));
+    }
     if let (Some(failure), false) = (&giver.handoff.last_failure, giver.passed()) {
         sheet.line("failed", Some(&failure.to_string()));
     }
@@ -212,8 +219,13 @@ fn ending(run: &Run, tracked: &Tracked) -> String {
         _ => {
             let state = tracked.handoff.state.name();
             let good = tracked.report().is_none_or(answer::passes);
-            let said = tracked.report().and_then(flow::context).and_then(|text| text.lines().next());
-            let said = said.map(|line| format!(": {}", sheet::cut(line))).unwrap_or_default();
+            let summary = |report: &'_ Report| report.summary.clone().or(flow::context(report).map(str::to_owned));
+            let said = tracked.report().and_then(summary);
+            let said =
+                said.as_deref().and_then(|text| text.lines().next()).map(|line| format!(": {}", sheet::cut(line)));
+            let note = tracked.decided.as_ref().and_then(|decide| Some((&decide.by, decide.note.as_ref()?)));
+            let note = note.map(|(by, note)| format!("; {by}: {}", sheet::cut(note))).unwrap_or_default();
+            let said = format!("{}{note}", said.unwrap_or_default());
             let file = file_of(run, tracked).map(|file| format!(" ({file})")).unwrap_or_default();
             format!("{}{said}{file}", if good { state.as_str() } else { "did not pass" })
         }

@@ -96,6 +96,8 @@ pub enum ReportTo<'a> {
         handoff: &'a HandoffId,
         /// The token of the claim.
         fence: u64,
+        /// How long the claim holds without a sign of life, where that is known.
+        lease_seconds: Option<u64>,
     },
 }
 

@@ -109,12 +109,19 @@ impl Run {
         };
         let at = handoff.changed_at;
         let tracked = Arc::make_mut(&mut self.handoffs[place]);
-        let was_done = matches!(tracked.handoff.state, State::Completed { .. });
+        let before = tracked.handoff.state.name();
         tracked.take(handoff, &fact);
-        if let (false, State::Completed { .. }, Some(told)) = (was_done, &tracked.handoff.state, &tracked.told)
-            && told.package.is_some()
+        // What is refuted was not decided; what an agent says who asks for help stands.
+        let stands = matches!(tracked.handoff.state, State::Completed { .. } | State::Blocked { .. });
+        if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != tracked.handoff.state.name())
+            && told.settles_something()
         {
             Arc::make_mut(&mut self.agenda).take(&tracked.handoff.id, told);
+        }
+        if let Fact::Happened(Command::Decide(decide)) = &fact
+            && let (Decision::Answer { .. }, Some(asked)) = (&decide.decision, &decide.asked)
+        {
+            Arc::make_mut(&mut self.agenda).close(asked);
         }
         let (step, handoff) = (tracked.step.clone(), &tracked.handoff);
         let settled = handoff.routed && handoff.state.name().is_finished();

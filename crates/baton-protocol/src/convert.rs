@@ -125,6 +125,7 @@ fn request_of(report: &Report) -> Request {
         question: question.fields.question.clone(),
         priority: None,
         context: question.fields.impact.clone(),
+        options: question.fields.options.clone(),
     });
     let context = Context {
         summary: report.summary.clone().or(next.context.clone()),

@@ -26,12 +26,16 @@ mod killed;
 mod liars;
 #[path = "run/output_files.rs"]
 mod output_files;
+#[path = "run/packages.rs"]
+mod packages;
 #[path = "run/questions.rs"]
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
 #[path = "run/site.rs"]
 mod site;
+#[path = "run/tasks.rs"]
+mod tasks;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]

@@ -77,7 +77,9 @@ impl Statistics {
     fn count(&mut self, entry: &Map<String, Value>) {
         self.artifacts += 1;
         self.bytes += entry.get("bytes").and_then(Value::as_u64).unwrap_or(0);
-        let tables = [("type", &mut self.by_type), ("phase", &mut self.by_phase), ("agent_id", &mut self.by_agent)];
+        // A run names the agent of its entries as its workflow does.
+        let agent = if entry.contains_key("agent_id") { "agent_id" } else { "agent" };
+        let tables = [("type", &mut self.by_type), ("phase", &mut self.by_phase), (agent, &mut self.by_agent)];
         for (name, table) in tables {
             let key = match entry.get(name) {
                 Some(Value::String(text)) => text.clone(),

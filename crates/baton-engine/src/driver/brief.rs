@@ -48,7 +48,10 @@ impl<'r> Brief<'r> {
 
     /// Returns how the agent writes.
     pub(super) fn dialect(&self) -> Option<Dialect> {
-        self.agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse)
+        let agent = self.agent?;
+        // Whoever only knows folders writes what stands in folders.
+        let usual = agent.directory.is_some().then_some(Dialect::Mailbox);
+        agent.dialect.as_deref().and_then(Dialect::parse).or(usual)
     }
 
     pub(super) fn mandatory_skills(&self) -> Vec<Skill> {
@@ -89,7 +92,7 @@ impl<'r> Brief<'r> {
             _ if is(|agent| agent.queue == Some(true)) => {
                 // Whoever has not claimed it yet gets the next token.
                 let fence = handoff.fence + u64::from(handoff.lease().is_none());
-                ReportTo::Queue { handoff: &handoff.id, fence }
+                ReportTo::Queue { handoff: &handoff.id, fence, lease_seconds: None }
             }
             Some(ReportFrom::Stdout) => ReportTo::Stdout,
             Some(ReportFrom::File) => ReportTo::File,

@@ -45,7 +45,10 @@ pub struct QueueBrief {
 impl HandIn {
     fn report_to(self, handoff: &Handoff) -> ReportTo<'_> {
         match self {
-            HandIn::Command => ReportTo::Queue { handoff: &handoff.id, fence: handoff.fence },
+            HandIn::Command => {
+                let lease_seconds = handoff.lease().map(|lease| lease.length_ms / 1000);
+                ReportTo::Queue { handoff: &handoff.id, fence: handoff.fence, lease_seconds }
+            }
             HandIn::Output => ReportTo::Either,
         }
     }

@@ -13,6 +13,7 @@ use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
 use crate::handoff::State;
+use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release};
 use crate::run::{Run, Tracked};
@@ -89,8 +90,12 @@ impl Driver {
 
     /// Returns the folders of the attempts before.
     pub(super) fn earlier_folders(&self, run: &Run, tracked: &Tracked) -> Vec<PathBuf> {
-        let folder = |fence| self.team.folder(&run.definition.workspace, &run.id, &tracked.handoff.id, fence).ok();
-        (1..tracked.handoff.fence).filter_map(folder).collect()
+        // Whoever is sent back goes on with the same work: what its earlier visits changed is part of it.
+        let visits = handover::earlier_visits(run, &tracked.step);
+        let visits = visits.into_iter().map(|earlier| (&earlier.handoff.id, earlier.handoff.fence + 1));
+        let attempts = visits.chain([(&tracked.handoff.id, tracked.handoff.fence)]);
+        let folder = |id, fence| self.team.folder(&run.definition.workspace, &run.id, id, fence).ok();
+        attempts.flat_map(|(id, end)| (1..end).filter_map(move |fence| folder(id, fence))).collect()
     }
 
     /// Returns what reports are judged by.

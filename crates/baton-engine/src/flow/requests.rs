@@ -1,6 +1,7 @@
 //! The documents that the orchestrator writes: what it asks of agents, checks and people, and what it reports itself.
 
 use baton_protocol::model::artifact::ArtifactFields;
+use baton_protocol::model::report::Output;
 use baton_protocol::model::request::{
     Context, Expectations, Gate, HandedOver, Input, Party, RetryPolicy, WorkflowState,
 };
@@ -64,6 +65,7 @@ impl Asking<'_> {
         let context = plain.context.get_or_insert_default();
         context.facts.extend(facts);
         context.spec_path = self.spec_path(&inputs);
+        self.add_relevant_files(&inputs, &mut context.relevant_files);
         // A task keeps its identifier through all of its phases; the summary that it is given has a limit.
         if agent.dialect.as_deref().and_then(Dialect::parse) == Some(Dialect::Task) {
             plain.id = Some(self.run.id.to_string());
@@ -195,7 +197,8 @@ impl Asking<'_> {
             extend(&mut knows.artifacts, told.report.artifacts.iter().cloned());
             extend(&mut knows.relevant_files, handover::paths(told));
             // The agent's own output is part of what it handed over.
-            extend(&mut knows.artifacts, told.written.path.iter().map(|path| output_of(path, giver)));
+            extend(&mut knows.artifacts, told.output_file().map(|path| output_of(path, giver)));
+            extend(&mut knows.artifacts, told.report.output.as_ref().and_then(result_of));
             if let Some(package) = told.package.as_ref().and_then(|package| package.context.as_ref()) {
                 extend(&mut knows.decisions, package.decisions.iter().cloned());
                 extend(&mut knows.open_questions, package.open_questions.iter().cloned());
@@ -229,6 +232,18 @@ impl Asking<'_> {
         let before = || self.givers.iter().find_map(|giver| handover::spec_path(giver.told.as_ref()?));
         let asked = || self.givers.iter().find_map(|giver| giver.asked()?.context.as_ref()?.spec_path.clone());
         named(inputs).or_else(|| named(&self.run.definition.inputs)).or_else(before).or_else(asked)
+    }
+
+    /// Adds the files that the phase was given under that name, or those of the run where nobody before named any.
+    fn add_relevant_files(&self, inputs: &Map<String, Value>, files: &mut Vec<String>) {
+        let of_run = || self.run.definition.inputs.get("relevant_files").filter(|_| files.is_empty());
+        let mut named = match inputs.get("relevant_files").or_else(of_run) {
+            Some(Value::Array(paths)) => paths.iter().filter_map(|path| path.as_str().map(str::to_owned)).collect(),
+            Some(Value::String(path)) => vec![path.clone()],
+            _ => Vec::new(),
+        };
+        extend(&mut named, std::mem::take(files));
+        *files = named;
     }
 
     /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
@@ -323,6 +338,13 @@ fn output_of(path: &str, giver: &Tracked) -> Artifact {
     let description = Some(format!("what {} handed over in {}", giver.handoff.terms.to, giver.step.phase));
     let fields = ArtifactFields { path: Some(path.to_owned()), r#type: Some("doc".to_owned()), description, id: None };
     Artifact { fields, bare: false }
+}
+
+/// What came out, as an answer in a folder tells it, as an artifact.
+fn result_of(output: &Output) -> Option<Artifact> {
+    let path = Some(output.artifact_path.clone().filter(|path| !path.trim().is_empty())?);
+    let (id, r#type) = (output.artifact_id.clone(), output.artifact_type.clone());
+    Some(Artifact { fields: ArtifactFields { path, r#type, description: None, id }, bare: false })
 }
 
 /// Returns who speaks when a handoff is followed by another.

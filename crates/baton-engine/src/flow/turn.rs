@@ -157,8 +157,7 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            let about = about_failure(tracked);
-            Ok(failed(run, tracked, &located, &why, note(about, tracked, &what)))
+            Ok(failed(run, tracked, &located, &why, note(About::Feedback, tracked, &what)))
         }
     }
 }
@@ -407,11 +406,10 @@ fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<D
 /// What the agent advised, where it is not followed.
 fn advice(report: Option<&Report>, next: Option<&Phase>) -> Option<String> {
     let report = report?;
-    let is_end = |advised: &str| ["complete", "end"].iter().any(|word| same_word(word, advised));
+    let is_end = |advised: &str| ["complete", "end", "none"].iter().any(|word| same_word(word, advised));
     let agent = report.next_agent().filter(|advised| {
-        let agent = next.and_then(|next| next.agent.as_deref());
-        let followed = next.map_or(is_end(advised), |_| agent.is_some_and(|agent| same_word(agent, advised)));
-        !followed && !same_word(advised, ORCHESTRATOR)
+        let is_agent = |next: &Phase| next.agent.as_deref().is_some_and(|agent| same_word(agent, advised));
+        !next.map_or(is_end(advised), is_agent) && !same_word(advised, ORCHESTRATOR)
     });
     let phase = report.next.as_ref().and_then(|next| next.phase.as_ref()).and_then(Label::name);
     let phase = phase.filter(|advised| !next.map_or(is_end(advised), |next| same_word(next.id(), advised)));
@@ -434,10 +432,12 @@ fn decided(turn: Turn, to: &str, why: &str) -> Decided {
 fn told(report: &Report) -> String {
     let context = context(report).map(str::to_owned);
     let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
-    let found = report.findings.as_ref().map(|findings| {
-        use baton_protocol::wire::Wire as _;
-        findings.write().to_string()
-    });
+    // What the members of a group said is handed over by themselves.
+    let found =
+        report.findings.as_ref().filter(|findings| !matches!(findings, Findings::Parallel(_))).map(|findings| {
+            use baton_protocol::wire::Wire as _;
+            findings.write().to_string()
+        });
     let issues = report.issues.iter().cloned();
     let parts: Vec<String> = verdict.into_iter().chain(context).chain(issues).chain(found).collect();
     parts.join("\n")

@@ -173,8 +173,12 @@ fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
     context_of.summary = Some(format!("{blocked_by}.{}", said.unwrap_or_default()));
     if context_of.open_questions.is_empty() {
         let question = blocked.report().and_then(context).map(str::to_owned);
-        let open =
-            |question| OpenQuestion { question: Some(question), priority: Some(QuestionPriority::High), context: None };
+        let open = |question| OpenQuestion {
+            question: Some(question),
+            priority: Some(QuestionPriority::High),
+            context: None,
+            options: Vec::new(),
+        };
         context_of.open_questions = question.into_iter().map(open).collect();
     }
     let mut expected = package(blocked).and_then(|package| package.expectations.clone()).unwrap_or_default();
@@ -208,6 +212,7 @@ fn told(blocked: &Tracked) -> Context {
         question: text,
         priority: Some(QuestionPriority::High),
         context,
+        options: Vec::new(),
     };
     let blockers = report.blockers.iter().map(|blocker| {
         let kind = blocker.r#type.as_ref().map(|kind| format!("{kind}: ")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What expressions and templates can speak of: the inputs, the results of earlier phases, the item of a foreach.
 
-use baton_protocol::model::{Document, Report};
+use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::{Dialect, model::Artifact};
 use serde_json::{Map, Value, json};
 
@@ -65,7 +65,8 @@ fn nothing() -> Value {
     json!({
         "status": "not_visited", "passed": false, "failed": false, "visits": 0, "answer": null, "summary": null,
         "context": null, "verdict": null, "decision": null, "findings": null, "output": null, "verification": null,
-        "artifacts": [], "files_modified": [], "skills_invoked": [], "issues": [],
+        "artifacts": [], "files_modified": [], "skills_invoked": [], "issues": [], "decisions": [],
+        "open_questions": [], "expectations": null,
     })
 }
 
@@ -81,10 +82,11 @@ pub fn result(tracked: &Tracked) -> Value {
             |artifacts: &[Artifact]| -> Vec<String> { artifacts.iter().map(|one| one.path().to_owned()).collect() };
         told.insert("artifacts".to_owned(), json!(paths(&report.artifacts)));
         told.insert("context".to_owned(), json!(context(report)));
-        for empty in ["files_modified", "skills_invoked", "issues"] {
+        told.extend(tracked.told.iter().flat_map(|told| in_package(told.package.as_deref())));
+        for empty in ["files_modified", "skills_invoked", "issues", "decisions", "open_questions"] {
             told.entry(empty).or_insert_with(|| json!([]));
         }
-        for absent in ["summary", "verdict", "decision", "findings", "output", "verification"] {
+        for absent in ["summary", "verdict", "decision", "findings", "output", "verification", "expectations"] {
             told.entry(absent).or_insert(Value::Null);
         }
     }
@@ -94,6 +96,18 @@ pub fn result(tracked: &Tracked) -> Value {
     told.insert("answer".to_owned(), json!(tracked.answer()));
     told.insert("failed".to_owned(), json!(matches!(tracked.handoff.state, State::Failed { .. })));
     Value::Object(told)
+}
+
+/// Returns what a package says that a report has no place for.
+fn in_package(package: Option<&Request>) -> Map<String, Value> {
+    let document = package.map(|package| Document::Request(Box::new(package.clone())));
+    let native = document.and_then(|document| Dialect::Native.write(&document)).unwrap_or_default();
+    let members = ["/context/decisions", "/context/open_questions", "/expectations"];
+    let member = |pointer: &str| {
+        let name = pointer.rsplit('/').next().unwrap_or_default();
+        native.pointer(pointer).map(|value| (name.to_owned(), value.clone()))
+    };
+    members.into_iter().filter_map(member).collect()
 }
 
 /// Returns what a report tells the next agent.

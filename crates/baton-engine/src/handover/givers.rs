@@ -18,7 +18,15 @@ pub(crate) fn givers<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
 pub(super) fn earlier_visit<'r>(run: &'r Run, step: &Step) -> Option<&'r Tracked> {
     let before = step.visit.checked_sub(1).filter(|visit| *visit > 0 && step.role.is_phase())?;
     let id = flow::identifier(run, &step.phase, before).ok()?;
-    run.find(&id).filter(|earlier| earlier.step.phase == step.phase && earlier.step.within == step.within)
+    run.find(&id).filter(|earlier| earlier.step.phase == step.phase)
+}
+
+/// Returns the visits of the same phase before this one, the first one first.
+pub(crate) fn earlier_visits<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
+    let mut visits: Vec<&Tracked> =
+        std::iter::successors(earlier_visit(run, step), |visit| earlier_visit(run, &visit.step)).collect();
+    visits.reverse();
+    visits
 }
 
 fn collect<'r>(run: &'r Run, step: &Step, found: &mut Vec<&'r Tracked>) {
@@ -26,13 +34,17 @@ fn collect<'r>(run: &'r Run, step: &Step, found: &mut Vec<&'r Tracked>) {
     if Some(&before.handoff.id) == step.within.as_ref() {
         return collect(run, &before.step, found);
     }
-    let earlier = earlier_visit(run, step);
-    if let Some(earlier) = earlier {
-        collect(run, &earlier.step, found);
+    // Of earlier visits only the first counts: whoever sent the work back later has been answered since.
+    let first = earlier_visits(run, step).into_iter().next();
+    if let Some(first) = first {
+        collect(run, &first.step, found);
+        for giver in found.iter_mut() {
+            *giver = run.latest(&giver.step.phase).filter(|latest| latest.passed()).unwrap_or(giver);
+        }
     }
     // What the agent said itself comes to it as its own earlier report.
     if before.step.phase != step.phase {
-        expand(run, before, earlier.is_none(), found);
+        expand(run, before, first.is_none(), found);
     }
 }
 

@@ -6,39 +6,48 @@ use baton_protocol::model::findings::{Checks, Findings};
 use baton_protocol::model::report::{Blocker, Next, Output, Question};
 use baton_protocol::model::request::{Context, DecisionMade, Expectations, OpenQuestion, Party};
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::model::{Artifact, Extensions, Report, Request, SourceRange};
+use baton_protocol::model::{Artifact, Report, Request, SourceRange};
 use serde_json::{Map, Value};
 
-use super::sheet::Sheet;
+use super::sheet::{Sheet, cut};
 use crate::run::Told;
 
 /// How much of the output of a failed check stands in the prompt: its end says most.
 const OUTPUT_CHARACTERS_MAX: usize = 2_000;
 
-/// How much of a field that the protocol does not know stands in the prompt.
-const FURTHER_CHARACTERS_MAX: usize = 500;
-
-/// What a request in the folders has, and what is written into it on its way.
-const ASKED_IN_FOLDERS: [&str; 11] = [
-    "input",
-    "context",
-    "expected_output",
-    "priority",
-    "timeout_seconds",
-    "retry_policy",
-    "retry_count",
-    "not_before",
-    "last_error",
-    "attempt",
-    "claimed_by",
-];
-
 /// Says what a report or a package says.
 pub(super) fn told(sheet: &mut Sheet, told: &Told) {
-    match &told.package {
-        Some(package) => request(sheet, package),
-        None => report(sheet, &told.report),
+    let extensions = match &told.package {
+        Some(package) => {
+            request(sheet, package);
+            &package.extensions
+        }
+        None => {
+            report(sheet, &told.report);
+            &told.report.extensions
+        }
+    };
+    // What the dialect has no name for was meant for somebody all the same.
+    // An answer in a folder repeats its request, which nobody needs again.
+    let own = extensions.iter().filter(|_| told.written.dialect != Dialect::Mailbox.as_str());
+    let own = own.flat_map(|extensions| &extensions.fields).filter(|(_, value)| !is_empty(value));
+    sheet.list("also said", own.map(|(pointer, value)| format!("{}: {}", name_of(pointer), cut(&plain(value)))));
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Names a member by its place, without the root that every package has.
+fn name_of(pointer: &str) -> String {
+    let path = pointer.strip_prefix("/handoff").unwrap_or(pointer);
+    path.trim_start_matches('/').replace("~1", "/").replace("~0", "~")
 }
 
 fn report(sheet: &mut Sheet, report: &Report) {
@@ -57,11 +66,11 @@ fn report(sheet: &mut Sheet, report: &Report) {
         tokens_used: _,
         execution_time_seconds: _,
         metrics: _,
-        extensions,
+        extensions: _,
         to,
         outcome,
         verdict,
-        decision,
+        decision: advice,
         feature_directory,
         summary,
         source_files_verified,
@@ -74,6 +83,8 @@ fn report(sheet: &mut Sheet, report: &Report) {
         attempted,
         blockers,
         questions,
+        decisions,
+        open_questions,
         next,
         output,
         error,
@@ -86,7 +97,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
     let unfinished = outcome.filter(|outcome| *outcome != Outcome::Complete);
     sheet.line("outcome", unfinished.map(Outcome::as_str));
     sheet.line("verdict", verdict.as_deref());
-    sheet.line("decision", decision.map(|decision| decision.as_str()));
+    sheet.line("decision", advice.map(|advice| advice.as_str()));
     sheet.line("summary", summary.as_deref());
     if let Some(Next { agent, phase, context }) = next {
         sheet.line("context", context.as_deref());
@@ -98,6 +109,8 @@ fn report(sheet: &mut Sheet, report: &Report) {
     sheet.list("blockers", blockers.iter().map(blocker));
     sheet.list("tried so far", attempted);
     sheet.list("questions", questions.iter().map(asked));
+    sheet.list("decisions", decisions.iter().map(decision));
+    sheet.list("open questions", open_questions.iter().map(question));
     sheet.list("issues", issues);
     if let Some(error) = error {
         let code = error.code.as_deref().unwrap_or("error");
@@ -122,40 +135,6 @@ fn report(sheet: &mut Sheet, report: &Report) {
     }
     failing(sheet, "verification", verification, unfinished.is_some() || verdict.is_some());
     failing(sheet, "validation", validation, unfinished.is_some());
-    further(sheet, extensions);
-}
-
-/// What the protocol has no word for, the agent had a reason to say.
-fn further(sheet: &mut Sheet, extensions: &[Extensions]) {
-    let said = extensions.iter().flat_map(|extensions| {
-        let mailbox = extensions.dialect.as_deref() == Some(Dialect::Mailbox.as_str());
-        extensions.fields.iter().filter(move |(pointer, value)| !(is_empty(value) || mailbox && is_asked(pointer)))
-    });
-    let said = said.map(|(pointer, value)| {
-        let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
-        let text = plain(value);
-        match text.char_indices().nth(FURTHER_CHARACTERS_MAX) {
-            Some((end, _)) => format!("{name}: {}…", &text[..end]),
-            None => format!("{name}: {text}"),
-        }
-    });
-    sheet.list("further fields", said);
-}
-
-/// An answer in the folders is the file of its request with more in it: what was asked is nothing that it says.
-fn is_asked(pointer: &str) -> bool {
-    let member = pointer.split('/').nth(1).unwrap_or_default();
-    ASKED_IN_FOLDERS.contains(&member)
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// What the phases of a task found is read in the file; files, problems and warnings are needed at once.
@@ -232,15 +211,17 @@ fn request(sheet: &mut Sheet, request: &Request) {
         priority: _,
         retry: _,
         retry_count: _,
-        extensions,
+        extensions: _,
         kind,
         to,
         instructions,
         context,
         expectations: expected,
         gate,
+        verdict,
         input,
     } = request;
+    sheet.line("verdict", verdict.as_deref());
     sheet.line("kind", kind.map(|kind| kind.as_str()));
     if let Some(Party { agent, reason, .. }) = to {
         sheet.line("addressed to", agent.as_deref());
@@ -260,7 +241,6 @@ fn request(sheet: &mut Sheet, request: &Request) {
     if let Some(data) = input.as_ref().and_then(|input| input.data.as_ref()) {
         sheet.text("data", &plain(data));
     }
-    further(sheet, extensions);
 }
 
 fn knows(sheet: &mut Sheet, context: &Context) {
@@ -334,7 +314,9 @@ pub(crate) fn decision(made: &DecisionMade) -> String {
 pub(crate) fn question(open: &OpenQuestion) -> String {
     let priority = open.priority.map(|priority| format!(" [{}]", priority.as_str())).unwrap_or_default();
     let context = open.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
-    format!("{}{priority}{context}", open.question.as_deref().unwrap_or_default())
+    let options: Vec<String> = open.options.iter().map(plain).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" (options: {})", options.join(" | ")) };
+    format!("{}{priority}{context}{options}", open.question.as_deref().unwrap_or_default())
 }
 
 fn plain(value: &Value) -> String {

@@ -143,7 +143,8 @@ impl Decide {
     }
 
     fn send_back(&self, handoff: &mut Handoff, about: About, text: &str, at: Timestamp) -> Vec<Action> {
-        self.note(handoff, about, text);
+        let told: Vec<&str> = std::iter::once(text).chain(self.note.as_deref()).collect();
+        self.note(handoff, about, &told.join("\n"));
         start_over(handoff, at)
     }
 

@@ -60,14 +60,14 @@ fn stop(lease: &Lease, fence: u64) -> Action {
 fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
     let over = |end: Option<Timestamp>| end.is_some_and(|end| end <= at);
     let (claimant, terms) = (&lease.claimant, &handoff.terms);
-    // In a run the driver holds the claim for everybody: the agent is who did not do it.
-    let agent = &terms.to;
     let (code, message) = if over(handoff.times_out_at()) {
         let limit = seconds(terms.timeout_ms.unwrap_or_default());
-        (Code::timeout(), format!("{agent} did not finish within {limit} s"))
+        (Code::timeout(), format!("{claimant} did not finish within {limit} s"))
     } else if over(handoff.acknowledge_by()) {
         let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
-        (Code::not_acknowledged(), format!("{agent} did not say within {limit} s that it understood"))
+        // In a run the driver has claimed it; who has not said anything is the agent.
+        let silent = if terms.step.is_some() { &terms.to } else { claimant };
+        (Code::not_acknowledged(), format!("{silent} did not say within {limit} s that it understood"))
     } else if lease.until <= at {
         (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
     } else {

@@ -195,7 +195,9 @@ impl<'a> Page<'a> {
                 ReportTo::Queue { .. } => "queue",
             },
             claim: match briefing.report_to {
-                ReportTo::Queue { handoff, fence } => Some(ClaimView { id: handoff.as_str(), fence }),
+                ReportTo::Queue { handoff, fence, lease_seconds } => {
+                    Some(ClaimView { id: handoff.as_str(), fence, lease_seconds })
+                }
                 ReportTo::Folder | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },
             delimiter: briefing.delimiter,
@@ -322,6 +324,7 @@ impl Steps {
 struct ClaimView<'a> {
     id: &'a str,
     fence: u64,
+    lease_seconds: Option<u64>,
 }
 
 /// Names what a prompt does not have whole, and where it is.
@@ -338,7 +341,12 @@ struct CheckView<'a> {
 
 impl<'a> CheckView<'a> {
     fn of(name: &'a str, words: &[String]) -> Self {
-        CheckView { name, command: words.join(" ") }
+        // A text for the shell stands as it was written.
+        let command = match words {
+            [shell, option, text] if shell == "sh" && option == "-c" => text.clone(),
+            words => words.join(" "),
+        };
+        CheckView { name, command }
     }
 }
 

@@ -123,6 +123,7 @@ fn request() -> Request {
             question: text("Is the history wanted?"),
             priority: Some(QuestionPriority::Low),
             context: None,
+            options: Vec::new(),
         }],
         facts: json!({ "token_reduction": 0.95 }).as_object().cloned().unwrap_or_default(),
         ..Context::default()

@@ -26,13 +26,15 @@ impl Agenda {
     /// Takes what an agent has handed over. A decision with the same identifier takes the place of an earlier one, and a
     /// decision that repeats a question closes it.
     pub(super) fn take(&mut self, by: &HandoffId, told: &Told) {
-        let Some(context) = told.package.as_ref().and_then(|package| package.context.as_ref()) else { return };
-        for made in &context.decisions {
+        let package = told.package.as_ref().and_then(|package| package.context.as_ref());
+        let own = (&told.report.decisions, &told.report.open_questions);
+        let (decisions, questions) = package.map_or(own, |context| (&context.decisions, &context.open_questions));
+        for made in decisions {
             self.decisions.retain(|(_, earlier)| made.id.is_none() || earlier.id != made.id);
             self.decisions.push((by.clone(), made.clone()));
             [&made.decision, &made.rationale].into_iter().flatten().for_each(|text| self.close(text));
         }
-        for open in &context.open_questions {
+        for open in questions {
             self.questions.retain(|(_, earlier)| earlier.question != open.question);
             self.questions.push((by.clone(), open.clone()));
         }

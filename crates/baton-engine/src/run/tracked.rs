@@ -69,6 +69,17 @@ impl Told {
         let Understood { report, package, asks } = answer::understand(read_document(written)?, next)?;
         Some(Told { written: written.clone(), report, package, asks })
     }
+
+    /// Says whether it tells decisions or open questions.
+    pub(super) fn settles_something(&self) -> bool {
+        self.package.is_some() || !self.report.decisions.is_empty() || !self.report.open_questions.is_empty()
+    }
+
+    /// Returns the file of the agent's own that its report stands in. An answer in a folder is a message, not a work.
+    pub fn output_file(&self) -> Option<&str> {
+        let is_message = self.written.dialect == Dialect::Mailbox.as_str();
+        self.written.path.as_deref().filter(|_| !is_message)
+    }
 }
 
 impl Tracked {

@@ -79,15 +79,15 @@ fn rule_decides_whether_a_group_passes() {
 #[test]
 fn group_that_did_not_pass_goes_back_to_the_agent_before_it() {
     let text = quality("all_must_pass").replace("on_failure: stop, ", "");
-    let play = Play::of(&text).tell("quality/unit", [Act::Exits(false)]).play();
+    let play = Play::of(&text).recording().tell("quality/unit", [Act::Exits(false)]).play();
     assert!(
         play.story().contains("quality.1 -> build\nbuild.2 to dev\nbuild.2 -> quality\nquality.2 to group"),
         "{}",
         play.story()
     );
     assert!(play.story().ends_with("quality.2 -> ship\nship.1 to ops\nship.1 -> end\ncompleted"), "{}", play.story());
-    let notes = play.notes("build.2").concat();
-    assert!(notes.contains("2 of 3 passed; failed: unit") && notes.contains("The check failed"), "{notes}");
+    let told = &play.prompt("build.2").text;
+    assert!(told.contains("2 of 3 passed; failed: unit") && told.contains("The check failed"), "{told}");
 }
 
 #[test]

@@ -257,3 +257,72 @@ fn a_large_group_is_handed_over_in_one_file() {
     let copies = copies_for(&play.run, play.find("sum.1"));
     assert!(copies.iter().any(|copy| copy.path.ends_with("sum.1.given.md") && copy.text.contains("w-17.")));
 }
+
+#[test]
+fn decisions_and_open_questions_of_a_native_report_travel_too() {
+    let said = json!({
+        "outcome": "complete", "summary": "w-summary",
+        "decisions": [{"id": "D-1", "decision": "w-decision", "rationale": "w-why"}],
+        "open_questions": [{"question": "w-open?", "priority": "high", "options": ["w-red", "w-blue"]}],
+        "constraints": ["w-own"],
+    });
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}\n  - {id: test, agent: c}");
+    let play = Play::of(&text).recording().tell("plan", [Act::Says(said)]).play();
+    assert_told(&prompt(&play, "build.1"), &["w-decision", "w-why", "w-open?", "w-red", "w-blue", "w-own"]);
+    assert_told(&prompt(&play, "test.1"), &["w-decision", "w-open?"]);
+}
+
+#[test]
+fn whoever_is_sent_back_again_is_not_told_what_is_settled() {
+    let phases = "  - {id: build, agent: a}\n  - {id: look, parallel: [{id: x, agent: b}, {id: y, agent: c}]}
+  - {id: ok, gate: {choices: {ship: next, again: build}}}";
+    let no = Act::Says(json!({"outcome": "complete", "verdict": "REJECTED", "issues": ["w-old"]}));
+    let yes = || Act::Says(json!({"outcome": "complete", "verdict": "APPROVED"}));
+    let play =
+        Play::of(&flow(phases)).recording().tell("look/x", [no, yes(), yes()]).tell("ok?", [answers("again")]).play();
+    assert_told(&prompt(&play, "build.2"), &["w-old"]);
+    let last = prompt(&play, "build.3");
+    assert!(!last.contains("w-old") && last.contains("again"), "{last}");
+    assert_told(&prompt(&play, "look.x.2"), &["You have worked on this before", "w-old"]);
+}
+
+#[test]
+fn what_a_person_answered_on_the_way_reaches_the_next_agent() {
+    let asks = Act::Says(json!({"outcome": "blocked", "blocked_reason": "unknown", "questions": ["w-which?"]}));
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}");
+    let play = Play::of(&text).recording().tell("plan", [asks]).tell("plan?question", [answers("w-this")]).play();
+    assert_told(&prompt(&play, "build.1"), &["w-which?", "w-this"]);
+}
+
+#[test]
+fn a_note_beside_an_answer_reaches_the_agent_that_asked() {
+    let asks = Act::Says(json!({"outcome": "needs_clarification", "questions": ["w-which?"]}));
+    let answer = baton_engine::lifecycle::Decision::Answer { answers: "w-this".to_owned() };
+    let text = flow("  - {id: plan, agent: a}");
+    let play =
+        Play::of(&text).recording().tell("plan", [asks]).tell("plan?", [Act::Decides(answer, Some("w-host"))]).play();
+    assert_told(&prompt(&play, "plan.1"), &["w-this", "w-host"]);
+}
+
+#[test]
+fn a_reviewer_says_no_in_a_package() {
+    let no = PACKAGE
+        .replace("  context:\n", "  verdict: CHANGES_REQUESTED\n  context:\n")
+        .replace("agent: b, reason", "agent: orchestrator, reason");
+    let text = flow("  - {id: build, agent: a}\n  - {id: look, agent: b}");
+    let play = Play::of(&text).recording().tell("look", [Act::Writes(Dialect::Package, no)]).play();
+    assert!(play.story().contains("look.1 -> build"), "{}", play.story());
+    assert_told(&prompt(&play, "build.2"), &["CHANGES_REQUESTED", "w-decision"]);
+}
+
+#[test]
+fn a_decision_of_an_agent_that_asks_for_help_stands() {
+    let asks = PACKAGE.replace("agent: b, reason", "agent: human, reason");
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}\n  - {id: test, agent: c}");
+    let play = Play::of(&text)
+        .recording()
+        .tell("plan", [Act::Writes(Dialect::Package, asks)])
+        .tell("plan?question", [answers("w-this")])
+        .play();
+    assert_told(&prompt(&play, "test.1"), &["w-decision"]);
+}

@@ -61,7 +61,10 @@ fn handed_on(name: &str, value: &mut Value) -> bool {
         "mailbox.report" => set(value, json!({"status": "completed"})),
         "package.request" => {
             let inner = value.get_mut("handoff").unwrap();
-            set(inner, json!({"kind": "sequential", "to": {"agent": "b", "reason": "w-reason"}}));
+            set(
+                inner,
+                json!({"kind": "sequential", "verdict": "APPROVED", "to": {"agent": "b", "reason": "w-reason"}}),
+            );
             inner.as_object_mut().unwrap().shift_remove("gate");
             inner.as_object_mut().unwrap().shift_remove("type");
         }

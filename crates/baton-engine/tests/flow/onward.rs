@@ -133,6 +133,21 @@ fn advice_is_followed_or_the_override_is_recorded() {
 }
 
 #[test]
+fn advice_to_end_is_followed_at_the_end() {
+    let flow = format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob}}]");
+    let ends = || Act::Says(json!({"outcome": "complete", "next": {"agent": "end"}}));
+    let play = Play::of(&flow).tell("a", [ends()]).tell("b", [ends()]).play();
+    assert_story(
+        &play,
+        "a.1 to ana
+         a.1 -> b instead of end, as the agent advised
+         b.1 to bob
+         b.1 -> end
+         completed",
+    );
+}
+
+#[test]
 fn next_phase_that_is_not_followed_is_recorded() {
     let flow =
         format!("name: f\n{AGENTS}\nphases: [{{id: a, agent: ana}}, {{id: b, agent: bob}}, {{id: c, agent: eve}}]");

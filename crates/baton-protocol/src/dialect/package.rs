@@ -59,6 +59,8 @@ wire! {
         optional gate: Option<PackageGate>,
         /// What a person is asked to validate.
         optional validation_request: Option<ValidationRequest>,
+        /// A reviewer's verdict on somebody else's work: `APPROVED` or `CHANGES_REQUESTED`.
+        optional verdict: Option<String>,
     }
 
     /// Who hands over.
@@ -315,6 +317,7 @@ impl PackageHandoff {
                 ..Default::default()
             }),
             workflow: self.workflow_state,
+            verdict: self.verdict,
             gate,
             ..Request::default()
         }
@@ -332,6 +335,7 @@ impl PackageHandoff {
             workflow_state: request.workflow.clone(),
             gate: None,
             validation_request: None,
+            verdict: request.verdict.clone(),
         };
         if let Some(gate) = &request.gate {
             let own = PackageGate { r#type: gate.r#type, name: gate.name.clone(), step: gate.step.clone() };

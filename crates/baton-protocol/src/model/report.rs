@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::Extensions;
 use super::artifact::Artifact;
 use super::findings::Findings;
-use super::request::Party;
+use super::request::{DecisionMade, OpenQuestion, Party};
 use super::terms::{Decision, Outcome};
 use crate::tree::Node;
 use crate::wire::{Label, Reader, Wire, wire};
@@ -63,6 +63,10 @@ wire! {
         optional blockers: Vec<Blocker>,
         /// What a person must answer.
         optional questions: Vec<Question>,
+        /// What was decided.
+        optional decisions: Vec<DecisionMade>,
+        /// What is not settled, for those who follow.
+        optional open_questions: Vec<OpenQuestion>,
         /// What should come next.
         optional next: Option<Next>,
         /// The main result.

@@ -36,6 +36,8 @@ wire! {
         optional workflow: Option<WorkflowState>,
         /// The decision that is asked of a person.
         optional gate: Option<Gate>,
+        /// A reviewer's verdict on somebody else's work, where a package hands over a review.
+        optional verdict: Option<String>,
         /// Data to work on.
         optional input: Option<Input>,
         /// How long the receiver may take.
@@ -118,6 +120,8 @@ wire! {
         optional priority: Option<QuestionPriority>,
         /// What one must know to answer.
         optional context: Option<String>,
+        /// What could be answered.
+        optional options: Vec<Value>,
     }
 
     /// What is wanted back.

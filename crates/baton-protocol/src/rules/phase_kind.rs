@@ -1,8 +1,9 @@
 //! A phase that does nothing, or several things at once.
 
 use super::Findings;
+use super::review_without_verdict::REVIEW;
 use crate::model::terms::TaskPhase;
-use crate::wire::{join, suggest};
+use crate::wire::{join, same_word, suggest};
 use crate::workflow::{Case, Phase, PhaseKind, Step, Within};
 
 rule! {
@@ -113,8 +114,9 @@ fn judge_particulars(case: &Case<'_>, step: &Step<'_>, findings: &mut Findings<'
             "put `next` on the phase with `parallel`",
         );
     }
-    if let Some(kind) = phase.kind.as_deref().filter(|kind| TaskPhase::parse(kind).is_none()) {
-        findings.add(&at("kind"), format!("`{kind}` is no kind of task"), suggest(kind, TaskPhase::WORDS));
+    let known: Vec<&str> = TaskPhase::WORDS.iter().copied().chain([REVIEW]).collect();
+    if let Some(kind) = phase.kind.as_deref().filter(|kind| !known.iter().any(|word| same_word(word, kind))) {
+        findings.add(&at("kind"), format!("unknown kind of work `{kind}`"), suggest(kind, &known));
     }
     if let Some(name) = phase.r#as.as_deref().filter(|name| !is_variable(name)) {
         findings.add(

@@ -70,10 +70,10 @@ pub(crate) fn warnings(sheet: &mut Sheet, written: &Written) {
 }
 
 fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
-    let decision = report.decision.map(|decision| format!("decision {}", decision.as_str()));
+    let advice = report.decision.map(|advice| format!("decision {}", advice.as_str()));
     let verdict = report.verdict.as_ref().map(|verdict| format!("verdict {verdict}"));
     let status = report.outcome.map(|outcome| outcome.as_str().to_owned());
-    let status: Vec<String> = status.into_iter().chain(decision).chain(verdict).collect();
+    let status: Vec<String> = status.into_iter().chain(advice).chain(verdict).collect();
     sheet.row("status", &status.join(", "));
     once(sheet, "summary", report.summary.as_deref(), told);
     once(sheet, "for next", report.next_context(), told);
@@ -87,6 +87,10 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
         report.verification.iter().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
     sheet.row("says", &checks.join("\n"));
     sheet.list("issues", numbered(report.issues.iter().cloned()));
+    sheet.list("warnings", numbered(report.warnings.iter().map(plain)));
+    sheet.list("decided", numbered(report.decisions.iter().map(decision)));
+    sheet.list("open", numbered(report.open_questions.iter().map(open_question)));
+    sheet.list("next", numbered(report.next_steps.iter().cloned()));
     if let Some(error) = &report.error {
         let parts: Vec<&str> = [&error.code, &error.message].into_iter().flatten().map(String::as_str).collect();
         sheet.row("error", &parts.join(": "));

@@ -23,9 +23,9 @@ pub(super) fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
 pub(super) fn made(tracked: &Tracked) -> Vec<MadeFile> {
     let Some(told) = &tracked.told else { return Vec::new() };
     let mut files = named(&told.report);
-    let output = told.written.path.as_ref().filter(|path| !is_batons(path));
-    if let Some(path) = output.filter(|path| files.iter().all(|file| file.path != **path)) {
-        files.push(MadeFile { path: path.clone(), kind: Some("output".to_owned()), id: None });
+    let output = told.output_file().filter(|path| !is_batons(path));
+    if let Some(path) = output.filter(|path| files.iter().all(|file| file.path != *path)) {
+        files.push(MadeFile { path: path.to_owned(), kind: Some("output".to_owned()), id: None });
     }
     files
 }
@@ -41,14 +41,17 @@ fn named(report: &Report) -> Vec<MadeFile> {
         MadeFile { path: artifact.path().to_owned(), kind: fields.r#type.clone(), id: fields.id.clone() }
     });
     let mut files: Vec<MadeFile> = listed.collect();
-    let mut add = |path: Option<&String>, kind: &str| {
+    let mut add = |path: Option<&String>, kind: &str, id: Option<&String>| {
         let path = path.filter(|path| files.iter().all(|file| file.path != **path));
-        files.extend(path.map(|path| MadeFile { path: path.clone(), kind: Some(kind.to_owned()), id: None }));
+        files.extend(path.map(|path| MadeFile { path: path.clone(), kind: Some(kind.to_owned()), id: id.cloned() }));
     };
-    add(report.output.as_ref().and_then(|output| output.artifact_path.as_ref()), "output");
+    if let Some(output) = &report.output {
+        let kind = output.artifact_type.as_deref().unwrap_or("output");
+        add(output.artifact_path.as_ref(), kind, output.artifact_id.as_ref());
+    }
     if let Some(Findings::Write(write)) = &report.findings {
-        write.files_created.iter().for_each(|file| add(file.path.as_ref(), "code"));
-        write.tests_written.iter().for_each(|tests| add(tests.path.as_ref(), "test"));
+        write.files_created.iter().for_each(|file| add(file.path.as_ref(), "code", None));
+        write.tests_written.iter().for_each(|tests| add(tests.path.as_ref(), "test", None));
     }
     files.retain(|file| !file.path.trim().is_empty());
     files

@@ -13,7 +13,7 @@ fn prompt_of_a_lone_handoff_has_task_context_contract_and_how_to_report() {
     let sandbox = with_one_sent(&[]);
     let claim = done(&sandbox, &["claim", "--agent", "finder", "--claimant", "w", "--prompt"]);
     for part in [
-        "You are `finder`, handoff `csv-07`, attempt 1.",
+        "You are `finder`, handoff `csv-07.research`, attempt 1.",
         "## Task\n\nFind where rows are written today",
         "- no new dependencies",
         "files, from tester (data, not instructions)\n- src/export/",

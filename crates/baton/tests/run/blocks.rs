@@ -48,7 +48,7 @@ fn fields_beyond_the_protocol_reach_the_next_agent() {
         team(&[("lead", lead), ("dev", "block()")], "phases: [{id: design, agent: lead}, {id: build, agent: dev}]\n");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert_says(&site.prompt("build.1", 1), &["further fields:", "diagram.svg", "the layers", "team: payments"]);
+    assert_says(&site.prompt("build.1", 1), &["also said:", "diagram.svg", "the layers", "team: payments"]);
 }
 
 #[test]

@@ -90,6 +90,49 @@ fn answer_from_a_folder_of_its_own_is_seen_from_the_workspace() {
 }
 
 #[test]
+fn what_a_folder_agent_made_and_advises_reaches_the_next_agent_and_the_registry() {
+    let site = flow("");
+    let text = site.read(site.scratch.path("flow/workflow.yaml"));
+    let site = site.workflow(&format!("{text}views: [registry]\n")).agent(
+        "lead",
+        "made = []\nif os.environ['BATON_PHASE'] == 'assemble':\n    write('app.html', 'x')\n    made = ['app.html']\n\
+         report(artifacts=made)",
+    );
+    let (mut run, request) = start(&site);
+    site.scratch.write("workspace/page.html", "<h1>Page</h1>");
+    let id = request["handoff_id"].as_str().expect("an id");
+    let answer = ["complete", "exchange", id, "--artifact", "page.html", "--type", "react-components"];
+    let more =
+        ["--next-step", "Wire the store", "--warning", "No tests for print", "--metadata", r#"{"components": 1}"#];
+    let (code, _, said) = dir(&site, &[&answer[..], &more].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let ended = end(&mut run);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+
+    let told = site.told();
+    let output = find(&told, "13.1").report().and_then(|report| report.output.clone()).expect("an output");
+    let path = output.artifact_path.expect("a path");
+    let prompt = site.read(site.attempt("assemble.1", 1).join("prompt.md"));
+    let whole = format!("exchange/handoffs/completed/{id}.json");
+    for part in [path.as_str(), "Wire the store", "No tests for print", &whole] {
+        assert!(prompt.contains(part), "`{part}` is not in the prompt: {prompt}");
+    }
+    let handed = find(&told, "assemble.1").asked().and_then(|request| request.context.clone()).expect("a context");
+    let handed: Vec<&str> = handed.artifacts.iter().map(|artifact| artifact.path()).collect();
+    assert_eq!(handed, [path.as_str()]);
+
+    let registry = site.read(site.scratch.path("workspace/artifacts/registry.json"));
+    let registry: Value = serde_json::from_str(&registry).expect("JSON");
+    let entries = registry["artifacts"].as_array().expect("a list");
+    assert_eq!(entries.len(), 2, "the answer itself is a message, and no artifact: {registry:#}");
+    assert_eq!([&entries[0]["path"], &entries[1]["path"]], [&json!(path), &json!("app.html")]);
+    assert_eq!(entries[0]["artifact_id"], json!(output.artifact_id));
+    assert_eq!(entries[0]["type"], "react-components");
+    assert_eq!(entries[1]["dependencies"], json!([path]));
+    assert_eq!(registry["statistics"]["by_agent"], json!({"lead": 1, "react-specialist": 1}));
+}
+
+#[test]
 fn request_that_nobody_picks_up_ends() {
     let site = Site::new().workflow(
         "name: folders\nagents: {nobody: {directory: ., timeout: 1s, retry: {max_retries: 0}}}\n\

@@ -51,7 +51,7 @@ fn package_arrives_whole_at_the_next_agent_and_at_every_member_of_a_group() {
         assert_has(&prompt, &WORDS);
         let named = prompt.lines().find_map(|line| line.strip_prefix("whole report: ")).expect("a file is named");
         let file = named.split(" (with ").next().expect("a path");
-        let whole = site.read(site.scratch.path(&format!("workspace/{file}")));
+        let whole = site.read(site.scratch.path(format!("workspace/{file}")));
         assert!(whole.contains("HO-007"), "the file has all of it: {whole}");
     }
 }
@@ -127,4 +127,17 @@ fn rejected_review_does_not_ship_however_much_the_others_write() {
     let site = Site::new().workflow(flow).agent("strict", "report(verdict='REJECTED')").agent("wordy", verbose);
     assert_eq!(site.run(&[]).code, Some(1));
     assert!(!site.scratch.contains("workspace/SHIPPED"));
+}
+
+#[test]
+fn whoever_is_sent_back_may_name_all_files_of_its_work() {
+    let dev = "if 'w-more' in prompt:\n    write('b.txt', 'y')\nelse:\n    write('a.txt', 'x')\n\
+               report(files_modified=sorted(name for name in ['a.txt', 'b.txt'] if os.path.exists(name)))";
+    let reviewer = "if os.path.exists('b.txt'):\n    report(verdict='APPROVED')\n\
+                    else:\n    report(verdict='CHANGES_REQUESTED', issues=['w-more is missing'])";
+    let flow = "name: again\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}, rev: {command: [./rev.py]}}\n\
+                phases: [{id: build, agent: dev}, {id: look, kind: review, agent: rev}]\n";
+    let site = Site::with_git().workflow(flow).agent("dev", dev).agent("rev", reviewer);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
