@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use baton_protocol::Dialect;
 use baton_protocol::model::request::Party;
 pub use baton_protocol::model::terms::Priority;
+use baton_protocol::{Dialect, Judgement, Severity};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -24,6 +24,9 @@ pub struct Written {
     /// The file that it stands in, relative to the workspace, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What rules warn of in it: it counts all the same.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub warnings: Box<[String]>,
 }
 
 /// What identifies a document: the SHA-256 of its text, in hexadecimal.
@@ -350,6 +353,9 @@ impl State {
 /// How many notes a handoff carries; the journal has them all.
 const NOTES_MAX: usize = 32;
 
+/// How many warnings about a document are kept.
+const WARNINGS_MAX: usize = 20;
+
 /// The longest text of a note; the journal has all of it.
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
@@ -420,7 +426,15 @@ fn short(text: &str) -> String {
 impl Written {
     /// Takes a document as it was written.
     pub fn new(dialect: Dialect, text: impl Into<String>) -> Written {
-        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None }
+        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None, warnings: Box::default() }
+    }
+
+    /// Takes down what rules warn of in it.
+    #[must_use]
+    pub fn judged(mut self, judgement: &Judgement) -> Written {
+        let warnings = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Warning);
+        self.warnings = warnings.take(WARNINGS_MAX).map(|found| format!("{}: {}", found.code, found.message)).collect();
+        self
     }
 
     /// Returns what identifies the document.

@@ -78,7 +78,10 @@ pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
         (None, None) => {}
     }
     sheet.list("files that had changed by then", &earlier.changed);
-    whole_report(&mut sheet, run, earlier);
+    // A refused report stands there whole.
+    if earlier.refused.is_none() {
+        whole_report(&mut sheet, run, earlier);
+    }
     let text = sheet.into_text();
     (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
 }

@@ -56,6 +56,26 @@ pub fn route(workflow: &Workflow, agent: &str, status: Outcome, reason: Option<&
     }
 }
 
+/// Returns the reasons that lead an agent somewhere, beyond those that every agent has: what the workflow adds, its
+/// rows, and the agent's own rows of the built-in table.
+pub fn reasons(workflow: &Workflow, agent: &str) -> Vec<String> {
+    let blocked = |row: &&Route| row.status.unwrap_or(Outcome::Blocked) == Outcome::Blocked;
+    let rows = workflow.routes.iter().filter(blocked);
+    let rows = rows.filter(|row| row.agent.as_deref().is_none_or(|pattern| fits(pattern, agent)));
+    let built_in = DEFAULT_ROUTES.iter().filter(|row| same_word(row.agent, agent)).map(|row| row.reason);
+    // A pattern is no word that an agent could say.
+    let patterns = |reason: &&str| !reason.contains('*');
+    let all = workflow.reasons.iter().map(String::as_str);
+    let all = all.chain(rows.filter_map(|row| row.reason.as_deref()).filter(patterns)).chain(built_in);
+    let mut known: Vec<String> = Vec::new();
+    for reason in all {
+        if !known.iter().any(|other| same_word(other, reason)) {
+            known.push(reason.to_owned());
+        }
+    }
+    known
+}
+
 /// What a report says that matters for its way.
 struct Said<'a> {
     agent: &'a str,

@@ -180,6 +180,8 @@ wire! {
         optional phases: Vec<Phase>,
         /// How many items are worked on at the same time; all unless given.
         optional at_once: Option<u64>,
+        /// How often it may be visited until a person must look; `limits.visits_per_phase` unless given.
+        optional visits: Option<u64>,
         /// Another workflow file that runs as this phase.
         optional workflow: Option<String>,
         /// A decision that is asked of a person.

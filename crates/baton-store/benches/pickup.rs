@@ -84,7 +84,12 @@ async fn open(location: &str) -> Arc<dyn Store> {
 
 async fn send(store: &dyn Store, number: usize) {
     let id = HandoffId::parse(format!("pickup-{number}")).expect("a safe id");
-    let request = Written { dialect: "native".to_owned(), text: "something to do".to_owned(), path: None };
+    let request = Written {
+        dialect: "native".to_owned(),
+        text: "something to do".to_owned(),
+        path: None,
+        warnings: Box::default(),
+    };
     let accept = Accept { run: RunId::alone(&id), id, terms: Terms::between("a", "b"), request, notes: Vec::new() };
     store.accept(vec![accept], now()).await.expect("accepted");
 }

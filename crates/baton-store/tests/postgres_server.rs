@@ -22,7 +22,7 @@ fn id(name: &str) -> HandoffId {
 }
 
 fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 fn request(name: &str) -> Accept {

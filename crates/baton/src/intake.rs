@@ -121,7 +121,8 @@ impl Intake<'_> {
         let text = String::from_utf8(bytes.clone()).ok();
         let taken = match (reading.document, dialect, text) {
             (Some(document), Some(dialect), Some(text)) if judgement.valid => {
-                Some(Taken { name: name.clone(), dialect, document, written: Written::new(dialect, text) })
+                let written = Written::new(dialect, text).judged(&judgement);
+                Some(Taken { name: name.clone(), dialect, document, written })
             }
             _ => None,
         };

@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/blocks.rs"]
+mod blocks;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/folder_agents.rs"]

@@ -33,7 +33,12 @@ if tool is None:
         summary=f"Designed what {len(tools)} wrappers share: results as value or error, inputs checked first, fields of"
         f" more than {BUDGET} tokens left out",
         artifacts=artifacts,
-        verification={"decisions_documented": True, "token_strategy_defined": True},
+        verification={
+            "patterns_referenced": True,
+            "decisions_documented": True,
+            "shared_utilities_identified": True,
+            "token_strategy_defined": True,
+        },
         handoff={
             "next_phase": "architecture",
             "next_agent": "tool-lead",
@@ -59,7 +64,12 @@ report(
     summary=f"Designed the wrapper of {tool}: {len(kept)} of {len(tools[tool]['fields'])} fields are kept"
     f" ({', '.join(kept)})",
     artifacts=artifacts,
-    verification={"shared_patterns_applied": True, "token_target_calculated": True},
+    verification={
+        "patterns_referenced": True,
+        "shared_patterns_applied": True,
+        "tool_specific_decisions": True,
+        "token_target_calculated": True,
+    },
     handoff={
         "next_phase": "implementation",
         "next_agent": "tool-developer",

@@ -32,7 +32,12 @@ impl Sample {
     }
 
     fn accept(&mut self, name: &str, seconds: i64) {
-        let request = Written { dialect: "native".to_owned(), text: format!("request of {name}"), path: None };
+        let request = Written {
+            dialect: "native".to_owned(),
+            text: format!("request of {name}"),
+            path: None,
+            warnings: Box::default(),
+        };
         let terms = Terms::between("a", "b");
         let accept = Accept { id: id(name), run: sample::run(), terms, request, notes: Vec::new() };
         let transition = accept.apply(sample::time(seconds));

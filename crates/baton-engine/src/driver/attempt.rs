@@ -242,7 +242,7 @@ impl Trial {
         }
         let next = Successors::Agents(&self.following);
         match reading.document.and_then(|document| answer::understand(document, next)) {
-            Some(understood) => Ok((understood, document)),
+            Some(understood) => Ok((understood, document.judged(&judgement))),
             None => {
                 let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");
                 Err(Box::new((failure, document)))

@@ -15,6 +15,7 @@ use crate::flow;
 use crate::handoff::{About, Note, Written};
 use crate::handover;
 use crate::prompt::{self, Briefing, ReportTo};
+use crate::route;
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
 use crate::view;
@@ -119,6 +120,7 @@ impl<'r> Brief<'r> {
         let within = agent.acknowledge.and_then(|asked| asked.within).map(|within| within.to_string());
         let limits = self.run.definition.workflow.limits.as_ref();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
+        let reasons = route::reasons(&self.located.definition.workflow, &handoff.terms.to);
         let briefing = Briefing {
             workflow: self.located.definition.name(),
             phase: &self.tracked.step.phase,
@@ -145,7 +147,7 @@ impl<'r> Brief<'r> {
             acknowledge_within: within.as_deref(),
             checks: &checks,
             writes: &writes,
-            reasons: &self.located.definition.workflow.reasons,
+            reasons: &reasons,
             delimiter,
             template: template.map(String::as_str),
             budget_tokens: agent.prompt_tokens.or_else(|| limits.and_then(|limits| limits.prompt_tokens)),

@@ -26,7 +26,8 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         return Some(format!("{} handoffs were made, and {limit} are allowed", counted.handoffs));
     }
     let visits = counted.visits(next.phase);
-    if let Some(limit) = over(limits.visits_per_phase, 3, visits).filter(|_| next.role.is_phase()) {
+    let own = run.definition.locate(next.phase).and_then(|located| located.phase().visits);
+    if let Some(limit) = over(own.or(limits.visits_per_phase), 3, visits).filter(|_| next.role.is_phase()) {
         return Some(format!("the phase {} was visited {visits} times, and {limit} are allowed", next.phase));
     }
     if let Some(agent) = next.agent {

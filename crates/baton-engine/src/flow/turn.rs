@@ -195,8 +195,8 @@ fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report
         return Ok(ask(tracked, located, &why));
     }
     let why = match (&report.verdict, tracked.step.role) {
+        (_, Role::Check) => format!("the check {} failed", located.phase().id()),
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
-        (None, Role::Check) => format!("the check {} failed", located.phase().id()),
         (None, _) => format!("{} did not pass", located.phase().id()),
     };
     Ok(failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report))))

@@ -101,7 +101,8 @@ mod tests {
         let told = apply(&claimed, Command::Resume(resume), sample::time(40)).expect("claimed").handoff;
         assert!(told.lease().is_some());
         let ending = Ending::Blocked { reason: "security_concern".to_owned() };
-        let document = Written { dialect: "native".to_owned(), text: "blocked".to_owned(), path: None };
+        let document =
+            Written { dialect: "native".to_owned(), text: "blocked".to_owned(), path: None, warnings: Box::default() };
         let blocked =
             Command::Report(Report { fence: told.fence, ending, document, tokens_used: None, changed: Vec::new() });
         let next = apply(&told, blocked, sample::time(41)).expect("held").handoff;

@@ -120,7 +120,7 @@ pub(crate) mod sample {
     }
 
     fn written(text: &str) -> Written {
-        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
+        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
     }
 
     pub(crate) fn claim() -> Command {

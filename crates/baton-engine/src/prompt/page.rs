@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use baton_protocol::Dialect;
 use baton_protocol::model::request::{Expectations, WorkflowState};
 use baton_protocol::tokens;
-use baton_protocol::wire::Label;
+use baton_protocol::wire::{Label, same_word};
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -41,9 +41,12 @@ pub(super) const BLOCKS: &[(&str, &str)] = &[
     ("contract-native", include_str!("templates/contract-native.md.jinja")),
 ];
 
-/// The reasons that the built-in routes know.
+/// The reasons that every agent may give.
 pub(super) const REASONS: &[&str] =
     &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
+
+/// The reason that only the protocol of phases has.
+const SCHEMA_DISCOVERY_FAILED: &str = "schema_discovery_failed";
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = expression::environment();
@@ -183,7 +186,7 @@ impl<'a> Page<'a> {
             form: self.example.form,
             whole: !is_block(briefing.dialect),
             tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
-            reasons: reasons(briefing.reasons),
+            reasons: reasons(briefing.dialect, briefing.reasons),
             report_to: match briefing.report_to {
                 ReportTo::Folder => "folder",
                 ReportTo::File => "file",
@@ -233,9 +236,15 @@ fn is_block(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
 }
 
-fn reasons(own: &[String]) -> String {
-    let words = REASONS.iter().copied().chain(own.iter().map(String::as_str));
-    words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+fn reasons(dialect: Dialect, own: &[String]) -> String {
+    let of_phases = (dialect == Dialect::PhaseBlock).then_some(SCHEMA_DISCOVERY_FAILED);
+    let mut words: Vec<&str> = REASONS.iter().copied().chain(of_phases).collect();
+    for own in own {
+        if !words.iter().any(|word| same_word(word, own)) {
+            words.push(own);
+        }
+    }
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The variables of a template. What others wrote is in here only with its fence.

@@ -86,7 +86,9 @@ impl Tracked {
     pub(super) fn new(handoff: Handoff, fact: &Fact) -> Tracked {
         let request = match fact {
             Fact::Accepted(accept) => accept.request.clone(),
-            Fact::Happened(_) | Fact::Refused(_) => Written { dialect: String::new(), text: String::new(), path: None },
+            Fact::Happened(_) | Fact::Refused(_) => {
+                Written { dialect: String::new(), text: String::new(), path: None, warnings: Box::default() }
+            }
         };
         let alone =
             || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None, after: None };

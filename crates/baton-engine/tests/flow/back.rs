@@ -45,7 +45,7 @@ fn failed_check_stops_the_run_if_it_says_so() {
          build.1 -> test
          test.1 to check
          test.1 -> stop
-         failed: check says failed",
+         failed: the check test failed",
     );
 }
 

@@ -48,6 +48,23 @@ fn visits_of_a_phase_are_limited() {
 }
 
 #[test]
+fn every_review_has_rounds_of_its_own() {
+    let never_passes = |review: &str, fit: u64| {
+        let phases = format!(
+            "phases: [{{id: build, agent: dev, visits: 9}}, {{id: fit, agent: rev, visits: {fit}}}, {{id: quality, agent: rev, visits: 4}}]"
+        );
+        let text = format!("name: f\n{AGENTS}\n{phases}\nlimits: {{ping_pong: 0}}");
+        let play = Play::of(&text).tell(review, never_content(9)).play();
+        let limit = play.run.handoffs().find(|tracked| tracked.step.role == baton_engine::step::Role::Limit);
+        baton_engine::flow::question(&play.run, limit.expect("a person is asked")).unwrap().title
+    };
+    let title = never_passes("fit", 2);
+    assert!(title.contains("the phase fit was visited 2 times, and 2 are allowed"), "{title}");
+    let title = never_passes("quality", 9);
+    assert!(title.contains("the phase quality was visited 4 times, and 4 are allowed"), "{title}");
+}
+
+#[test]
 fn person_at_a_limit_continues_revises_or_stops() {
     let decided = |words: &[&str]| {
         Play::of(&flow("visits_per_phase: 2, ping_pong: 0"))

@@ -118,7 +118,12 @@ impl Step {
             Token::Older => handoff.fence.saturating_sub(1),
             Token::Absurd => u64::MAX,
         };
-        let document = Written { dialect: "native".to_owned(), text: format!("text {}", self.text), path: None };
+        let document = Written {
+            dialect: "native".to_owned(),
+            text: format!("text {}", self.text),
+            path: None,
+            warnings: Box::default(),
+        };
         let by = "ana".to_owned();
         match self.ask.clone() {
             Asked::Claim(lease_ms) => Command::Claim(Claim {
@@ -174,7 +179,8 @@ fn shifted(time: Timestamp, milliseconds: i64) -> Timestamp {
 pub(crate) fn life() -> impl Strategy<Value = Life> {
     (terms(), prop::collection::vec(step(), 0..60)).prop_map(|(terms, steps)| {
         let id = HandoffId::parse("hoff-1").unwrap();
-        let request = Written { dialect: "native".to_owned(), text: "do it".to_owned(), path: None };
+        let request =
+            Written { dialect: "native".to_owned(), text: "do it".to_owned(), path: None, warnings: Box::default() };
         let accept = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
         Life { accept, accepted_at: start(), steps }
     })

@@ -27,7 +27,8 @@ pub(crate) fn now() -> Timestamp {
 pub(crate) fn request(agent: &str) -> Accept {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{}-{number:012}", std::process::id())).unwrap();
-    let request = Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None };
+    let request =
+        Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None, warnings: Box::default() };
     Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", agent), request, notes: Vec::new() }
 }
 
@@ -36,7 +37,8 @@ pub(crate) fn wish(agent: &str, count: u32) -> Wish {
 }
 
 pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {
-    let document = Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None };
+    let document =
+        Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None, warnings: Box::default() };
     Order::new(
         id.clone(),
         Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() }),

@@ -68,5 +68,5 @@ fn end(id: &HandoffId) -> Vec<Step> {
 /// A document of about one kilobyte.
 fn document(kind: &str, id: &HandoffId) -> Written {
     let text = format!(r#"{{"{kind}":"{id}","text":"{}"}}"#, "component requirements, ".repeat(40));
-    Written { dialect: "native".to_owned(), text, path: None }
+    Written { dialect: "native".to_owned(), text, path: None, warnings: Box::default() }
 }

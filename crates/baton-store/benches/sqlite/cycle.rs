@@ -52,7 +52,8 @@ pub(crate) async fn send(store: &dyn Store) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{number:016}")).expect("a safe id");
-    let request = Written { dialect: "mailbox".to_owned(), text: request(number), path: None };
+    let request =
+        Written { dialect: "mailbox".to_owned(), text: request(number), path: None, warnings: Box::default() };
     let accept = Accept { run: RunId::alone(&id), id, terms: Terms::between("a", "b"), request, notes: Vec::new() };
     store.accept(vec![accept], now()).await.expect("accepted");
 }
@@ -75,7 +76,7 @@ pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> Claimed {
 /// Reports a handoff as complete.
 pub(crate) async fn report(store: &dyn Store, claimed: Claimed) {
     let text = format!(r#"{{"handoff_id":"{}","status":"completed"}}"#, claimed.handoff.id);
-    let document = Written { dialect: "mailbox".to_owned(), text, path: None };
+    let document = Written { dialect: "mailbox".to_owned(), text, path: None, warnings: Box::default() };
     let report = Report {
         fence: claimed.handoff.fence,
         ending: Ending::Complete,

@@ -199,7 +199,12 @@ mod tests {
         let store = Postgres::connect(&baton_testbed::Postgres::shared().new_database()).await.unwrap();
         let request = |number: usize| {
             let id = HandoffId::parse(format!("a{number}")).unwrap();
-            let request = Written { dialect: "native".to_owned(), text: "build it".to_owned(), path: None };
+            let request = Written {
+                dialect: "native".to_owned(),
+                text: "build it".to_owned(),
+                path: None,
+                warnings: Box::default(),
+            };
             Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
         };
         store.accept((0..count).map(request).collect(), Timestamp::UNIX_EPOCH).await.unwrap();

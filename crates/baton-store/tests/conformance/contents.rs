@@ -38,7 +38,8 @@ const ODD: [&str; 11] = [
 async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
     for (number, text) in ODD.into_iter().enumerate() {
         let name = format!("h{number}");
-        let document = Written { dialect: "native".to_owned(), text: text.to_owned(), path: None };
+        let document =
+            Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() };
         let accept = Accept { request: document.clone(), ..request(&name) };
         bed.send([accept.clone()], time(0)).await;
         assert!(bed.send([accept], time(0)).await[0].existing);

@@ -26,7 +26,7 @@ pub(crate) fn run(name: &str) -> RunId {
 }
 
 pub(crate) fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 /// A request that is a run of its own.

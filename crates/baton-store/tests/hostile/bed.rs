@@ -36,7 +36,7 @@ pub(crate) fn id(text: &str) -> HandoffId {
 pub(crate) fn request(text: &str, bytes: usize) -> Accept {
     let id = id(text);
     let content = format!("{{\"name\": \"{id}\", \"filling\": \"{}\"}}", "x".repeat(bytes));
-    let request = Written { dialect: "native".to_owned(), text: content, path: None };
+    let request = Written { dialect: "native".to_owned(), text: content, path: None, warnings: Box::default() };
     Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
 }
 

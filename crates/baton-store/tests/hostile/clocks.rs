@@ -38,7 +38,8 @@ async fn jumping(store: Arc<dyn Store>) {
     let lease = extended.lease().expect("still claimed");
     assert_eq!(lease.until, time(HOUR + 10), "a heartbeat from the past does not shorten the lease");
     assert!(store.rescue(10, 0.5, time(-HOUR)).await.unwrap().is_empty(), "nothing ends in the past");
-    let document = Written { dialect: "native".to_owned(), text: "{}".to_owned(), path: None };
+    let document =
+        Written { dialect: "native".to_owned(), text: "{}".to_owned(), path: None, warnings: Box::default() };
     let report =
         Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() });
     let done = store.apply(Order::new(id("h"), report), time(-HOUR)).await.unwrap();

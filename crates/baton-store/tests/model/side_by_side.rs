@@ -319,5 +319,5 @@ fn run_name(number: u8) -> RunId {
 
 fn text(number: u8) -> Written {
     let text = ["", "it's \"done\" \0 🦀", "something else"][usize::from(number)];
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None }
+    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }

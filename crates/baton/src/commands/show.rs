@@ -84,8 +84,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         None => {
             // What a command of the workflow said stands nowhere else.
             let is_check = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Check);
-            if let Some(report) = report.as_ref().filter(|_| is_check) {
-                render::document::write(&mut sheet, report, "");
+            match report.as_ref() {
+                Some(report) if is_check => render::document::write(&mut sheet, report, ""),
+                Some(report) => render::document::warnings(&mut sheet, report),
+                None => {}
             }
             render::question::evidence(&mut sheet, &asking::examined(&events));
         }

@@ -61,6 +61,12 @@ pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
         let digest: String = written.digest().0.chars().take(12).collect();
         sheet.row("file", &format!("{path} (sha256 {digest})"));
     }
+    warnings(sheet, written);
+}
+
+/// Writes what rules warn of in a document.
+pub(crate) fn warnings(sheet: &mut Sheet, written: &Written) {
+    sheet.list("warnings", numbered(written.warnings.iter().cloned()));
 }
 
 fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
@@ -154,6 +160,9 @@ fn open_question(open: &OpenQuestion) -> String {
 /// Returns a question with everything that helps to answer it.
 pub(crate) fn asked(question: &QuestionFields) -> String {
     let mut text = question.question.clone().unwrap_or_default();
+    if let Some(category) = &question.category {
+        text = format!("{category}: {text}");
+    }
     let options: Vec<String> = question.options.iter().map(plain).collect();
     if !options.is_empty() {
         text.push_str(&format!("\noptions: {}", options.join(" | ")));

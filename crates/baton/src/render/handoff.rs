@@ -75,7 +75,7 @@ pub(crate) fn document(written: &Written) -> Value {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
     let value = reading.document.as_ref().zip(dialect).and_then(|(document, dialect)| dialect.write(document));
-    json!({ "dialect": written.dialect, "text": written.text, "document": value })
+    json!({ "dialect": written.dialect, "text": written.text, "document": value, "warnings": written.warnings })
 }
 
 fn failure(failure: &Failure) -> Value {

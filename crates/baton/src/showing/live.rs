@@ -93,7 +93,7 @@ impl Live {
         let tint = match told.sign {
             Sign::Done => Tint::Green,
             Sign::Failed => Tint::Red,
-            Sign::Back | Sign::Waits => Tint::Yellow,
+            Sign::Back | Sign::Waits | Sign::Warned => Tint::Yellow,
             Sign::Delegated | Sign::Decided => Tint::Cyan,
             Sign::Begins | Sign::Skipped => Tint::Faint,
         };

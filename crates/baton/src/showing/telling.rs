@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::{Ask, State};
+use baton_engine::handoff::{Ask, State, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
 use baton_engine::run::{Run, Tracked};
@@ -35,6 +35,8 @@ pub(crate) enum Sign {
     Decided,
     /// Something was left out, or not followed.
     Skipped,
+    /// A report counts, but a rule warns of something in it.
+    Warned,
 }
 
 impl Sign {
@@ -49,6 +51,7 @@ impl Sign {
             Sign::Delegated => "→",
             Sign::Decided => "●",
             Sign::Skipped => "↷",
+            Sign::Warned => "!",
         }
     }
 
@@ -63,6 +66,7 @@ impl Sign {
             Sign::Delegated => "delegated",
             Sign::Decided => "decided",
             Sign::Skipped => "skipped",
+            Sign::Warned => "warned",
         }
     }
 }
@@ -95,7 +99,10 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
         }
         Fact::Happened(command) => match command {
             Command::Claim(_) => told(Sign::Begins, begun(tracked)),
-            Command::Report(report) => reported(tracked, &report),
+            Command::Report(report) => {
+                let warned = warned(&report.document).map(|text| line(Sign::Warned, tracked, text));
+                warned.into_iter().chain(reported(tracked, &report)).collect()
+            }
             Command::Fail(fail) => told(Sign::Failed, failed(tracked, &fail.failure.to_string())),
             Command::Expire(_) => {
                 let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
@@ -172,6 +179,15 @@ fn reported(tracked: &Tracked, report: &Report) -> Vec<Line> {
         (Ending::Complete, State::Completed { .. }) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
         (Ending::Complete, State::Completed { .. }) => told(Sign::Done, outcome(tracked, &[])),
         (Ending::Complete, _) => Vec::new(),
+    }
+}
+
+/// Says what rules warn of in a report that counts.
+fn warned(document: &Written) -> Option<String> {
+    let first = brief(document.warnings.first()?);
+    match document.warnings.len() - 1 {
+        0 => Some(first),
+        more => Some(format!("{first} (and {more} more)")),
     }
 }
 

@@ -52,7 +52,7 @@ fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command
     let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
     let handed_in = HandedIn {
         document,
-        written: Written::new(dialect, text),
+        written: Written::new(dialect, text).judged(&judgement),
         request,
         handoff,
         following: &judging.following,

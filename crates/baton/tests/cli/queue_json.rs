@@ -140,7 +140,8 @@ fn a_claim() {
       "request": {
         "dialect": "task",
         "text": "TEXT",
-        "document": "DOCUMENT"
+        "document": "DOCUMENT",
+        "warnings": []
       },
       "prompt": "TEXT",
       "missing_artifacts": []

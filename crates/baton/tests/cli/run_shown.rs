@@ -21,12 +21,14 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
     done      write → lawyer: has answered
     delegated write: goes on with what lawyer answered
     begins    write: writer, attempt 3
+    warned    write: missing-context: the next agent gets no context
     done      write: writer, 3 verified
     skipped   write: goes to review, not to printer, as the agent advised
     begins    review: reviewer
     failed    review: CHANGES_REQUESTED: letter.txt: the second paragraph repeats the first.
     back      review: to write: reviewer says CHANGES_REQUESTED
     begins    write #2: writer
+    warned    write #2: missing-context: the next agent gets no context
     done      write #2: writer, 3 verified
     skipped   write #2: goes to review, not to printer, as the agent advised
     begins    review #2: reviewer

@@ -94,7 +94,7 @@ fn agent_that_does_not_acknowledge_in_time_is_killed_and_tried_again() {
     assert!(ended.stderr.contains("NOT_ACKNOWLEDGED"), "{}", ended.stderr);
     assert_eq!(find(&site.told(), "build.1").attempts, 2);
     let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
-    assert!(prompt.contains("did not say within 4 s that it understood"), "the agent knows why: {prompt}");
+    assert!(prompt.contains("dev did not say within 4 s that it understood"), "the agent knows why: {prompt}");
 }
 
 #[test]
