@@ -138,6 +138,12 @@ impl DirectoryAgent {
     fn request(&self, job: &Job, id: &HandoffId) -> NewHandoff {
         let asked = asked(&job.request);
         let mut context = asked.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
+        // What the project says about itself beside the folders goes with every request.
+        for (name, file) in PROJECT_FILES {
+            if let Some(known) = project_file(&job.workspace.join(&self.root).join("context").join(file)) {
+                context.entry(name).or_insert(known);
+            }
+        }
         let ours: [(&str, Value); 5] = [
             ("run", job.run.as_str().into()),
             ("phase", job.phase.as_str().into()),
@@ -175,6 +181,18 @@ impl Agent for DirectoryAgent {
             Err(failure) => Attempt::Failed(failure),
         }
     }
+}
+
+/// What a project keeps about itself in `context/`, and the member of a request's context that carries it.
+const PROJECT_FILES: [(&str, &str); 2] = [("project", "project-context.json"), ("tech_stack", "tech-stack.json")];
+
+/// The largest such file that requests carry; a larger one is read where it is.
+const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+fn project_file(path: &Path) -> Option<Value> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let fits = found.is_file() && found.len() <= PROJECT_FILE_BYTES_MAX;
+    serde_json::from_slice(&fs::read(path).ok().filter(|_| fits)?).ok()
 }
 
 /// A request that lies in the folder until somebody picks it up.

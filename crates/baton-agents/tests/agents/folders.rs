@@ -169,6 +169,19 @@ fn request_that_nobody_picks_up_is_given_up_and_may_be_made_again() {
 }
 
 #[test]
+fn what_the_project_says_about_itself_goes_with_every_request() {
+    let bench = Bench::new();
+    bench.scratch.write("workspace/exchange/context/tech-stack.json", r#"{"frontend": "react"}"#);
+    bench.scratch.write("workspace/exchange/context/project-context.json", r#"{"project_id": "shop"}"#);
+    let job = Job { timeout: Some(Duration::from_millis(300)), ..job(&bench, "page") };
+    failed(attempt(&bench, &declared(), &job));
+    let path = bench.scratch.path("workspace/exchange/handoffs/failed/hoff-1-2.json");
+    let request: Value = serde_json::from_slice(&std::fs::read(path).expect("it was given up")).expect("JSON");
+    assert_eq!(request["context"]["tech_stack"], json!({"frontend": "react"}));
+    assert_eq!(request["context"]["project"], json!({"project_id": "shop"}));
+}
+
+#[test]
 fn artifact_of_an_answer_is_seen_from_the_workspace() {
     let bench = Bench::new();
     let _specialist = specialist(&bench);

@@ -90,7 +90,7 @@ fn prose_alone_says_where_else_was_looked() {
     let bench = Bench::new();
     let reply = bench.answer("echo The review is written.");
     assert_eq!((reply.text.as_str(), reply.source.as_str()), ("The review is written.\n", "stdout"));
-    assert_eq!(reply.looked_in, ["BATON_REPORT_FILE", "files of out that this attempt wrote"]);
+    assert_eq!(reply.looked_in, ["BATON_REPORT_FILE", "files of out that this attempt wrote (up to 1000)"]);
 }
 
 #[test]

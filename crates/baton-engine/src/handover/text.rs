@@ -200,7 +200,6 @@ fn failing(sheet: &mut Sheet, name: &str, checked: &Map<String, Value>, matters:
 fn request(sheet: &mut Sheet, request: &Request) {
     let Request {
         // Who, when and how long: the whole package has them.
-        id: _,
         timestamp: _,
         state: _,
         started_at: _,
@@ -212,6 +211,7 @@ fn request(sheet: &mut Sheet, request: &Request) {
         retry: _,
         retry_count: _,
         extensions: _,
+        id,
         kind,
         to,
         instructions,
@@ -222,6 +222,7 @@ fn request(sheet: &mut Sheet, request: &Request) {
         input,
     } = request;
     sheet.line("verdict", verdict.as_deref());
+    sheet.line("package", id.as_deref());
     sheet.line("kind", kind.map(|kind| kind.as_str()));
     if let Some(Party { agent, reason, .. }) = to {
         sheet.line("addressed to", agent.as_deref());

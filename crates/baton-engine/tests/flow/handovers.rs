@@ -41,7 +41,8 @@ handoff:
     success_criteria: [w-criterion]
 ";
 
-const IN_PACKAGE: [&str; 12] = [
+const IN_PACKAGE: [&str; 13] = [
+    "HO-007",
     "w-reason",
     "w-summary",
     "ADR-1",

@@ -1,5 +1,7 @@
 //! The artifacts of a run: who made them in which phase, whether they count, and what they were made from.
 
+use std::fs;
+
 use baton_engine::handoff::State;
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::Role;
@@ -88,6 +90,7 @@ fn entry(run: &Run, tracked: &Tracked, file: MadeFile, version: u64) -> Map<Stri
         "type": file.kind,
         "handoff_id": tracked.handoff.id.as_str(),
         "sha256": sha256.into_iter().find_map(|examined| examined.sha256.clone()),
+        "bytes": fs::metadata(run.definition.workspace.join(&file.path)).ok().map(|found| found.len()),
         "created_at": tracked.handoff.changed_at,
         "run": run.id.as_str(),
         "phase": tracked.step.phase,
