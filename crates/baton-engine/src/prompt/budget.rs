@@ -15,7 +15,7 @@ pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, Fault> 
     let tokens = measure::count(&whole);
     let budget = asked.map_or(USUAL_TOKENS_MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
     if tokens <= budget {
-        return Ok(Prompt { text: whole, tokens, shortened: Vec::new() });
+        return Ok(Prompt { text: whole, tokens, shortened: page.bounded() });
     }
     let cuts = enough(page, budget)?;
     let text = page.print(&cuts)?;

@@ -19,6 +19,8 @@ pub(super) struct Piece {
     pub(super) text: String,
     /// The file that has all of it.
     pub(super) file: Option<String>,
+    /// Whether it was too long for any prompt, and lost its end before anything was counted.
+    pub(super) bounded: bool,
 }
 
 /// What was said since the work was asked for.
@@ -81,6 +83,7 @@ impl Material {
                 name: "failure",
                 label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
                 text: fence.clean(&failure.message),
+                bounded: false,
                 file: Some(whole_notes(briefing)),
             }),
         }
@@ -90,9 +93,13 @@ impl Material {
 /// No prompt has room for more of one piece, and counting the tokens of megabytes takes longer than a lease.
 const PIECE_BYTES_MAX: usize = 96 * 1024;
 
+fn is_long(text: &str) -> bool {
+    text.trim_end().len() > PIECE_BYTES_MAX
+}
+
 /// Cuts what no prompt could hold; the rest is in the file.
-fn bounded(text: &str, file: Option<&str>) -> String {
-    if text.len() <= PIECE_BYTES_MAX {
+fn bounded_to(text: &str, file: Option<&str>) -> String {
+    if !is_long(text) {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(PIECE_BYTES_MAX);
@@ -102,8 +109,9 @@ fn bounded(text: &str, file: Option<&str>) -> String {
 
 fn handed(handover: &Handover, name: &'static str, fence: Fence<'_>) -> Option<Piece> {
     let file = handover.file.as_deref().map(|file| fence.clean(file));
-    let text = fence.clean(&bounded(handover.text.trim_end(), file.as_deref()));
-    (!text.is_empty()).then(|| Piece { name, label: fence.origin(&handover.label), text, file })
+    let text = fence.clean(&bounded_to(handover.text.trim_end(), file.as_deref()));
+    let bounded = is_long(&handover.text);
+    (!text.is_empty()).then(|| Piece { name, label: fence.origin(&handover.label), text, file, bounded })
 }
 
 fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
@@ -136,9 +144,10 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
         ),
     ];
     let piece = |(name, label, text): (&'static str, String, Option<String>)| {
-        let file = whole_request(briefing);
-        let text = fence.clean(&bounded(text?.trim_end(), Some(&file)));
-        (!text.is_empty()).then_some(Piece { name, label, text, file: Some(file) })
+        let (file, text) = (whole_request(briefing), text?);
+        let bounded = is_long(&text);
+        let text = fence.clean(&bounded_to(text.trim_end(), Some(&file)));
+        (!text.is_empty()).then_some(Piece { name, label, text, file: Some(file), bounded })
     };
     texts.into_iter().filter_map(piece).collect()
 }
@@ -181,7 +190,7 @@ fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
         let asked = fence.clean(question.trim()).replace('\n', "\n> ");
         text = format!("You asked:\n> {asked}\n\n{from} answered:\n{text}");
     }
-    let piece = Piece { name: about, label: format!("{title}, from {from}"), text, file: Some(file) };
+    let piece = Piece { name: about, label: format!("{title}, from {from}"), text, file: Some(file), bounded: false };
     Said { about, from, meaning, piece }
 }
 

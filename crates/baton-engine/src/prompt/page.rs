@@ -123,6 +123,11 @@ impl<'a> Page<'a> {
         Ok(text.trim_end().to_owned() + "\n")
     }
 
+    /// Names what was too long for any prompt.
+    pub(super) fn bounded(&self) -> Vec<String> {
+        self.pieces().filter(|piece| piece.bounded).map(|piece| gone("cut", piece)).collect()
+    }
+
     /// Names what the cuts took away from the text.
     pub(super) fn shortened(&self, cuts: &Cuts, text: &str) -> Vec<String> {
         let dropped = self.material.notes.iter().take(cuts.notes_dropped);
@@ -134,7 +139,7 @@ impl<'a> Page<'a> {
         for (piece, limit) in limited {
             let is_cut = limit.is_some_and(|limit| fence::cut(&piece.text, limit, None).is_some());
             // A template may have no place for a piece.
-            if is_cut && text.contains(&self.fenced(piece, limit)) {
+            if (is_cut || piece.bounded) && text.contains(&self.fenced(piece, limit)) {
                 names.push(gone("cut", piece));
             }
         }

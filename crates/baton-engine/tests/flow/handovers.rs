@@ -384,3 +384,13 @@ fn an_index_that_does_not_fit_stands_in_a_file() {
     let copies = copies_for(&play.run, play.find("test.1"));
     assert!(copies.iter().any(|copy| copy.path == file && copy.text.contains("w-2999.")));
 }
+
+#[test]
+fn what_is_too_long_for_any_prompt_is_listed_like_every_other_cut() {
+    let said = json!({"outcome": "complete", "summary": "s", "issues": vec!["x".repeat(1_000); 2_000]});
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b}");
+    let play = Play::of(&text).recording().tell("plan", [Act::Says(said)]).play();
+    let file = ".baton/runs/r/handed/plan.1.1.json";
+    assert_eq!(play.prompt("build.1").shortened, [format!("cut: plan by a (in {file})")]);
+    assert_told(&prompt(&play, "build.1"), &[&format!("all of it: {file}")]);
+}
