@@ -15,6 +15,7 @@ mod migrate;
 mod prune;
 mod queue;
 mod rescue;
+mod server_clock;
 mod session;
 mod table;
 mod tls;
@@ -37,6 +38,7 @@ use jiff::Timestamp;
 
 use address::Address;
 use fault::{Fault, Patience};
+use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 
@@ -60,6 +62,7 @@ pub struct Postgres {
     address: Arc<Address>,
     wake: Wake,
     own: Own,
+    clock: Arc<ServerClock>,
 }
 
 impl Postgres {
@@ -79,14 +82,15 @@ impl Postgres {
             .post_create(settle)
             .build()
             .map_err(|error| Error::Failed(error.to_string()))?;
-        let name = prepare(&pool).await.map_err(|error| with_hosts(error, &address))?;
+        let clock = Arc::<ServerClock>::default();
+        let name = prepare(&pool, &clock).await.map_err(|error| with_hosts(error, &address))?;
         let wake = Wake::new(name, Arc::clone(&address), connector);
-        Ok(Postgres { pool, address, wake, own: Own::default() })
+        Ok(Postgres { pool, address, wake, own: Own::default(), clock })
     }
 
     /// Takes a connection.
     async fn session(&self) -> Result<Session, Fault> {
-        Ok(Session::new(self.pool.get().await?))
+        Ok(Session::new(self.pool.get().await?, Arc::clone(&self.clock)))
     }
 
     /// Tries until it works, or until trying makes no sense any more.
@@ -111,12 +115,13 @@ impl Postgres {
 /// Brings the database up to date, and returns a name for this store that no other has.
 ///
 /// Somebody who has mistyped the address should not wait; a server that is just starting is waited for.
-async fn prepare(pool: &Pool) -> Result<String, Error> {
+async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, Error> {
     let mut patience = Patience::new();
     loop {
         let attempt = async {
-            let session = Session::new(pool.get().await?);
+            let session = Session::new(pool.get().await?, Arc::clone(clock));
             migrate::migrate(&session).await?;
+            session.hear_time().await;
             let row = session.client().query_one("SELECT gen_random_uuid()::text", &[]).await?;
             Ok::<String, Fault>(row.try_get(0)?)
         };
@@ -222,6 +227,10 @@ impl Store for Postgres {
 
     async fn time(&self) -> Result<Option<Timestamp>, Error> {
         self.patiently(|| look::time(self)).await
+    }
+
+    fn server_time(&self) -> Option<Timestamp> {
+        self.clock.now()
     }
 
     async fn checkup(&self) -> Result<Checkup, Error> {

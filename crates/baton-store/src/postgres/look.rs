@@ -9,6 +9,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::Postgres;
 use super::fault::Fault;
+use super::session::TIME;
 use super::table;
 use crate::rows;
 
@@ -161,8 +162,7 @@ pub(super) async fn next_due(store: &Postgres, agent: Option<&str>) -> Result<Op
 /// Returns the time of the server.
 pub(super) async fn time(store: &Postgres) -> Result<Option<Timestamp>, Fault> {
     // Differs from SQLite: a server has a clock that everybody shares.
-    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let found = store.session().await?.query(sql, &[]).await?;
+    let found = store.session().await?.query(TIME, &[]).await?;
     let now: Option<i64> = found.first().map(|row| row.try_get(0)).transpose()?;
     Ok(now.map(rows::time).transpose()?)
 }

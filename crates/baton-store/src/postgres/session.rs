@@ -4,12 +4,15 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 
 use deadpool_postgres::{Client, Object};
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::fault::Fault;
+use super::server_clock::ServerClock;
+use crate::rows;
 
 /// The parameters of a statement.
 pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
@@ -17,17 +20,21 @@ pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 /// A statement with its parameters.
 pub(super) type Bound<'p> = (&'p Statement, Parameters<'p>);
 
+/// The time of the server. Not qualified by a schema, so that tests can put another clock in its place.
+pub(super) const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
 /// A connection of the pool.
 pub(super) struct Session {
     /// Always there until the session is dropped.
     client: Option<Client>,
     /// Whether a transaction has begun and not ended.
     open: bool,
+    clock: Arc<ServerClock>,
 }
 
 impl Session {
-    pub(super) fn new(client: Client) -> Session {
-        Session { client: Some(client), open: false }
+    pub(super) fn new(client: Client, clock: Arc<ServerClock>) -> Session {
+        Session { client: Some(client), open: false, clock }
     }
 
     /// Returns the connection.
@@ -43,7 +50,21 @@ impl Session {
     /// Returns all rows.
     pub(super) async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<tokio_postgres::Row>, Fault> {
         let statement = self.prepare(sql).await?;
-        Ok(self.client().query(&statement, parameters).await?)
+        let (answer, ()) = tokio::join!(self.client().query(&statement, parameters), self.hear_time());
+        Ok(answer?)
+    }
+
+    /// Asks the server for its time, in the same round trip as whatever is sent beside it.
+    ///
+    /// It is asked by the way: if the connection is lost, the question beside this one tells.
+    pub(super) async fn hear_time(&self) {
+        if let Some(asked) = self.clock.asks()
+            && let Ok(statement) = self.prepare(TIME).await
+            && let Ok(row) = self.client().query_one(&statement, &[]).await
+            && let Ok(Ok(time)) = row.try_get(0).map(rows::time)
+        {
+            self.clock.hear(time, asked);
+        }
     }
 
     /// Begins a transaction with a question, in one round trip. What is to be locked before is locked before.
@@ -61,7 +82,9 @@ impl Session {
             }
         };
         let begun = client.batch_execute("BEGIN");
-        let ((), _, answer) = tokio::try_join!(begun, locked, client.query(question.0, question.1))?;
+        let asked = async { tokio::try_join!(begun, locked, client.query(question.0, question.1)) };
+        let (answered, ()) = tokio::join!(asked, self.hear_time());
+        let ((), _, answer) = answered?;
         Ok(answer)
     }
 
