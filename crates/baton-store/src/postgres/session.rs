@@ -67,6 +67,16 @@ impl Session {
         }
     }
 
+    /// Begins a transaction with a question, in one round trip.
+    pub(super) async fn begin_with(
+        &mut self,
+        sql: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<tokio_postgres::Row>, Fault> {
+        let statement = self.prepare(sql).await?;
+        self.begin(None, (&statement, parameters)).await
+    }
+
     /// Begins a transaction with a question, in one round trip. What is to be locked before is locked before.
     pub(super) async fn begin(
         &mut self,
@@ -86,6 +96,21 @@ impl Session {
         let (answered, ()) = tokio::join!(asked, self.hear_time());
         let ((), _, answer) = answered?;
         Ok(answer)
+    }
+
+    /// Runs a statement that is a transaction of its own; `behind` follows it.
+    pub(super) async fn write(
+        &self,
+        statement: Bound<'_>,
+        behind: Option<Bound<'_>>,
+    ) -> Result<Vec<tokio_postgres::Row>, Fault> {
+        let client = self.client();
+        let write = async { tokio::join!(client.query(statement.0, statement.1), self.hear_time()).0 };
+        let written = match behind {
+            Some((statement, parameters)) => sent_behind(write, client.execute(statement, parameters)).await,
+            None => write.await,
+        };
+        Ok(written?)
     }
 
     /// Runs the last statement of a transaction and commits, in one round trip; `behind` follows the commit.
