@@ -16,18 +16,19 @@ use crate::retry;
 use crate::run::Run;
 use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
 
-/// The longest part of an identifier that names the phase; longer ones are cut and told apart by their visit.
+/// The longest part of an identifier that names the phase; longer ones are cut and told apart by a digest.
 const NAME_BYTES_MAX: usize = 72;
+
+/// How many digits of the digest tell cut names apart. Of a million of them no two meet.
+const DIGEST_DIGITS: usize = 24;
 
 /// Begins the run with its first phase.
 pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
     let definition = draft.run.definition.clone();
-    let (siblings, prefix) = (definition.workflow.phases.as_slice(), String::new());
     let root = draft.run.root().handoff.id.clone();
-    for index in 0..siblings.len() {
-        let located = Located { definition: &definition, siblings, index, prefix: prefix.clone(), group: None };
-        if is_wanted(&draft.run, &located, index)? {
-            return enter(draft, siblings[index].id(), Some(root), None, Vec::new());
+    for phase in &definition.workflow.phases {
+        if holds(&draft.run, phase.id(), phase.when.as_deref())? {
+            return enter(draft, phase.id(), Some(root), None, Vec::new());
         }
     }
     complete(draft, "every phase was left out")
@@ -110,13 +111,13 @@ pub(super) fn enter(
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
-pub(crate) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
+fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
     // A point in the name of a phase, as in `4.5`, must not look like a phase inside another.
     let name = path.replace('.', "-").replace('/', ".");
     let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
     // Two long names that begin alike must not meet.
     let tail = if cut < name.len() {
-        format!("-{}", &crate::handoff::Digest::of(name.as_bytes()).0[..8])
+        format!("-{}", &crate::handoff::Digest::of(name.as_bytes()).0[..DIGEST_DIGITS])
     } else {
         String::new()
     };
@@ -182,8 +183,7 @@ pub(super) fn beside(
         Role::Limit => "limit".to_owned(),
         _ => "failure".to_owned(),
     };
-    let same = |step: &Step| step.role == role && step.phase == phase;
-    let visit = draft.run.handoffs().filter(|tracked| same(&tracked.step)).count() as u32 + 1;
+    let visit = draft.run.beside(role, &phase) + 1;
     let id = identifier(&draft.run, &format!("{phase}/{word}"), visit)?;
     requests::fits(&request)
         .map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
