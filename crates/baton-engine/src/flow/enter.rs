@@ -10,7 +10,7 @@ use crate::definition::Located;
 use crate::draft::Draft;
 use crate::handoff::{Note, Terms, Written};
 use crate::handover;
-use crate::id::HandoffId;
+use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
 use crate::retry;
 use crate::run::Run;
@@ -69,7 +69,7 @@ pub(super) fn enter(
     let located = definition.locate(path).ok_or_else(|| format!("there is no phase {path}"))?;
     let phase = located.phase();
     let visit = draft.run.visits(path) + 1;
-    let id = identifier(&draft.run, path, visit)?;
+    let id = identifier(&draft.run.id, path, visit)?;
     let after = previous.cloned();
     let step = Step { role: role(phase), phase: path.to_owned(), visit, within, about: None, after };
     let sender = previous.and_then(|previous| draft.run.find(previous));
@@ -111,7 +111,7 @@ pub(super) fn enter(
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
-fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
+fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, String> {
     // A point in the name of a phase, as in `4.5`, must not look like a phase inside another.
     let name = path.replace('.', "-").replace('/', ".");
     let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
@@ -121,7 +121,7 @@ fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
     } else {
         String::new()
     };
-    HandoffId::parse(format!("{}.{}{tail}.{number}", run.id, &name[..cut]))
+    HandoffId::parse(format!("{run}.{}{tail}.{number}", &name[..cut]))
 }
 
 /// Agrees how soon an agent must come for its work and say that it understood.
@@ -184,11 +184,27 @@ pub(super) fn beside(
         _ => "failure".to_owned(),
     };
     let visit = draft.run.beside(role, &phase) + 1;
-    let id = identifier(&draft.run, &format!("{phase}/{word}"), visit)?;
+    let id = identifier(&draft.run.id, &format!("{phase}/{word}"), visit)?;
     requests::fits(&request)
         .map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
     terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()), after: None });
     let run = draft.run.id.clone();
     draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_that_begin_alike_are_told_apart_by_a_long_digest() {
+        let run = crate::id::RunId::parse("r").expect("safe");
+        let name = |last: &str| identifier(&run, &format!("{}/{last}", "long-name".repeat(12)), 1).expect("safe");
+        let (one, other) = (name("one").to_string(), name("other").to_string());
+        assert_ne!(one, other);
+        let digits = one.trim_end_matches(".1").rsplit('-').next().unwrap_or_default();
+        assert!(digits.len() >= 24 && digits.chars().all(|digit| digit.is_ascii_hexdigit()), "{one}");
+        assert_eq!(identifier(&run, "tools/4.5", 2).expect("safe").as_str(), "r.tools.4-5.2");
+    }
 }
