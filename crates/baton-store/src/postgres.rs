@@ -57,7 +57,11 @@ const WAIT: Duration = Duration::from_secs(10);
 /// moment ago would be read from one end to the other for as long as the plan is kept.
 ///
 /// And they are made once: for a statement with many parameters the server would weigh a new plan each time.
-const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
+///
+/// Nobody waits for a lock for long, because others wait in the same transaction. And a process that stands still in
+/// the middle of one, with its machine, does not keep its locks: our transactions are never idle for more than a moment.
+const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+    SET lock_timeout = '2s'; SET idle_in_transaction_session_timeout = '20s'";
 
 /// A store in a PostgreSQL database.
 pub struct Postgres(Arc<Node>);

@@ -82,13 +82,16 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         // A statement that was sent behind the one that failed; its answer may be looked at first.
         SqlState::IN_FAILED_SQL_TRANSACTION,
     ];
-    let unwritable = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE];
+    let unwritable = [SqlState::DISK_FULL, SqlState::INSUFFICIENT_PRIVILEGE];
     let lost = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
         SqlState::CANNOT_CONNECT_NOW,
         SqlState::TOO_MANY_CONNECTIONS,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::IDLE_SESSION_TIMEOUT,
+        // A standby: after a fail-over another server writes, or this one does in a moment.
+        SqlState::READ_ONLY_SQL_TRANSACTION,
     ];
     let unreachable = [
         SqlState::INVALID_PASSWORD,

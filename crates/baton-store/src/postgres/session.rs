@@ -5,6 +5,8 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use deadpool_postgres::{Client, Object};
 use tokio_postgres::Statement;
@@ -20,6 +22,9 @@ pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 /// A statement with its parameters.
 pub(super) type Bound<'p> = (&'p Statement, Parameters<'p>);
 
+/// How long the server may take for an answer.
+const ANSWER: Duration = Duration::from_secs(60);
+
 /// The time of the server. Not qualified by a schema, so that tests can put another clock in its place.
 pub(super) const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
@@ -29,12 +34,14 @@ pub(super) struct Session {
     client: Option<Client>,
     /// Whether a transaction has begun and not ended.
     open: bool,
+    /// Whether nobody should get this connection any more.
+    spent: AtomicBool,
     clock: Arc<ServerClock>,
 }
 
 impl Session {
     pub(super) fn new(client: Client, clock: Arc<ServerClock>) -> Session {
-        Session { client: Some(client), open: false, clock }
+        Session { client: Some(client), open: false, spent: AtomicBool::new(false), clock }
     }
 
     /// Returns the connection.
@@ -50,8 +57,23 @@ impl Session {
     /// Returns all rows.
     pub(super) async fn query(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<tokio_postgres::Row>, Fault> {
         let statement = self.prepare(sql).await?;
-        let (answer, ()) = tokio::join!(self.client().query(&statement, parameters), self.hear_time());
-        Ok(answer?)
+        let question = async { tokio::join!(self.client().query(&statement, parameters), self.hear_time()).0 };
+        self.answered(question).await
+    }
+
+    /// Waits for an answer, but not for ever: a server that is frozen keeps its connections.
+    async fn answered<T>(
+        &self,
+        question: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Fault> {
+        let answer = tokio::time::timeout(ANSWER, question).await;
+        let answer = answer.map_err(|_| Fault::Lost(format!("no answer within {} s", ANSWER.as_secs())));
+        let answer = answer.and_then(|answer| Ok(answer?));
+        // After a fail-over this may be a server that only reads; the next connection goes to the one that writes.
+        if matches!(answer, Err(Fault::Lost(_))) {
+            self.spent.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Asks the server for its time, in the same round trip as whatever is sent beside it.
@@ -93,8 +115,7 @@ impl Session {
         };
         let begun = client.batch_execute("BEGIN");
         let asked = async { tokio::try_join!(begun, locked, client.query(question.0, question.1)) };
-        let (answered, ()) = tokio::join!(asked, self.hear_time());
-        let ((), _, answer) = answered?;
+        let ((), _, answer) = self.answered(async { tokio::join!(asked, self.hear_time()).0 }).await?;
         Ok(answer)
     }
 
@@ -106,11 +127,12 @@ impl Session {
     ) -> Result<Vec<tokio_postgres::Row>, Fault> {
         let client = self.client();
         let write = async { tokio::join!(client.query(statement.0, statement.1), self.hear_time()).0 };
-        let written = match behind {
-            Some((statement, parameters)) => sent_behind(write, client.execute(statement, parameters)).await,
-            None => write.await,
-        };
-        Ok(written?)
+        match behind {
+            Some((statement, parameters)) => {
+                self.answered(sent_behind(write, client.execute(statement, parameters))).await
+            }
+            None => self.answered(write).await,
+        }
     }
 
     /// Runs the last statement of a transaction and commits, in one round trip; `behind` follows the commit.
@@ -122,21 +144,23 @@ impl Session {
             Some((statement, parameters)) => client.execute(statement, parameters).await,
             None => Ok(0),
         };
-        let both = async { tokio::join!(run(last), client.batch_execute("COMMIT")) };
-        let (written, committed) = match behind {
-            Some(_) => sent_behind(both, run(behind)).await,
-            None => both.await,
+        // If the statement fails, its error tells why; that of the commit only that it followed one.
+        let both = async {
+            let (written, committed) = tokio::join!(run(last), client.batch_execute("COMMIT"));
+            written.and_then(|written| committed.map(|()| written))
+        };
+        let committed = match behind {
+            Some(_) => self.answered(sent_behind(both, run(behind))).await,
+            None => self.answered(both).await,
         };
         self.open = committed.is_err();
-        let written = written?;
-        committed?;
-        Ok(written)
+        committed
     }
 
     /// Undoes the transaction, if one is open.
     pub(super) async fn roll_back(&mut self) -> Result<(), Fault> {
         if self.open {
-            self.client().batch_execute("ROLLBACK").await?;
+            self.answered(self.client().batch_execute("ROLLBACK")).await?;
             self.open = false;
         }
         Ok(())
@@ -146,7 +170,7 @@ impl Session {
 impl Drop for Session {
     /// Nobody else may get a connection in the middle of a transaction. Closing it makes the server undo everything.
     fn drop(&mut self) {
-        if self.open
+        if (self.open || *self.spent.get_mut())
             && let Some(client) = self.client.take()
         {
             drop(Object::take(client));
