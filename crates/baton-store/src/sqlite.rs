@@ -8,6 +8,8 @@ mod apply;
 mod change;
 mod claim;
 mod fault;
+mod holder;
+mod lock;
 mod look;
 mod migrate;
 mod prune;
@@ -16,7 +18,6 @@ mod table;
 mod wake;
 mod writer;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,10 +37,8 @@ use fault::translate;
 use wake::Wake;
 use writer::{Batch, Writer};
 
+use crate::folders::make_folders;
 use crate::own::Own;
-
-/// How long to wait for a lock of another program that is not ours.
-const BUSY: Duration = Duration::from_secs(30);
 
 /// A store in one SQLite file.
 pub struct Sqlite {
@@ -58,7 +57,7 @@ impl Sqlite {
             return Err(Error::Unwritable(format!("{}: {why}", path.display())));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
+            make_folders(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
         }
         let wake = Arc::new(Wake::new(path)?);
         let writer = Writer::start(path, Arc::clone(&wake)).map_err(|error| fault::at(path, error))?;
@@ -104,10 +103,22 @@ impl Sqlite {
 
 /// Opens a connection with the settings that durability needs.
 fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = open(path)?;
+    set_up(path, &connection)?;
+    Ok(connection)
+}
+
+/// Opens a connection; nothing is read or written yet.
+fn open(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path).map_err(|error| fault::opening(path, &error))?;
-    connection.busy_timeout(BUSY).map_err(|error| fault::opening(path, &error))?;
+    connection.busy_timeout(lock::PATIENCE).map_err(|error| fault::opening(path, &error))?;
+    Ok(connection)
+}
+
+/// Makes the settings of a connection, to a database that is ours.
+fn set_up(path: &Path, connection: &Connection) -> Result<(), Error> {
     // Before anything is set: the mode of the journal is written into the file.
-    migrate::refuse_strangers(&connection).map_err(|error| fault::at(path, error))?;
+    migrate::refuse_strangers(connection).map_err(|error| fault::at(path, error))?;
     let set = || {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // With FULL a commit is on the disk when it returns; NORMAL would lose the last ones with the power.
@@ -123,8 +134,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
         connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
         Ok(())
     };
-    set().map_err(|error| fault::opening(path, &error))?;
-    Ok(connection)
+    set().map_err(|error| fault::opening(path, &error))
 }
 
 #[async_trait]

@@ -50,6 +50,8 @@ mod gate_inbox;
 mod gate_terminal;
 #[path = "cli/gates.rs"]
 mod gates;
+#[path = "cli/held_store.rs"]
+mod held_store;
 #[path = "cli/hostile_store.rs"]
 mod hostile_store;
 #[path = "cli/limits.rs"]

@@ -5,7 +5,6 @@
 //! undone and each piece is done again in a transaction of its own.
 
 use std::cell::Cell;
-use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -15,8 +14,9 @@ use baton_engine::store::Error;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::lock::{Lock, PATIENCE};
 use super::wake::Wake;
-use super::{connect, migrate, translate};
+use super::{migrate, open, set_up, translate};
 
 /// How many callers share a commit at most.
 const BATCH_MAX: usize = 256;
@@ -32,8 +32,10 @@ pub(super) struct Writer {
 /// What writing needs; only one can have it.
 struct Desk {
     connection: Connection,
-    lock: File,
+    lock: Lock,
     wake: Arc<Wake>,
+    /// Whether somebody who waits should look.
+    news: Cell<bool>,
 }
 
 /// The transaction that is being written.
@@ -80,14 +82,9 @@ impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send> Wo
 impl Writer {
     /// Opens the database, brings it up to date and starts the thread.
     pub(super) fn start(path: &Path, wake: Arc<Wake>) -> Result<Writer, Error> {
-        let lock_path = path.with_extension("lock");
-        let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
-        let lock = lock.map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
-        lock.lock().map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
-        let mut connection = connect(path)?;
-        migrate::migrate(&mut connection)?;
-        unlock(&lock)?;
-        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake }));
+        let lock = Lock::beside(path)?;
+        let connection = up_to_date(path, &lock)?;
+        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake, news: Cell::new(false) }));
         let waiting = Arc::new(AtomicUsize::new(0));
         let (queue, received) = mpsc::channel();
         let (shared_desk, count) = (Arc::clone(&desk), Arc::clone(&waiting));
@@ -128,57 +125,74 @@ impl Writer {
             return None;
         }
         let desk = self.desk.try_lock().ok()?;
-        desk.lock.try_lock().ok()?;
+        let held = desk.lock.try_acquire().ok()??;
         let mut result = None;
         let written = desk.transaction(|batch| {
             result = Some(what(batch)?);
             Ok(())
         });
+        drop(held);
+        desk.ring();
         let lost = || Err(Error::Failed("the work was never done".to_owned()));
         Some(written.and_then(|()| result.unwrap_or_else(lost)))
     }
 }
 
 impl Desk {
-    /// Does all the work in one transaction, or else each piece in its own.
+    /// Does all the work when the processes before us are done, and answers.
+    ///
+    /// Ours queue up at the lock, where the system wakes the next one at once; for SQLite's own one can only ask again
+    /// and again.
     fn write(&self, mut batch: Vec<Box<dyn Work>>) {
-        let together = self.locked(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
+        let written = match self.lock.acquire(PATIENCE) {
+            Ok(_held) => self.carry_out(&mut batch),
+            Err(error) => batch.iter().map(|_| Err(error.clone())).collect(),
+        };
+        self.ring();
+        batch.into_iter().zip(written).for_each(|(work, written)| work.answer(written));
+    }
+
+    /// Does all the work in one transaction, or else each piece in its own. Returns what became of each.
+    fn carry_out(&self, batch: &mut [Box<dyn Work>]) -> Vec<Result<(), Error>> {
+        let together = self.transaction(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
         match together {
-            Ok(()) => batch.into_iter().for_each(|work| work.answer(Ok(()))),
-            Err(error) if batch.len() == 1 => batch.into_iter().for_each(|work| work.answer(Err(error.clone()))),
-            Err(_) => batch.into_iter().for_each(|mut work| {
-                let alone = self.locked(|context| work.run(context));
-                work.answer(alone);
-            }),
+            // Somebody else has the database: then each would wait as long again.
+            Err(Error::Unreachable(_)) => batch.iter().map(|_| together.clone()).collect(),
+            Err(_) if batch.len() > 1 => {
+                batch.iter_mut().map(|work| self.transaction(|context| work.run(context))).collect()
+            }
+            together => batch.iter().map(|_| together.clone()).collect(),
         }
     }
 
-    /// Runs a transaction when the processes before us are done.
-    ///
-    /// Ours queue up at this lock, where the system wakes the next one at once; for SQLite's own one can only ask again
-    /// and again.
-    fn locked(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        self.lock.lock().map_err(|error| Error::Unwritable(format!("the lock of the database: {error}")))?;
-        self.transaction(run)
-    }
-
-    /// Runs a transaction under the lock, and releases it: all of it is on the disk afterwards, or nothing.
+    /// Runs a transaction under the lock: all of it is on the disk afterwards, or nothing.
     fn transaction(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let batch = Batch { connection: &self.connection, news: Cell::new(false) };
-        let written = self.execute("BEGIN IMMEDIATE").and_then(|()| {
-            let written = run(&batch).and_then(|()| self.execute("COMMIT"));
-            // After some errors SQLite has rolled back by itself.
-            if written.is_err() && !self.connection.is_autocommit() {
-                self.execute("ROLLBACK")?;
-            }
-            written
-        });
-        let unlocked = unlock(&self.lock);
-        written?;
-        if batch.news.get() {
+        self.begin()?;
+        let written = run(&batch).and_then(|()| self.execute("COMMIT"));
+        // After some errors SQLite has rolled back by itself.
+        if written.is_err() && !self.connection.is_autocommit() {
+            self.execute("ROLLBACK")?;
+        }
+        if written.is_ok() && batch.news.get() {
+            self.news.set(true);
+        }
+        written
+    }
+
+    /// Begins to write, as soon as no program that is not ours does.
+    fn begin(&self) -> Result<(), Error> {
+        self.execute("BEGIN IMMEDIATE").map_err(|error| match error {
+            Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", self.lock.holder_of_database())),
+            error => error,
+        })
+    }
+
+    /// Tells everybody what was written, after the lock was released: whoever looks may want to write.
+    fn ring(&self) {
+        if self.news.take() {
             self.wake.ring();
         }
-        unlocked
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {
@@ -188,6 +202,16 @@ impl Desk {
     }
 }
 
-fn unlock(lock: &File) -> Result<(), Error> {
-    lock.unlock().map_err(|error| Error::Failed(format!("the lock of the database: {error}")))
+/// Opens the database and brings it up to date. Whoever finds it so takes no lock: nobody who only reads waits for those
+/// who write.
+fn up_to_date(path: &Path, lock: &Lock) -> Result<Connection, Error> {
+    let mut connection = open(path)?;
+    let held = match migrate::current(&connection)? == migrate::known() {
+        true => None,
+        false => Some(lock.acquire(PATIENCE)?),
+    };
+    set_up(path, &connection)?;
+    migrate::migrate(&mut connection)?;
+    drop(held);
+    Ok(connection)
 }
