@@ -13,6 +13,7 @@ mod lock;
 mod look;
 mod migrate;
 mod prune;
+mod queue;
 mod rescue;
 mod table;
 mod wake;
@@ -60,7 +61,7 @@ impl Sqlite {
             make_folders(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
         }
         let wake = Arc::new(Wake::new(path)?);
-        let writer = Writer::start(path, Arc::clone(&wake)).map_err(|error| fault::at(path, error))?;
+        let writer = Writer::start(path, Arc::clone(&wake), lock::PATIENCE).map_err(|error| fault::at(path, error))?;
         Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: Own::default() })
     }
 

@@ -6,15 +6,16 @@
 
 use std::cell::Cell;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use baton_engine::store::Error;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::lock::{Lock, PATIENCE};
+use super::lock::Lock;
+use super::queue::Queue;
 use super::wake::Wake;
 use super::{migrate, open, set_up, translate};
 
@@ -24,9 +25,13 @@ const BATCH_MAX: usize = 256;
 /// Writes for everybody in this process.
 pub(super) struct Writer {
     desk: Arc<Mutex<Desk>>,
-    queue: mpsc::Sender<Box<dyn Work>>,
-    /// How many pieces are in the queue.
-    waiting: Arc<AtomicUsize>,
+    queue: Arc<Queue>,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
 }
 
 /// What writing needs; only one can have it.
@@ -54,7 +59,7 @@ impl Batch<'_> {
 }
 
 /// A piece of work. An outer error undoes it; an inner one is an answer like any other, and what was written stays.
-trait Work: Send {
+pub(super) trait Work: Send {
     fn run(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
     fn answer(self: Box<Self>, committed: Result<(), Error>);
 }
@@ -80,24 +85,21 @@ impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send> Wo
 }
 
 impl Writer {
-    /// Opens the database, brings it up to date and starts the thread.
-    pub(super) fn start(path: &Path, wake: Arc<Wake>) -> Result<Writer, Error> {
+    /// Opens the database, brings it up to date and starts the thread. Others may hold a lock and do nothing for as long
+    /// as the patience lasts.
+    pub(super) fn start(path: &Path, wake: Arc<Wake>, patience: Duration) -> Result<Writer, Error> {
         let lock = Lock::beside(path)?;
-        let connection = up_to_date(path, &lock)?;
+        let connection = up_to_date(path, &lock, patience)?;
         let desk = Arc::new(Mutex::new(Desk { connection, lock, wake, news: Cell::new(false) }));
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let (queue, received) = mpsc::channel();
-        let (shared_desk, count) = (Arc::clone(&desk), Arc::clone(&waiting));
+        let queue = Arc::new(Queue::new(patience));
+        let (shared_desk, shared_queue) = (Arc::clone(&desk), Arc::clone(&queue));
         let thread = thread::Builder::new().name("baton-sqlite-writer".to_owned()).spawn(move || {
-            while let Ok(first) = received.recv() {
-                let desk = shared_desk.lock().unwrap_or_else(PoisonError::into_inner);
-                let batch: Vec<_> = std::iter::once(first).chain(received.try_iter().take(BATCH_MAX - 1)).collect();
-                count.fetch_sub(batch.len(), Ordering::Relaxed);
-                desk.write(batch);
+            while shared_queue.wait() {
+                shared_desk.lock().unwrap_or_else(PoisonError::into_inner).serve(&shared_queue);
             }
         });
         thread.map_err(|error| Error::Failed(format!("the writer cannot be started: {error}")))?;
-        Ok(Writer { desk, queue, waiting })
+        Ok(Writer { desk, queue })
     }
 
     /// Does a piece of work in a transaction and returns when it is on the disk. It may be run more than once.
@@ -110,8 +112,7 @@ impl Writer {
         }
         let (answer, answered) = oneshot::channel();
         let gone = || Error::Failed("the writer has stopped".to_owned());
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.queue.send(Box::new(Piece { what, result: None, answer })).map_err(|_| gone())?;
+        self.queue.add(Box::new(Piece { what, result: None, answer }));
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
@@ -121,11 +122,11 @@ impl Writer {
         &self,
         what: &mut impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error>,
     ) -> Option<Result<T, Error>> {
-        if self.waiting.load(Ordering::Relaxed) > 0 {
+        if !self.queue.is_empty() {
             return None;
         }
         let desk = self.desk.try_lock().ok()?;
-        let held = desk.lock.try_acquire().ok()??;
+        let held = desk.lock.try_acquire()?;
         let mut result = None;
         let written = desk.transaction(|batch| {
             result = Some(what(batch)?);
@@ -139,15 +140,16 @@ impl Writer {
 }
 
 impl Desk {
-    /// Does all the work when the processes before us are done, and answers.
-    ///
-    /// Ours queue up at the lock, where the system wakes the next one at once; for SQLite's own one can only ask again
-    /// and again.
-    fn write(&self, mut batch: Vec<Box<dyn Work>>) {
-        let written = match self.lock.acquire(PATIENCE) {
-            Ok(_held) => self.carry_out(&mut batch),
+    /// Does what waits when the processes before us are done, and answers.
+    fn serve(&self, queue: &Arc<Queue>) {
+        let held = queue.acquire(&self.lock);
+        // What came while we waited is written as well; what nobody waits for any more is gone.
+        let mut batch = queue.take(BATCH_MAX);
+        let written = match &held {
+            Ok(_) => self.carry_out(&mut batch),
             Err(error) => batch.iter().map(|_| Err(error.clone())).collect(),
         };
+        drop(held);
         self.ring();
         batch.into_iter().zip(written).for_each(|(work, written)| work.answer(written));
     }
@@ -183,7 +185,7 @@ impl Desk {
     /// Begins to write, as soon as no program that is not ours does.
     fn begin(&self) -> Result<(), Error> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| match error {
-            Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", self.lock.holder_of_database())),
+            Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", self.lock.place().writer())),
             error => error,
         })
     }
@@ -204,14 +206,51 @@ impl Desk {
 
 /// Opens the database and brings it up to date. Whoever finds it so takes no lock: nobody who only reads waits for those
 /// who write.
-fn up_to_date(path: &Path, lock: &Lock) -> Result<Connection, Error> {
+fn up_to_date(path: &Path, lock: &Lock, patience: Duration) -> Result<Connection, Error> {
     let mut connection = open(path)?;
     let held = match migrate::current(&connection)? == migrate::known() {
         true => None,
-        false => Some(lock.acquire(PATIENCE)?),
+        false => Some(lock.acquire_within(patience)?),
     };
     set_up(path, &connection)?;
     migrate::migrate(&mut connection)?;
     drop(held);
     Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_process_that_does_nothing_is_told_and_what_it_wanted_is_not_done_later() {
+        let scratch = Scratch::new();
+        let path = scratch.path("store.db");
+        let wake = Arc::new(Wake::new(&path).expect("a bell"));
+        let writer = Writer::start(&path, wake, Duration::from_millis(50)).expect("a writer");
+        let set = |agent: &'static str| {
+            let sql = "INSERT INTO queues (agent, paused) VALUES (?1, 0)";
+            writer.run(move |batch| batch.connection.execute(sql, [agent]).map(Ok).map_err(translate))
+        };
+        let other = File::open(scratch.path("store.lock")).expect("it is there");
+        other.lock().expect("nobody writes");
+        for agent in ["first", "second"] {
+            let Err(Error::Unreachable(why)) = set(agent).await else { panic!("somebody holds the lock") };
+            assert!(why.contains(&format!("process {} (", std::process::id())), "{why}");
+        }
+        other.unlock().expect("it is ours");
+        set("third").await.expect("nobody holds it any more");
+        let names: Vec<String> = crate::sqlite::look::queues(&open(&path).expect("it opens"))
+            .expect("it can be read")
+            .into_iter()
+            .map(|queue| queue.agent)
+            .collect();
+        assert_eq!(names, ["third"]);
+        // Whoever waited in vain does not keep the lock.
+        other.lock().expect("it is free");
+    }
 }
