@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -168,6 +168,10 @@ impl Store for Postgres {
         self.patiently(|| look::ids_beginning_with(self, prefix, limit)).await
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.patiently(|| look::request(self, id)).await
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
         self.patiently(|| look::list(self, filter)).await
     }
@@ -178,6 +182,10 @@ impl Store for Postgres {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         self.patiently(|| look::history(self, run, after, limit)).await
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        self.patiently(|| look::history_of(self, id)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -189,6 +189,10 @@ impl Store for Sqlite {
         self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.look(|connection| look::request(connection, id))
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
         let filter = filter.clone();
         self.read(move |connection| look::list(connection, &filter)).await
@@ -200,6 +204,11 @@ impl Store for Sqlite {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         self.look(|connection| look::history(connection, run, after, limit))
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        let id = id.clone();
+        self.read(move |connection| look::history_of(connection, &id)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

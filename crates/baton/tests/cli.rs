@@ -56,6 +56,8 @@ mod held_store;
 mod hostile_store;
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/pages.rs"]
+mod pages;
 #[path = "cli/permissions.rs"]
 mod permissions;
 #[path = "cli/prune_runs.rs"]

@@ -13,7 +13,7 @@ use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
-use crate::handoff::State;
+use crate::handoff::{State, readable_claimant};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release};
@@ -71,7 +71,7 @@ impl Driver {
         let held: Vec<(HandoffId, u64)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
         for (id, fence) in held {
-            let why = format!("{claimant} has died");
+            let why = format!("{} has died", readable_claimant(claimant));
             let command = match id == root {
                 true => Command::Release(Release { fence, why }),
                 false => {

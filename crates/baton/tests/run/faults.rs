@@ -37,7 +37,10 @@ fn same_time_out_again_and_again_is_not_tried_again() {
 fn run_whose_phase_has_the_id_of_somebody_elses_handoff_fails_and_says_so() {
     let flow = "name: taken\nagents: {writer: {command: [./writer.py]}}\nphases: [{id: write, agent: writer}]\n";
     let site = Site::new().workflow(flow).agent("writer", "report()");
-    site.scratch.write("shed.json", r#"{"baton": 1, "document": "request", "to": {"agent": "anybody"}, "intent": "Paint the shed."}"#);
+    site.scratch.write(
+        "shed.json",
+        r#"{"baton": 1, "document": "request", "to": {"agent": "anybody"}, "intent": "Paint the shed."}"#,
+    );
     let sent = site.baton(&["send", "--id", "t.write.1", "shed.json"]);
     assert_eq!(sent.code, Some(0), "{sent:?}");
     let ended = site.run(&[]);
