@@ -14,10 +14,10 @@ use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
 use crate::flow::limits;
-use crate::handoff::{State, readable_claimant};
+use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Command, Fail, Release};
+use crate::lifecycle::{Command, Fail, Release, readable_claimant};
 use crate::run::{Run, Tracked};
 use crate::store::{Error, Store};
 

@@ -4,10 +4,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::claim::readable_claimant;
 use super::fail::{finite, give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{Handoff, Lease, State, readable_claimant, whole};
+use crate::handoff::{Handoff, Lease, State, whole};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
