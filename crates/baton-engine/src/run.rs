@@ -249,6 +249,11 @@ impl Run {
         self.index.open.iter().map(|place| self.at(*place))
     }
 
+    /// Returns what somebody has claimed and holds.
+    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r Tracked> {
+        self.open().filter(move |tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant))
+    }
+
     /// Returns the handoffs that wait for a person, in the order of their acceptance.
     pub fn waiting(&self) -> impl Iterator<Item = &Tracked> {
         self.index.waiting.iter().map(|place| self.at(*place))

@@ -119,7 +119,7 @@ fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
     let gate = run
         .about(&blocked.handoff.id)
         .rev()
-        .find(|tracked| tracked.step.role == Role::Limit && tracked.handoff.accepted_at >= blocked.handoff.changed_at);
+        .find(|tracked| tracked.step.role == Role::Limit && tracked.handoff.accepted_at >= blocked.since);
     match gate {
         None => Asked::Never,
         Some(gate) if !gate.handoff.routed => Asked::Waiting,
