@@ -14,7 +14,7 @@ use super::claiming::claim;
 use super::record::record;
 use super::watch::{Asked, Said};
 use super::{Driver, End, News};
-use crate::draft::Draft;
+use crate::draft::{Draft, Foreseen};
 use crate::flow;
 use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
@@ -24,7 +24,7 @@ use crate::step::Role;
 use crate::store::{Error, Step};
 
 /// How many events are read at a time.
-const EVENTS: u32 = 1_000;
+pub(super) const EVENTS: u32 = 1_000;
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 const RACES_MAX: u32 = 100;
@@ -66,6 +66,8 @@ pub(super) struct Lead<'d> {
     /// What was claimed and can begin, with the prompt of its agent.
     pub(super) prompts: BTreeMap<HandoffId, (u64, String)>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    /// What the journal will say if nobody else has written.
+    foreseen: Foreseen,
     /// What attempts tell while they go on.
     pub(super) tell: mpsc::UnboundedSender<Progress>,
     pub(super) progress: mpsc::UnboundedReceiver<Progress>,
@@ -109,6 +111,7 @@ impl<'d> Lead<'d> {
             newcomers: BTreeMap::new(),
             prompts: BTreeMap::new(),
             results: Vec::new(),
+            foreseen: Foreseen::default(),
             tell,
             progress,
             lying: BTreeMap::new(),
@@ -167,7 +170,7 @@ impl<'d> Lead<'d> {
         loop {
             let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
             for event in &events {
-                self.run.absorb(event).map_err(Error::Damaged)?;
+                self.foreseen.absorb(&mut self.run, event).map_err(Error::Damaged)?;
                 self.driver.audience.hear(&self.run, &News::Event(event));
             }
             if events.len() < EVENTS as usize {
@@ -245,6 +248,8 @@ impl<'d> Lead<'d> {
         }
         let prompts = self.claim_ready(&mut draft);
         if draft.is_empty() {
+            // That nothing follows now need not be found out again.
+            self.run = draft.run;
             return Ok(false);
         }
         match self.write(draft).await {
@@ -280,9 +285,15 @@ impl<'d> Lead<'d> {
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
     pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, Error> {
         let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
-        let steps = std::iter::once(held).chain(draft.steps).collect();
-        let written = self.driver.store.carry_out(steps, draft.at).await;
+        let at = draft.at;
+        let (steps, foreseen) = draft.into_steps();
+        let steps = std::iter::once(held).chain(steps).collect();
+        let written = self.driver.store.carry_out(steps, at).await;
         self.behind |= written.is_err();
+        // The first is the run itself, which is only looked at.
+        self.foreseen = written
+            .as_ref()
+            .map_or_else(|_| Foreseen::default(), |left| foreseen.confirmed(left.get(1..).unwrap_or(&[])));
         written
     }
 

@@ -381,6 +381,11 @@ pub(crate) fn write(dialect: &str, request: Request) -> Written {
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
 pub fn fits(written: &Written) -> Result<(), String> {
+    read_back(written).map(drop)
+}
+
+/// Reads what we wrote; the error says why nobody could.
+pub(super) fn read_back(written: &Written) -> Result<Document, String> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
         let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
@@ -390,16 +395,10 @@ pub fn fits(written: &Written) -> Result<(), String> {
     }
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     let reading = baton_protocol::read(written.text.as_bytes(), hints);
-    match reading.document {
-        Some(_) => Ok(()),
-        None => {
-            let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
-            Err(format!(
-                "{}; pass on the path of a file instead",
-                why.unwrap_or_else(|| "it cannot be read".to_owned())
-            ))
-        }
-    }
+    reading.document.ok_or_else(|| {
+        let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
+        format!("{}; pass on the path of a file instead", why.unwrap_or_else(|| "it cannot be read".to_owned()))
+    })
 }
 
 /// Writes a report of the orchestrator itself.
