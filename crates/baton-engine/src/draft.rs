@@ -126,3 +126,73 @@ impl Draft {
         self.steps.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow;
+    use crate::journal::Head;
+    use crate::lifecycle::Heartbeat;
+    use crate::run::cost::begun;
+
+    /// What a store would write, and how it would leave each handoff.
+    fn written(before: &Run, steps: &[Step], at: Timestamp) -> (Vec<Event>, Vec<Handoff>) {
+        let (mut run, mut events, mut left) = (before.clone(), Vec::new(), Vec::new());
+        for step in steps {
+            let transition = match step {
+                Step::Accept(accept) => accept.as_ref().clone().apply(at),
+                Step::Apply(id, command) => {
+                    lifecycle::apply(&run.find(id).expect("known").handoff, command.clone(), at).expect("possible")
+                }
+                Step::Held { .. } => continue,
+            };
+            let handoff = transition.handoff;
+            let head = Head { seq: run.seq, ..Head::START };
+            let event = head.next(&run.id, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
+            run.absorb(&event).expect("possible");
+            events.push(event);
+            left.push(handoff);
+        }
+        (events, left)
+    }
+
+    fn shown(run: &Run) -> String {
+        let of = |tracked: &crate::run::Tracked| format!("{:?} {:?}", tracked.handoff, tracked.asked());
+        let handoffs: Vec<String> = run.handoffs().map(of).collect();
+        format!("{} {:?} {}", run.seq, run.counted.handoffs, handoffs.join("\n"))
+    }
+
+    #[test]
+    fn foreseen_run_is_the_run_of_the_journal_unless_somebody_else_has_written() {
+        let before = begun("  - {id: one, agent: clerk}\n  - {id: two, agent: clerk}", 0).run;
+        let mut draft = Draft::new(&before, Timestamp::UNIX_EPOCH);
+        flow::settle(&mut draft).expect("it begins");
+        let (steps, foreseen) = draft.into_steps();
+        let (events, left) = written(&before, &steps, Timestamp::UNIX_EPOCH);
+        let mut read = before.clone();
+        events.iter().for_each(|event| read.absorb(event).expect("possible"));
+
+        let mut taken = before.clone();
+        let mut confirmed = foreseen.clone().confirmed(&left);
+        for event in &events {
+            assert_eq!(confirmed.0.len(), events.len() - usize::try_from(taken.seq - before.seq).expect("small"));
+            confirmed.absorb(&mut taken, event).expect("possible");
+        }
+        assert_eq!(shown(&taken), shown(&read));
+
+        // Somebody else was there first: nothing that was foreseen counts.
+        let beat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
+        let root = before.root().handoff.id.clone();
+        let (foreign, _) = written(&before, &[Step::Apply(root, beat)], Timestamp::UNIX_EPOCH);
+        let mut taken = before.clone();
+        let mut confirmed = foreseen.clone().confirmed(&left);
+        confirmed.absorb(&mut taken, &foreign[0]).expect("possible");
+        assert!(confirmed.0.is_empty());
+        assert_eq!(taken.root().handoff.version, before.root().handoff.version + 1);
+
+        // The store has left something else: nothing counts either.
+        let mut other = left;
+        other[0].version += 1;
+        assert!(foreseen.confirmed(&other).0.is_empty());
+    }
+}

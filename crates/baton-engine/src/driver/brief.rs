@@ -23,8 +23,8 @@ use crate::view;
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
 
-/// Where output goes unless the workflow says otherwise.
-const OUTPUT: &str = ".baton/output/{{ run.id }}";
+/// Where output goes unless the workflow says otherwise: a folder for each run in this one.
+const OUTPUT: &str = ".baton/output";
 
 /// A phase or a delegation, with everything that the workflow says about it.
 pub(super) struct Brief<'r> {
@@ -255,7 +255,10 @@ impl<'r> Brief<'r> {
 
 /// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
-    let template = run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
+    // The usual place needs no template, and every attempt asks for it several times.
+    let Some(template) = run.definition.workflow.output_directory.as_deref() else {
+        return Ok(run.definition.workspace.join(OUTPUT).join(run.id.as_str()));
+    };
     let rendered = expression::render(template, &flow::names(run, phase, [template]));
     let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
     let relative = PathBuf::from(relative.trim());

@@ -18,6 +18,7 @@ use crate::draft::{Draft, Foreseen};
 use crate::flow;
 use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
+use crate::journal::Event;
 use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
 use crate::step::Role;
@@ -169,15 +170,21 @@ impl<'d> Lead<'d> {
     async fn read(&mut self) -> Result<(), Error> {
         loop {
             let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
-            for event in &events {
-                self.foreseen.absorb(&mut self.run, event).map_err(Error::Damaged)?;
-                self.driver.audience.hear(&self.run, &News::Event(event));
-            }
+            self.absorb(&events)?;
             if events.len() < EVENTS as usize {
                 self.behind = false;
                 return Ok(());
             }
         }
+    }
+
+    /// Takes the next events of the journal, and tells of each.
+    fn absorb(&mut self, events: &[Event]) -> Result<(), Error> {
+        for event in events {
+            self.foreseen.absorb(&mut self.run, event).map_err(Error::Damaged)?;
+            self.driver.audience.hear(&self.run, &News::Event(event));
+        }
+        Ok(())
     }
 
     /// Says how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
@@ -288,13 +295,22 @@ impl<'d> Lead<'d> {
         let at = draft.at;
         let (steps, foreseen) = draft.into_steps();
         let steps = std::iter::once(held).chain(steps).collect();
-        let written = self.driver.store.carry_out(steps, at).await;
-        self.behind |= written.is_err();
+        self.foreseen = Foreseen::default();
+        let (left, mut events) = match self.driver.store.carry_out_and_tell(steps, at).await {
+            Ok(written) => written,
+            Err(error) => {
+                self.behind = true;
+                return Err(error);
+            }
+        };
         // The first is the run itself, which is only looked at.
-        self.foreseen = written
-            .as_ref()
-            .map_or_else(|_| Foreseen::default(), |left| foreseen.confirmed(left.get(1..).unwrap_or(&[])));
-        written
+        self.foreseen = foreseen.confirmed(left.get(1..).unwrap_or(&[]));
+        events.retain(|event| event.run == self.run.id);
+        // If somebody else has written in between, the journal tells that first.
+        if events.first().is_some_and(|first| first.seq == self.run.seq + 1) {
+            self.absorb(&events)?;
+        }
+        Ok(left)
     }
 
     /// Says whether nothing has come out, nothing follows, nothing is due, and nothing can begin.

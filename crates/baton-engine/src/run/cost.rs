@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Begins a run of a workflow with a list of so many items, and claims it.
-fn begun(phases: &str, items: usize) -> Draft {
+pub(crate) fn begun(phases: &str, items: usize) -> Draft {
     let text = format!(
         "name: long\ninputs: {{list: {{required: true}}}}\nagents: {{clerk: {{command: ['true']}}}}\n\
          phases:\n{phases}\nlimits: {{handoffs: 0}}"
