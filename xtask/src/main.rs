@@ -35,7 +35,8 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
-  torture --minutes N [--seed S]   Kill what runs, again and again, and look whether everything holds
+  torture --minutes N [--seed S] [PART]
+                                   Kill what runs, again and again, and look whether everything holds
   help                             Print this text
 ";
 

@@ -7,7 +7,7 @@ mod enter;
 mod following;
 mod gates;
 mod join;
-mod limits;
+pub(crate) mod limits;
 mod questions;
 mod requests;
 mod trouble;

@@ -25,7 +25,7 @@ pub use accept::Accept;
 pub use acknowledge::Acknowledge;
 pub use action::{ACTIONS, Action};
 pub use cancel::Cancel;
-pub use claim::{Claim, holds};
+pub use claim::{Claim, holds, readable_claimant};
 pub use decide::{Decide, Decision};
 pub use expire::Expire;
 pub use fail::Fail;

@@ -3,6 +3,8 @@
 //! `rows` says how a handoff is stored and `plan` what a transaction comes to, for both; `sqlite` and `postgres` contain
 //! SQL and binding only.
 
+mod boot_time;
+mod folders;
 mod location;
 mod own;
 mod plan;
@@ -15,6 +17,8 @@ use std::sync::Arc;
 use baton_engine::Store;
 use baton_engine::store::Error;
 
+pub use boot_time::boot_time;
+pub use folders::{make_folders, sync_folder};
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.

@@ -63,7 +63,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
     }
 }
 
-struct Watch;
+pub(crate) struct Watch;
 
 impl Clock for Watch {
     #[expect(clippy::disallowed_methods, reason = "a benchmark is its own clock")]
@@ -75,7 +75,7 @@ impl Clock for Watch {
     fn observe(&self, _: Timestamp) {}
 }
 
-struct Clerk;
+pub(crate) struct Clerk;
 
 #[async_trait]
 impl Agent for Clerk {

@@ -255,14 +255,21 @@ impl Model {
         self.handoffs.keys().filter(begins).take(limit as usize).cloned().collect()
     }
 
-    pub(crate) fn list(&self, filter: &Filter) -> Vec<Handoff> {
+    pub(crate) fn request(&self, id: &HandoffId) -> Option<Written> {
+        self.handoffs.contains_key(id).then(|| self.accepted(id).request)
+    }
+
+    pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| Error::NotFound(id.clone()));
+        let behind = filter.after.as_ref().map(place).transpose()?.map(|entry| entry.number);
         let fits = |handoff: &&Handoff| {
             filter.agent.as_ref().is_none_or(|agent| *agent == handoff.terms.to)
                 && (filter.states.is_empty() || filter.states.contains(&handoff.state.name()))
         };
-        let mut entries: Vec<&Entry> = self.handoffs.values().collect();
+        let is_behind = |entry: &&Entry| behind.is_none_or(|behind| entry.number < behind);
+        let mut entries: Vec<&Entry> = self.handoffs.values().filter(is_behind).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.number));
-        entries.into_iter().map(|entry| &entry.handoff).filter(fits).take(filter.limit as usize).cloned().collect()
+        Ok(entries.into_iter().map(|entry| &entry.handoff).filter(fits).take(filter.limit as usize).cloned().collect())
     }
 
     pub(crate) fn census(&self) -> Vec<Count> {
@@ -276,6 +283,11 @@ impl Model {
     pub(crate) fn history(&self, run: &RunId, after: u64, limit: u32) -> Vec<Event> {
         let events = self.journal.get(run).into_iter().flatten();
         events.filter(|event| event.seq > after).take(limit as usize).cloned().collect()
+    }
+
+    pub(crate) fn history_of(&self, id: &HandoffId) -> Vec<Event> {
+        let run = self.handoffs.get(id).and_then(|entry| self.journal.get(&entry.handoff.run));
+        run.into_iter().flatten().filter(|event| event.handoff == *id).cloned().collect()
     }
 
     pub(crate) fn runs(&self, after: Option<&RunId>, limit: u32) -> Vec<RunId> {
