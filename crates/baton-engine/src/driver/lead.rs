@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::absence::Lying;
 use super::attempt::{Finished, Newcomers, Progress};
 use super::begin::Working;
-use super::claiming::claim;
+use super::claiming::{Ready, claim};
 use super::record::record;
 use super::watch::{Asked, Said};
 use super::{Driver, End, News};
@@ -64,8 +64,8 @@ pub(super) struct Lead<'d> {
     pub(super) working: BTreeMap<HandoffId, Working>,
     /// What each attempt that goes on must know about those that began later.
     pub(super) newcomers: BTreeMap<HandoffId, Newcomers>,
-    /// What was claimed and can begin, with the prompt of its agent.
-    pub(super) prompts: BTreeMap<HandoffId, (u64, String)>,
+    /// What was claimed and can begin, with what its agent gets.
+    pub(super) ready: BTreeMap<HandoffId, Ready>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
     /// What the journal will say if nobody else has written.
     foreseen: Foreseen,
@@ -110,7 +110,7 @@ impl<'d> Lead<'d> {
             errands: HashMap::new(),
             working: BTreeMap::new(),
             newcomers: BTreeMap::new(),
-            prompts: BTreeMap::new(),
+            ready: BTreeMap::new(),
             results: Vec::new(),
             foreseen: Foreseen::default(),
             tell,
@@ -253,7 +253,7 @@ impl<'d> Lead<'d> {
         if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
         }
-        let prompts = self.claim_ready(&mut draft);
+        let ready = self.claim_ready(&mut draft);
         if draft.is_empty() {
             // That nothing follows now need not be found out again.
             self.run = draft.run;
@@ -261,7 +261,7 @@ impl<'d> Lead<'d> {
         }
         match self.write(draft).await {
             Ok(_) => {
-                self.prompts.extend(prompts);
+                self.ready.extend(ready);
                 self.races = 0;
                 Ok(true)
             }

@@ -9,7 +9,7 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value, json};
 
-use super::requests::{Asking, read_back, written_report};
+use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
 use super::values::{context, names};
 use super::{enter, gates};
 use crate::definition::Located;
@@ -152,9 +152,6 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 
 /// The longest that is told of a member where all of them are put together.
 const SUMMARY_CHARACTERS_MAX: usize = 500;
-
-/// So many artifacts of members are named where all of them are put together.
-const ARTIFACTS_MAX: usize = 1_000;
 
 fn brief(text: &str) -> String {
     match text.char_indices().nth(SUMMARY_CHARACTERS_MAX) {

@@ -1,5 +1,7 @@
 //! The documents that the orchestrator writes: what it asks of agents, checks and people, and what it reports itself.
 
+use std::collections::HashSet;
+
 use baton_protocol::model::artifact::ArtifactFields;
 use baton_protocol::model::report::Output;
 use baton_protocol::model::request::{
@@ -33,6 +35,9 @@ const GIVEN_TOKENS_MAX: usize = 2_000;
 
 /// So many handoffs are named in a request.
 const HANDED_OVER_MAX: usize = 100;
+
+/// So many artifacts are named where many results are put together; all of them stand in the reports of their makers.
+pub(super) const ARTIFACTS_MAX: usize = 1_000;
 
 /// What is known when something is asked.
 pub(super) struct Asking<'a> {
@@ -418,12 +423,9 @@ pub(crate) fn written(dialect: Dialect, document: Document) -> Written {
 /// What a run reports when all of it is done.
 pub(super) fn final_report(run: &Run, why: &str) -> Written {
     let phases: Vec<&Tracked> = run.handoffs().filter(|tracked| tracked.step.role.is_phase()).collect();
-    let mut artifacts = Vec::new();
-    for artifact in phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts) {
-        if !artifacts.contains(artifact) {
-            artifacts.push(artifact.clone());
-        }
-    }
+    let made = phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts);
+    let mut seen = HashSet::new();
+    let artifacts = made.filter(|artifact| seen.insert(format!("{artifact:?}"))).take(ARTIFACTS_MAX).cloned().collect();
     let last = phases.iter().rev().find_map(|phase| phase.report().and_then(context));
     let summary =
         format!("{} is done: {} steps; {why}. {}", run.definition.name(), phases.len(), last.unwrap_or_default());
