@@ -8,6 +8,7 @@ use baton_protocol::{Settings, Severity};
 
 use super::brief::Brief;
 use super::claiming::claim;
+use super::lead::EVENTS;
 use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
@@ -113,17 +114,20 @@ impl Driver {
 
 /// Reads a run from its journal.
 pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
-    let mut events = Vec::new();
+    let mut run: Option<Run> = None;
     loop {
-        let after = events.last().map_or(0, |event: &crate::journal::Event| event.seq);
-        let more = store.history(id, after, 1_000).await?;
-        let done = more.len() < 1_000;
-        events.extend(more);
-        if done {
-            break;
+        let after = run.as_ref().map_or(0, |run| run.seq);
+        let events = store.history(id, after, EVENTS).await?;
+        for event in &events {
+            match &mut run {
+                Some(run) => run.absorb(event).map_err(Error::Invalid)?,
+                None => run = Some(Run::begin(event).map_err(Error::Invalid)?),
+            }
+        }
+        if events.len() < EVENTS as usize {
+            return run.ok_or_else(|| Error::Invalid("there is no such run".to_owned()));
         }
     }
-    Run::of_journal(&events).map_err(Error::Invalid)
 }
 
 /// Returns what reports are judged by: the project's settings, and what the workflow says.
