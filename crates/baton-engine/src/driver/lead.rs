@@ -53,8 +53,6 @@ pub(super) struct Lead<'d> {
     fence: u64,
     /// Whether the run was claimed anew and the answer did not arrive.
     claiming: bool,
-    /// When everything that is held was last extended.
-    pub(super) held_since: Timestamp,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
     pub(super) behind: bool,
     /// Since when the store is out of reach.
@@ -93,7 +91,7 @@ enum Turn {
 impl<'d> Lead<'d> {
     /// Takes a run and leads it to its end, or as far as it goes.
     pub(super) async fn take(driver: &'d Driver, id: &RunId, stop: channel::Receiver<bool>) -> Result<End, Error> {
-        let (run, fence, held_since) = match driver.take_over(id).await? {
+        let (run, fence) = match driver.take_over(id).await? {
             Ok(taken) => taken,
             Err(end) => return Ok(end),
         };
@@ -103,7 +101,6 @@ impl<'d> Lead<'d> {
             run,
             fence,
             claiming: false,
-            held_since,
             behind: true,
             away_since: None,
             tasks: JoinSet::new(),
@@ -145,6 +142,10 @@ impl<'d> Lead<'d> {
 
     async fn turn(&mut self) -> Result<Turn, Error> {
         self.hold().await?;
+        // What has ended by now is written together, also if nothing else is to be done any more.
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            self.joined(joined);
+        }
         // What has come out is written first: if somebody else has written meanwhile, the store says so.
         if self.results.is_empty() || self.behind {
             self.read().await?;

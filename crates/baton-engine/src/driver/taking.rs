@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use baton_protocol::rules::summary_over_budget;
 use baton_protocol::settings::{Level, Permission};
 use baton_protocol::{Settings, Severity};
-use jiff::Timestamp;
 
 use super::brief::Brief;
 use super::claiming::claim;
@@ -14,7 +13,7 @@ use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
-use crate::flow::limits;
+use crate::flow::{self, limits};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -29,7 +28,7 @@ impl Driver {
     }
 
     /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
-    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64, Timestamp), End>, Error> {
+    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64), End>, Error> {
         // A driver that was not heard of for too long has lost it.
         self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
         let run = self.load(id).await?;
@@ -40,7 +39,14 @@ impl Driver {
             State::Claimed { lease } if self.team.is_dead(&lease.claimant) => self.bury(&mut draft, &lease.claimant),
             State::Claimed { lease } => return Ok(Err(End::Lost(lease.claimant.clone()))),
             State::Completed { .. } => return Ok(Err(End::Completed)),
-            State::Cancelled { .. } => return Ok(Err(End::Cancelled)),
+            State::Cancelled { .. } => {
+                // Whoever drove it may have died before it could end the rest.
+                flow::call_off(&mut draft);
+                if !draft.is_empty() {
+                    self.store.carry_out(draft.steps, draft.at).await?;
+                }
+                return Ok(Err(End::Cancelled));
+            }
             State::Failed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
                 let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
@@ -48,8 +54,7 @@ impl Driver {
         }
         let root = root.id.clone();
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
-        let at = draft.at;
-        let handoffs = match self.store.carry_out(draft.steps, at).await {
+        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
             Ok(handoffs) => handoffs,
             // Somebody else was faster.
             Err(Error::Refused(_)) => {
@@ -64,7 +69,7 @@ impl Driver {
         if run.seq > 1 {
             self.team.sweep(id, &run.definition.workspace);
         }
-        Ok(Ok((run, fence, at)))
+        Ok(Ok((run, fence)))
     }
 
     /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.

@@ -1,5 +1,6 @@
 //! Many runs at once, driven by several nodes, and what must hold of each of them in the end.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +38,7 @@ pub(crate) struct Fleet {
     lanes: JoinSet<Vec<RunId>>,
     over: watch::Sender<bool>,
     notes: Arc<Notes>,
+    clerks: Arc<Clerks>,
 }
 
 /// What came out.
@@ -45,15 +47,16 @@ pub(crate) struct Ended {
     events: usize,
     expired: usize,
     away: u64,
+    restarted: usize,
 }
 
 impl fmt::Display for Ended {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ended { runs, events, expired, away } = self;
+        let Ended { runs, events, expired, away, restarted } = self;
         write!(
             formatter,
             "{runs} runs of {PHASES} phases were accepted and ended, {events} events verified; {expired} attempts were \
-             lost; drivers were without the store {away} times"
+             lost; drivers were without the store {away} times, and {restarted} found none when they began"
         )
     }
 }
@@ -68,19 +71,20 @@ impl Fleet {
         let (over, is_over) = watch::channel(false);
         let (notes, mut lanes) = (Arc::new(Notes::default()), JoinSet::new());
         let definition = Arc::new(instant::definition(PHASES));
-        let work = Arc::new(Worktime { dice: Mutex::new(Dice::new(seed)), ms_max: work_ms_max });
+        let dice = Mutex::new(Dice::new(seed));
+        let clerks = Arc::new(Clerks { dice, ms_max: work_ms_max, dead: Mutex::default() });
         for number in 0..at_once {
             let store = Arc::clone(&nodes[number % NODES]);
             let clock = Arc::new(ServerTime { store: Arc::clone(&store), latest: Mutex::new(Timestamp::MIN) });
             let driver = Driver {
                 clock,
-                team: Arc::new(Clerks(Arc::clone(&work))),
+                team: Arc::<Clerks>::clone(&clerks),
                 claimant: format!("driver-{number}"),
                 ..instant::driver(store, Arc::<Notes>::clone(&notes))
             };
-            lanes.spawn(lane(driver, Arc::clone(&definition), number, is_over.clone()));
+            lanes.spawn(lane(driver, Arc::clone(&clerks), Arc::clone(&definition), number, is_over.clone()));
         }
-        Fleet { nodes, lanes, over, notes }
+        Fleet { nodes, lanes, over, notes, clerks }
     }
 
     /// Lets all runs end that have begun, and looks at every one of them.
@@ -88,7 +92,9 @@ impl Fleet {
         self.over.send(true).expect("the lanes are there");
         let lanes = tokio::time::timeout(END_MAX, self.lanes.join_all()).await.expect("every run ends");
         let store = &self.nodes[0];
-        let mut ended = Ended { runs: 0, events: 0, expired: 0, away: self.notes.0.load(Ordering::Relaxed) };
+        let restarted = self.clerks.dead.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let away = self.notes.0.load(Ordering::Relaxed);
+        let mut ended = Ended { runs: 0, events: 0, expired: 0, away, restarted };
         for run in lanes.iter().flatten() {
             let events = store.history(run, 0, 10_000).await.expect("the journal can be read");
             assert!(events.windows(2).all(|pair| pair[1].hash_after(&pair[0].hash) == pair[1].hash), "{run}");
@@ -106,7 +112,13 @@ impl Fleet {
 }
 
 /// Runs one after the other until it is over. Returns what was accepted.
-async fn lane(driver: Driver, definition: Arc<Definition>, number: usize, over: watch::Receiver<bool>) -> Vec<RunId> {
+async fn lane(
+    mut driver: Driver,
+    clerks: Arc<Clerks>,
+    definition: Arc<Definition>,
+    number: usize,
+    over: watch::Receiver<bool>,
+) -> Vec<RunId> {
     let mut accepted = Vec::new();
     while !*over.borrow() {
         let run = RunId::parse(format!("run-{number:03}-{:05}", accepted.len())).expect("a safe id");
@@ -115,11 +127,20 @@ async fn lane(driver: Driver, definition: Arc<Definition>, number: usize, over: 
             dawdle(Duration::from_millis(100)).await;
         }
         accepted.push(run.clone());
-        let (_stop, stopped) = watch::channel(false);
-        let end = driver.drive(&run, stopped).await.unwrap_or_else(|error| panic!("{run}: {error}"));
-        assert_eq!(end, End::Completed, "{run}");
+        // A driver that finds no store when it begins ends, and is started again, as a service is.
+        while let Err(error) = drive(&driver, &run).await {
+            assert!(matches!(error, Error::Unreachable(_)), "{run}: {error}");
+            driver = clerks.next_driver(driver);
+        }
     }
     accepted
+}
+
+async fn drive(driver: &Driver, run: &RunId) -> Result<(), Error> {
+    let (_stop, stopped) = watch::channel(false);
+    let end = driver.drive(run, stopped).await?;
+    assert_eq!(end, End::Completed, "{run}");
+    Ok(())
 }
 
 /// Lets time pass, as work does.
@@ -161,13 +182,22 @@ impl Audience for Notes {
     }
 }
 
-/// How long agents work.
-struct Worktime {
+/// Agents who take their time, and drivers that have ended.
+struct Clerks {
     dice: Mutex<Dice>,
     ms_max: u64,
+    dead: Mutex<HashSet<String>>,
 }
 
-struct Clerks(Arc<Worktime>);
+impl Clerks {
+    /// Returns a driver in the place of one that has ended.
+    fn next_driver(&self, ended: Driver) -> Driver {
+        let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        let claimant = format!("{}+", ended.claimant);
+        dead.insert(ended.claimant.clone());
+        Driver { claimant, ..ended }
+    }
+}
 
 /// A clerk who takes its time.
 struct SlowClerk(Duration);
@@ -182,8 +212,8 @@ impl Agent for SlowClerk {
 
 impl Team for Clerks {
     fn reach(&self, _: &Definition, _: &str) -> Reached {
-        let mut dice = self.0.dice.lock().unwrap_or_else(PoisonError::into_inner);
-        Reached::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.0.ms_max)))))
+        let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
+        Reached::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
     fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
@@ -194,8 +224,8 @@ impl Team for Clerks {
         Ok(())
     }
 
-    fn is_dead(&self, _: &str) -> bool {
-        false
+    fn is_dead(&self, claimant: &str) -> bool {
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner).contains(claimant)
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}
