@@ -1,6 +1,6 @@
 //! The model as a store: what the conformance suite demands is thereby known to be possible.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,26 +12,73 @@ use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use super::model::Model;
+use crate::model::{Change, Model};
 
 /// A store in memory; clones share what they keep, like two connections to one database.
-#[derive(Debug, Clone)]
-pub(crate) struct Memory {
+#[derive(Clone)]
+pub struct Memory {
     model: Arc<Mutex<Model>>,
     changes: watch::Sender<u64>,
+    writer: Arc<str>,
+    watcher: Option<Arc<dyn Watcher>>,
+}
+
+/// Sees every transaction.
+pub trait Watcher: Send + Sync {
+    /// Sees a transaction that was written.
+    fn saw(&self, transaction: &Transaction<'_>);
+}
+
+/// What somebody has written at once.
+pub struct Transaction<'a> {
+    /// Who.
+    pub writer: &'a str,
+    /// By which verb of the port.
+    pub verb: &'static str,
+    /// What was written, in its order.
+    pub changes: &'a [Change],
+    /// Everything as it is now.
+    pub model: &'a Model,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
 }
 
 impl Memory {
-    pub(crate) fn new() -> Memory {
-        Memory { model: Arc::default(), changes: watch::Sender::new(0) }
+    /// Makes an empty store.
+    pub fn new() -> Memory {
+        Memory { model: Arc::default(), changes: watch::Sender::new(0), writer: Arc::from("somebody"), watcher: None }
     }
 
-    fn look<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
-        look(&self.model.lock().unwrap())
+    /// Shows every transaction to a watcher.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn Watcher>) -> Memory {
+        self.watcher = Some(watcher);
+        self
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Model) -> T) -> T {
-        let answer = change(&mut self.model.lock().unwrap());
+    /// Returns the same store, as this party uses it.
+    #[must_use]
+    pub fn used_by(&self, writer: &str) -> Memory {
+        Memory { writer: Arc::from(writer), ..self.clone() }
+    }
+
+    /// Looks at what is kept.
+    pub fn look<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
+        look(&self.model.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> T {
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = change(&mut model);
+        let changes = model.take_written();
+        if let Some(watcher) = self.watcher.as_ref().filter(|_| !changes.is_empty()) {
+            watcher.saw(&Transaction { writer: &self.writer, verb, changes: &changes, model: &model });
+        }
+        drop(model);
         self.changes.send_modify(|count| *count += 1);
         answer
     }
@@ -40,23 +87,23 @@ impl Memory {
 #[async_trait]
 impl Store for Memory {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
-        self.change(|model| model.accept(requests, at))
+        self.change("accept", |model| model.accept(requests, at))
     }
 
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
-        self.change(|model| model.claim(wish, at))
+        self.change("claim", |model| model.claim(wish, at))
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        self.change(|model| model.apply(order, at))
+        self.change("apply", |model| model.apply(order, at))
     }
 
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.change(|model| model.carry_out(steps, at))
+        self.change("carry_out", |model| model.carry_out(steps, at))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.change(|model| model.rescue(limit, dice, at))
+        self.change("rescue", |model| model.rescue(limit, dice, at))
     }
 
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
@@ -96,7 +143,7 @@ impl Store for Memory {
     }
 
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
-        self.change(|model| model.set_queue(queue))
+        self.change("set_queue", |model| model.set_queue(queue))
     }
 
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
@@ -108,7 +155,7 @@ impl Store for Memory {
     }
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        Ok(self.change(|model| model.remove_run(run, before)))
+        Ok(self.change("remove_run", |model| model.remove_run(run, before)))
     }
 
     fn changes(&self) -> u64 {

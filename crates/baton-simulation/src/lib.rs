@@ -1,0 +1,18 @@
+//! Runs the whole engine in one thread under simulated time: drivers, agents, workers, people, clocks and a store, all
+//! chance from one seed. The same seed gives the same journal, byte for byte.
+//!
+//! - [`Memory`]: a store in memory, and [`Model`], which says what every store must do
+//! - [`faulty::Faulty`]: a store as one party meets it, with [`fault`]s
+//! - [`puppet::Puppet`]: a process that can be killed and paused
+
+pub mod cells;
+pub mod chance;
+pub mod fault;
+pub mod faulty;
+mod memory;
+mod model;
+pub mod puppet;
+pub mod time;
+
+pub use memory::{Memory, Transaction, Watcher};
+pub use model::{Change, Model};
