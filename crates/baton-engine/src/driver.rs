@@ -5,7 +5,10 @@
 
 mod absence;
 mod attempt;
+mod begin;
 mod brief;
+mod claiming;
+mod hold;
 mod lead;
 mod queue_brief;
 mod record;

@@ -197,6 +197,8 @@ pub struct Lease {
     pub length_ms: u64,
     /// Whether the claimant has said that it understood the request.
     pub acknowledged: bool,
+    /// Whether the driver of a run holds it, who ends attempts that take too long itself.
+    pub driven: bool,
 }
 
 /// What a person is asked for.
@@ -350,6 +352,9 @@ impl State {
     }
 }
 
+/// How much time the driver of a run has to end an attempt that took too long, before anybody else may.
+const DRIVER_GRACE_MS: u64 = 10_000;
+
 /// How many notes a handoff carries; the journal has them all.
 const NOTES_MAX: usize = 32;
 
@@ -406,12 +411,19 @@ impl Handoff {
     /// Returns when the handoff must be looked at although nobody asks: a lease, a time-out or a deadline ends, or nobody
     /// has claimed or acknowledged it in time.
     pub fn wakes_at(&self) -> Option<Timestamp> {
+        let lease = self.lease().map(|lease| lease.until);
+        lease.into_iter().chain(self.overdue_at()).min()
+    }
+
+    /// Returns when something ends, however alive the claimant is.
+    pub fn overdue_at(&self) -> Option<Timestamp> {
         if self.state.finished_at().is_some() {
             return None;
         }
-        let lease = self.lease().map(|lease| lease.until);
-        let ends = [lease, self.times_out_at(), self.acknowledge_by(), self.pick_up_by(), self.deadline];
-        ends.into_iter().flatten().min()
+        // Whoever drives it stops the agent when the time is up, and lets it tidy up; others only step in after that.
+        let grace_ms = if self.lease().is_some_and(|lease| lease.driven) { DRIVER_GRACE_MS } else { 0 };
+        let timed_out = self.times_out_at().map(|at| later(at, grace_ms));
+        [timed_out, self.acknowledge_by(), self.pick_up_by(), self.deadline].into_iter().flatten().min()
     }
 }
 

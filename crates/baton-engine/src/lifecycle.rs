@@ -25,7 +25,7 @@ pub use accept::Accept;
 pub use acknowledge::Acknowledge;
 pub use action::{ACTIONS, Action};
 pub use cancel::Cancel;
-pub use claim::Claim;
+pub use claim::{Claim, holds};
 pub use decide::{Decide, Decision};
 pub use expire::Expire;
 pub use fail::Fail;
@@ -112,8 +112,10 @@ impl Command {
 
 /// Applies a command. The time of an event is never before that of the one before it.
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
-    if let Command::Decide(decide) = &command {
-        decide.is_possible(handoff)?;
+    match &command {
+        Command::Decide(decide) => decide.is_possible(handoff)?,
+        Command::Expire(_) if !expire::is_due(handoff, at) => return Err(Refusal::NotExpired),
+        _ => {}
     }
     happen(handoff, command, at)
 }

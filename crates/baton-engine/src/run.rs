@@ -174,6 +174,11 @@ impl Run {
         self.open.iter().map(|place| &*self.handoffs[*place])
     }
 
+    /// Returns what somebody has claimed and holds.
+    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r Tracked> {
+        self.open().filter(move |tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant))
+    }
+
     /// Returns the handoffs that belong to a group, in the order of their acceptance.
     pub fn inside(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
         self.handoffs().filter(move |tracked| tracked.step.within.as_ref() == Some(group))

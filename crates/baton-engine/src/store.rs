@@ -147,6 +147,13 @@ pub enum Step {
     Accept(Box<Accept>),
     /// Apply a command to a handoff, which may have been accepted a step before.
     Apply(HandoffId, Command),
+    /// Go on only if this claim still holds the handoff. It is looked at inside the transaction and leaves no event.
+    Held {
+        /// The handoff: the run that somebody drives.
+        id: HandoffId,
+        /// The token of the claim.
+        fence: u64,
+    },
 }
 
 impl Step {
@@ -154,7 +161,7 @@ impl Step {
     pub fn applies_to(&self) -> Option<&HandoffId> {
         match self {
             Step::Accept(_) => None,
-            Step::Apply(id, _) => Some(id),
+            Step::Apply(id, _) | Step::Held { id, .. } => Some(id),
         }
     }
 }

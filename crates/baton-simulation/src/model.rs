@@ -128,7 +128,14 @@ impl Model {
                         latest = if accepted.existing { latest } else { latest.max(accepted.handoff.changed_at) };
                         accepted.handoff
                     }
-                    Step::Apply(id, _) if !model.handoffs.contains_key(&id) => return Err(Error::NotFound(id)),
+                    Step::Apply(id, _) | Step::Held { id, .. } if !model.handoffs.contains_key(&id) => {
+                        return Err(Error::NotFound(id));
+                    }
+                    Step::Held { id, fence } => {
+                        let handoff = &model.handoffs[&id].handoff;
+                        lifecycle::holds(handoff, fence)?;
+                        handoff.clone()
+                    }
                     Step::Apply(id, command) => {
                         let transition = model.happen(&id, command, latest)?;
                         transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
@@ -154,7 +161,9 @@ impl Model {
             let mut rescued = Vec::new();
             for (_, id) in &due {
                 // What came back to it a moment ago may have changed it.
-                let Ok(transition) = model.happen(id, Command::Expire(Expire { dice }), at) else { continue };
+                let Ok(transition) = model.happen(id, Command::Expire(Expire { dice, for_good: false }), at) else {
+                    continue;
+                };
                 transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
                 rescued.push(transition.handoff);
             }

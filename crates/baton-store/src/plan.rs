@@ -102,11 +102,20 @@ impl<S: Sight> Plan<S> {
                     (accepted.handoff, !accepted.existing)
                 }
                 Step::Apply(id, command) => (self.apply(id, command, latest)?.map_err(Error::from)?, true),
+                Step::Held { id, fence } => (self.held(id, *fence)?, false),
             };
             latest = if happened { latest.max(handoff.changed_at) } else { latest };
             left.push(handoff);
         }
         Ok(left)
+    }
+
+    /// Looks whether a claim still holds a handoff.
+    fn held(&mut self, id: &HandoffId, fence: u64) -> Result<Handoff, S::Fault> {
+        let Some(place) = self.place(id)? else { return Err(Error::NotFound(id.clone()).into()) };
+        let handoff = &self.rows[place].handoff;
+        lifecycle::holds(handoff, fence).map_err(Error::from)?;
+        Ok(handoff.clone())
     }
 
     /// Plans that a request becomes a handoff, unless it is one already.

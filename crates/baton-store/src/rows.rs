@@ -65,14 +65,34 @@ struct Body {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StoredState {
-    Pending { ready_at: Timestamp },
-    Claimed { claimant: String, since: Timestamp, until: Timestamp, length_ms: u64, acknowledged: bool },
+    Pending {
+        ready_at: Timestamp,
+    },
+    Claimed {
+        claimant: String,
+        since: Timestamp,
+        until: Timestamp,
+        length_ms: u64,
+        acknowledged: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        driven: bool,
+    },
     Verifying,
-    Blocked { reason: String },
-    AwaitingPerson { ask: Ask },
-    Completed { at: Timestamp },
-    Failed { at: Timestamp },
-    Cancelled { at: Timestamp },
+    Blocked {
+        reason: String,
+    },
+    AwaitingPerson {
+        ask: Ask,
+    },
+    Completed {
+        at: Timestamp,
+    },
+    Failed {
+        at: Timestamp,
+    },
+    Cancelled {
+        at: Timestamp,
+    },
 }
 
 /// The version of the stored body.
@@ -212,6 +232,7 @@ impl From<&State> for StoredState {
                 until: lease.until,
                 length_ms: lease.length_ms,
                 acknowledged: lease.acknowledged,
+                driven: lease.driven,
             },
             State::Verifying => StoredState::Verifying,
             State::Blocked { reason } => StoredState::Blocked { reason: reason.clone() },
@@ -227,8 +248,8 @@ impl From<StoredState> for State {
     fn from(stored: StoredState) -> Self {
         match stored {
             StoredState::Pending { ready_at } => State::Pending { ready_at },
-            StoredState::Claimed { claimant, since, until, length_ms, acknowledged } => {
-                State::Claimed { lease: Lease { claimant, since, until, length_ms, acknowledged } }
+            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven } => {
+                State::Claimed { lease: Lease { claimant, since, until, length_ms, acknowledged, driven } }
             }
             StoredState::Verifying => State::Verifying,
             StoredState::Blocked { reason } => State::Blocked { reason },

@@ -1,29 +1,24 @@
 //! Leads one run: one transaction after another, with agents, commands and people in between.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::PoisonError;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use baton_protocol::workflow;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch as channel};
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::task::{self, JoinSet};
+use tokio::time::Instant;
 
 use super::absence::Lying;
-use super::attempt::{self, Failed, Finished, Newcomers, Progress, Trial};
-use super::brief::{self, Brief};
+use super::attempt::{Finished, Newcomers, Progress};
+use super::begin::Working;
+use super::claiming::claim;
 use super::record::record;
 use super::watch::{Asked, Said};
-use super::{Driver, End, LEASE, News, Reached};
+use super::{Driver, End, News};
 use crate::draft::Draft;
-use crate::failure::{Chance, Code, Failure};
 use crate::flow;
-use crate::handoff::State;
-use crate::handover;
+use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Claim, Command, Fail, Heartbeat, Release};
-use crate::overlap::overlap;
+use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 use crate::store::{Error, Step};
@@ -31,18 +26,22 @@ use crate::store::{Error, Step};
 /// How many events are read at a time.
 const EVENTS: u32 = 1_000;
 
-/// How long nothing is asked of the store if nothing is known to happen.
-pub(super) const IDLE: Duration = Duration::from_secs(15);
-
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 const RACES_MAX: u32 = 100;
 
 /// What a task of the driver came to.
 pub(super) enum Outcome {
     /// An agent, a command or an examination has ended.
-    Work(u64, Finished),
+    Work(Finished),
     /// A person was asked, or checks instead of one.
     Asked(Said),
+}
+
+/// What a task of the driver is about.
+pub(super) struct Errand {
+    pub(super) handoff: HandoffId,
+    /// The token of the claim that is worked on; `None` if somebody is asked.
+    pub(super) fence: Option<u64>,
 }
 
 /// Leads one run.
@@ -51,52 +50,71 @@ pub(super) struct Lead<'d> {
     pub(super) run: Run,
     /// The token of the claim of the run itself.
     fence: u64,
-    pub(super) tasks: JoinSet<(HandoffId, Outcome)>,
-    pub(super) running: HashMap<HandoffId, (u64, AbortHandle)>,
+    /// Whether the run was claimed anew and the answer did not arrive.
+    claiming: bool,
+    /// When everything that is held was last extended.
+    pub(super) held_since: Timestamp,
+    /// Whether somebody else may have written, so that the journal must be read before anything is decided.
+    pub(super) behind: bool,
+    /// Since when the store is out of reach.
+    pub(super) away_since: Option<Instant>,
+    pub(super) tasks: JoinSet<Outcome>,
+    pub(super) errands: HashMap<task::Id, Errand>,
+    pub(super) working: BTreeMap<HandoffId, Working>,
     /// What each attempt that goes on must know about those that began later.
-    pub(super) newcomers: HashMap<HandoffId, Newcomers>,
+    pub(super) newcomers: BTreeMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with the prompt of its agent.
-    prompts: HashMap<HandoffId, (u64, String)>,
+    pub(super) prompts: BTreeMap<HandoffId, (u64, String)>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
     /// What attempts tell while they go on.
-    tell: mpsc::UnboundedSender<Progress>,
+    pub(super) tell: mpsc::UnboundedSender<Progress>,
     pub(super) progress: mpsc::UnboundedReceiver<Progress>,
     /// What was put down for agents that come for it, and what was said to have nobody.
-    pub(super) lying: HashMap<HandoffId, Lying>,
-    pub(super) missed: HashSet<HandoffId>,
-    pub(super) asked: HashMap<HandoffId, Asked>,
+    pub(super) lying: BTreeMap<HandoffId, Lying>,
+    pub(super) missed: BTreeSet<HandoffId>,
+    pub(super) asked: BTreeMap<HandoffId, Asked>,
     pub(super) stop: channel::Receiver<bool>,
-    pub(super) beat: Interval,
     races: u32,
+}
+
+/// What came of one turn of the loop.
+enum Turn {
+    /// The run has ended for this driver.
+    Ended(End),
+    /// Something was written: there may be more to do.
+    Again,
+    /// Something must happen first.
+    Wait,
 }
 
 impl<'d> Lead<'d> {
     /// Takes a run and leads it to its end, or as far as it goes.
     pub(super) async fn take(driver: &'d Driver, id: &RunId, stop: channel::Receiver<bool>) -> Result<End, Error> {
-        let (run, fence) = match driver.take_over(id).await? {
+        let (run, fence, held_since) = match driver.take_over(id).await? {
             Ok(taken) => taken,
             Err(end) => return Ok(end),
         };
-        let mut beat = tokio::time::interval(LEASE / 3);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        beat.reset();
         let (tell, progress) = mpsc::unbounded_channel();
         let mut lead = Lead {
             driver,
             run,
             fence,
+            claiming: false,
+            held_since,
+            behind: true,
+            away_since: None,
             tasks: JoinSet::new(),
-            running: HashMap::new(),
-            newcomers: HashMap::new(),
-            prompts: HashMap::new(),
+            errands: HashMap::new(),
+            working: BTreeMap::new(),
+            newcomers: BTreeMap::new(),
+            prompts: BTreeMap::new(),
             results: Vec::new(),
             tell,
             progress,
-            lying: HashMap::new(),
-            missed: HashSet::new(),
-            asked: HashMap::new(),
+            lying: BTreeMap::new(),
+            missed: BTreeSet::new(),
+            asked: BTreeMap::new(),
             stop,
-            beat,
             races: 0,
         };
         lead.go().await
@@ -105,36 +123,47 @@ impl<'d> Lead<'d> {
     async fn go(&mut self) -> Result<End, Error> {
         loop {
             let changes = self.driver.store.changes();
-            // What has come out is written first: if somebody else has written meanwhile, the store says so.
-            if self.results.is_empty() || self.races > 0 {
-                self.read().await?;
+            let turn = self.turn().await;
+            match turn {
+                Err(Error::Unreachable(why)) => self.endure(why).await?,
+                Err(error) => return Err(error),
+                Ok(turn) => {
+                    self.store_answers();
+                    match turn {
+                        Turn::Ended(end) => return Ok(end),
+                        Turn::Again => {}
+                        Turn::Wait => self.wait(changes).await,
+                    }
+                }
             }
-            if let Some(end) = self.ended().await? {
-                return Ok(end);
-            }
-            // What has come out already is written down first.
-            if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
-                return self.let_go("the driver was told to stop").await.map(|()| End::Stopped);
-            }
-            if self.advance().await? {
-                continue;
-            }
-            self.begin_work();
-            self.ask();
-            self.tell_absences();
-            if let Some(end) = self.only_people().await? {
-                return Ok(end);
-            }
-            self.wait(changes).await?;
         }
+    }
+
+    async fn turn(&mut self) -> Result<Turn, Error> {
+        self.hold().await?;
+        // What has come out is written first: if somebody else has written meanwhile, the store says so.
+        if self.results.is_empty() || self.behind {
+            self.read().await?;
+        }
+        if let Some(turn) = self.standing().await? {
+            return Ok(turn);
+        }
+        // What has come out already is written down first.
+        if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
+            self.let_go("the driver was told to stop").await?;
+            return Ok(Turn::Ended(End::Stopped));
+        }
+        if self.advance().await? {
+            return Ok(Turn::Again);
+        }
+        self.begin_work();
+        self.ask();
+        self.tell_absences();
+        Ok(self.only_people().await?.map_or(Turn::Wait, Turn::Ended))
     }
 
     /// Reads what has happened since.
     async fn read(&mut self) -> Result<(), Error> {
-        let now = self.driver.clock.now();
-        if self.run.open().any(|tracked| tracked.handoff.wakes_at().is_some_and(|at| at <= now)) {
-            self.driver.store.rescue(100, self.driver.dice.number(), now).await?;
-        }
         loop {
             let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
             for event in &events {
@@ -142,41 +171,59 @@ impl<'d> Lead<'d> {
                 self.driver.audience.hear(&self.run, &News::Event(event));
             }
             if events.len() < EVENTS as usize {
+                self.behind = false;
                 return Ok(());
             }
         }
     }
 
-    /// Says how the run ended, if it did, or whether somebody else drives it.
-    async fn ended(&mut self) -> Result<Option<End>, Error> {
+    /// Says how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
+    async fn standing(&mut self) -> Result<Option<Turn>, Error> {
         let root = &self.run.root().handoff;
         match &root.state {
-            State::Completed { .. } => Ok(Some(End::Completed)),
+            State::Completed { .. } => Ok(Some(Turn::Ended(End::Completed))),
             State::Failed { .. } => {
                 let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
-                Ok(Some(End::Failed(why.unwrap_or_default())))
+                Ok(Some(Turn::Ended(End::Failed(why.unwrap_or_default()))))
             }
-            State::Cancelled { .. } => {
-                self.tasks.shutdown().await;
-                let mut draft = Draft::new(&self.run, self.driver.clock.now());
-                flow::call_off(&mut draft);
-                if !draft.is_empty() {
-                    self.driver.store.carry_out(draft.steps, draft.at).await?;
+            State::Cancelled { .. } => self.call_off().await.map(Some),
+            State::Claimed { lease } if root.fence != self.fence => {
+                if !self.claiming || lease.claimant != self.driver.claimant {
+                    return Ok(Some(Turn::Ended(End::Lost(lease.claimant.clone()))));
                 }
-                Ok(Some(End::Cancelled))
-            }
-            State::Claimed { lease } if root.fence != self.fence => Ok(Some(End::Lost(lease.claimant.clone()))),
-            State::Pending { .. } => {
-                // Nobody heard of us for too long, but nobody has taken over.
-                let claim = Command::Claim(claim(&self.driver.claimant, None));
-                let id = root.id.clone();
-                let claimed =
-                    self.driver.store.carry_out(vec![Step::Apply(id, claim)], self.driver.clock.now()).await?;
-                self.fence = claimed.last().map_or(self.fence, |handoff| handoff.fence);
-                self.read().await?;
+                self.fence = root.fence;
+                self.claiming = false;
                 Ok(None)
             }
+            State::Pending { .. } => self.claim_again().await.map(Some),
             State::Claimed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => Ok(None),
+        }
+    }
+
+    /// Claims the run anew: nobody heard of us for too long, but nobody has taken over.
+    async fn claim_again(&mut self) -> Result<Turn, Error> {
+        let claim = Command::Claim(claim(&self.driver.claimant, None));
+        let steps = vec![Step::Apply(self.run.root().handoff.id.clone(), claim)];
+        (self.claiming, self.behind) = (true, true);
+        match self.driver.store.carry_out(steps, self.driver.clock.now()).await {
+            // Whether it is ours is seen when the journal is read.
+            Ok(_) | Err(Error::Refused(_)) => Ok(Turn::Again),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends what still goes on in a run that was called off.
+    async fn call_off(&mut self) -> Result<Turn, Error> {
+        self.call_back().await;
+        let mut draft = Draft::new(&self.run, self.driver.clock.now());
+        flow::call_off(&mut draft);
+        if draft.is_empty() {
+            return Ok(Turn::Ended(End::Cancelled));
+        }
+        self.behind = true;
+        match self.driver.store.carry_out(draft.steps, draft.at).await {
+            Ok(_) | Err(Error::Refused(_)) => Ok(Turn::Again),
+            Err(error) => Err(error),
         }
     }
 
@@ -189,9 +236,9 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            // What is refused came too late: somebody else has it, or it was called off.
-            let _ = record(&mut draft, id, *fence, finished, self.driver.dice.number());
+            record(&mut draft, id, *fence, finished, self.driver.dice.number());
         }
+        self.expire(&mut draft);
         self.decide_gates(&mut draft);
         if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
@@ -200,29 +247,46 @@ impl<'d> Lead<'d> {
         if draft.is_empty() {
             return Ok(false);
         }
-        match self.driver.store.carry_out(draft.steps, draft.at).await {
+        match self.write(draft).await {
             Ok(_) => {
                 self.prompts.extend(prompts);
                 self.races = 0;
                 Ok(true)
             }
             // Something has changed since we looked: look again.
-            Err(Error::Refused(_) | Error::Taken { .. } | Error::NotFound(_)) if self.races < RACES_MAX => {
+            Err(Error::Refused(_) | Error::Taken { .. } | Error::NotFound(_)) if self.races == 0 => {
                 self.results = results;
                 self.races += 1;
                 Ok(true)
             }
-            Err(Error::Unreachable(why)) => {
+            // An id of ours belongs to somebody else, and always will.
+            Err(error @ Error::Taken { .. }) => {
+                let mut draft = Draft::new(&self.run, now);
+                flow::fail(&mut draft, &error.to_string());
+                self.write(draft).await.map(|_| true)
+            }
+            Err(Error::Refused(_) | Error::NotFound(_)) if self.races < RACES_MAX => {
                 self.results = results;
-                self.driver.audience.hear(&self.run, &News::Note(&format!("the store cannot be reached: {why}")));
-                tokio::time::sleep(Duration::from_millis(500)).await;
+                self.races += 1;
                 Ok(true)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                self.results = results;
+                Err(error)
+            }
         }
     }
 
-    /// Says whether nothing has come out, nothing follows, and nothing can begin.
+    /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
+    pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, Error> {
+        let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
+        let steps = std::iter::once(held).chain(draft.steps).collect();
+        let written = self.driver.store.carry_out(steps, draft.at).await;
+        self.behind |= written.is_err();
+        written
+    }
+
+    /// Says whether nothing has come out, nothing follows, nothing is due, and nothing can begin.
     fn has_nothing_to_write(&self, now: Timestamp) -> bool {
         let answered = self.asked.values().any(|asked| matches!(asked, Asked::Answered { .. }));
         let ready = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= now);
@@ -232,166 +296,8 @@ impl<'d> Lead<'d> {
             && flow::is_settled(&self.run)
             && !flow::work(&self.run).any(ready)
             && !self.run.waiting().any(lapsed)
+            && !self.run.open().any(|tracked| self.ends_at(tracked).is_some_and(|at| at <= now))
             && flow::waits_until(&self.run).is_none_or(|end| end > now)
-    }
-
-    /// Claims what can begin now. Returns the prompts of the agents.
-    fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, (u64, String))> {
-        let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
-        let at = draft.at;
-        let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
-        let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
-        let mut prompts = Vec::new();
-        for id in ready {
-            let Some(tracked) = draft.run.find(&id) else { continue };
-            if draft.run.is_finished() || flow::is_held(&draft.run) || collides(&draft.run, tracked) {
-                continue;
-            }
-            let prepared = self.prepare(&draft.run, tracked);
-            let (tokens, moved) = match &prepared {
-                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
-                Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
-            };
-            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
-            if draft.apply(&id, Command::Claim(claim)).is_err() {
-                continue;
-            }
-            let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
-            match prepared {
-                Prepared::Prompt(prompt) => prompts.push((id, (fence, prompt.text))),
-                Prepared::Impossible(why) => {
-                    let failure =
-                        Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
-                    let _ = draft.apply(
-                        &id,
-                        Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
-                    );
-                }
-                Prepared::Nothing | Prepared::Elsewhere => {}
-            }
-        }
-        prompts
-    }
-
-    fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {
-        if tracked.step.role == Role::Check {
-            return Prepared::Nothing;
-        }
-        let Some(brief) = Brief::of(run, tracked) else {
-            return Prepared::Impossible("its phase is not in the workflow".to_owned());
-        };
-        match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
-            Reached::Elsewhere => Prepared::Elsewhere,
-            Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(_) => match brief.prompt(&self.driver.dice.word()) {
-                Ok(prompt) => Prepared::Prompt(prompt),
-                Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
-            },
-        }
-    }
-
-    /// Starts what was claimed, and examines what was reported.
-    fn begin_work(&mut self) {
-        let over = |id: &HandoffId, fence: u64| {
-            let handoff = self.run.find(id).map(|tracked| &tracked.handoff);
-            // What has expired, was released or waits for a person is not worked on any more.
-            !handoff.is_some_and(|handoff| {
-                handoff.fence == fence && matches!(handoff.state, State::Claimed { .. } | State::Verifying)
-            })
-        };
-        self.running.retain(|id, (fence, task)| {
-            let keep = !over(id, *fence);
-            if !keep {
-                task.abort();
-            }
-            keep
-        });
-        let mine = |tracked: &&Tracked| match &tracked.handoff.state {
-            State::Claimed { lease } => lease.claimant == self.driver.claimant,
-            State::Verifying => true,
-            _ => false,
-        };
-        let begin: Vec<HandoffId> = flow::work(&self.run)
-            .filter(mine)
-            .map(|tracked| tracked.handoff.id.clone())
-            .filter(|id| !self.running.contains_key(id))
-            .collect();
-        for id in begin {
-            self.begin_one(&id);
-        }
-    }
-
-    fn begin_one(&mut self, id: &HandoffId) {
-        let Some(tracked) = self.run.find(id) else { return };
-        let Some(brief) = Brief::of(&self.run, tracked) else { return };
-        let fence = tracked.handoff.fence;
-        let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
-            Ok(folder) => folder,
-            Err(why) => return self.results.push((id.clone(), fence, failed(why))),
-        };
-        let may_write = brief.may_write();
-        let scene = brief.scene(folder.clone(), self.driver.earlier_folders(&self.run, tracked));
-        let evidence = self.driver.evidence.clone();
-        let (verifying, report) = (matches!(tracked.handoff.state, State::Verifying), tracked.report().cloned());
-        let news = if verifying { News::Examines(id) } else { News::Begins(id) };
-        self.driver.audience.hear(&self.run, &news);
-        let handle = if let (true, Some(report)) = (verifying, report) {
-            let (id, examine) = (id.clone(), attempt::examine(evidence, scene, report, self.driver.judging(&brief)));
-            self.tasks.spawn(async move { (id, Outcome::Work(fence, examine.await)) })
-        } else if tracked.step.role == Role::Check {
-            let (id, check) = (id.clone(), attempt::check(evidence, scene, brief::command(brief.located.phase())));
-            self.tasks.spawn(async move { (id, Outcome::Work(fence, check.await)) })
-        } else {
-            let prompt = self.prompts.remove(id).filter(|(claimed, _)| *claimed == fence).map(|(_, prompt)| prompt);
-            let reached = self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to);
-            let (Some(prompt), Reached::Here(agent)) = (prompt, reached) else {
-                return self.results.push((id.clone(), fence, failed("it cannot be begun".to_owned())));
-            };
-            let kept = self.driver.team.keep(&self.run.definition.workspace, &handover::copies(&self.run, tracked));
-            let job = match kept.and_then(|()| brief.job(prompt, folder)) {
-                Ok(job) => job,
-                Err(why) => return self.results.push((id.clone(), fence, failed(why))),
-            };
-            let trial = Trial {
-                agent,
-                evidence,
-                job,
-                following: brief.following(),
-                scene,
-                newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
-                dialect: brief.dialect(),
-                phase: brief.phase().map(|_| tracked.step.phase.clone()),
-                acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
-                settings: self.driver.judging(&brief),
-                progress: self.tell.clone(),
-            };
-            let id = id.clone();
-            self.tasks.spawn(async move { (id, Outcome::Work(fence, trial.run().await)) })
-        };
-        if !verifying {
-            for (_, others) in self.newcomers.iter().filter(|(other, _)| *other != id) {
-                others.lock().unwrap_or_else(PoisonError::into_inner).extend(may_write.iter().cloned());
-            }
-        }
-        self.running.insert(id.clone(), (fence, handle));
-    }
-
-    /// Keeps what is held.
-    pub(super) async fn heartbeat(&mut self) -> Result<(), Error> {
-        let held =
-            |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        let held = self.run.open().filter(held);
-        let beat = |tracked: &Tracked| {
-            let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
-            Step::Apply(tracked.handoff.id.clone(), heartbeat)
-        };
-        let steps: Vec<Step> = held.map(beat).collect();
-        match self.driver.store.carry_out(steps, self.driver.clock.now()).await {
-            // Whatever was lost is seen when the journal is read.
-            Ok(_) | Err(Error::Refused(_) | Error::Unreachable(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     /// Ends when only people can let the run go on and nobody can be asked here.
@@ -401,7 +307,7 @@ impl<'d> Lead<'d> {
                 && matches!(self.asked.get(&tracked.handoff.id), Some(Asked::Nobody { .. }))
                 && self.lapses_at(tracked).is_none()
         };
-        let busy = !self.running.is_empty() || !self.results.is_empty();
+        let busy = !self.working.is_empty() || !self.results.is_empty();
         // While a person is asked whether to go on waiting, nobody waits for what has not begun.
         let held = flow::is_held(&self.run);
         let is_pending = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { .. });
@@ -421,47 +327,31 @@ impl<'d> Lead<'d> {
 
     /// Lets go of the run and of what was begun, so that another driver can go on at once.
     async fn let_go(&mut self, why: &str) -> Result<(), Error> {
-        self.tasks.shutdown().await;
-        self.read().await?;
-        let mut draft = Draft::new(&self.run, self.driver.clock.now());
-        let held =
-            |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        let held: Vec<(HandoffId, u64)> =
-            self.run.open().filter(held).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
-        for (id, fence) in held {
-            let _ = draft.apply(&id, Command::Release(Release { fence, why: why.to_owned() }));
+        self.call_back().await;
+        for _ in 0..RACES_MAX {
+            self.read().await?;
+            let mut draft = Draft::new(&self.run, self.driver.clock.now());
+            let held: Vec<(HandoffId, u64)> =
+                self.held().map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
+            for (id, fence) in held {
+                let _ = draft.apply(&id, Command::Release(Release { fence, why: why.to_owned() }));
+            }
+            match self.write(draft).await {
+                Ok(_) => break,
+                // Somebody else has the run by now, and everything in it.
+                Err(Error::Refused(_)) if self.run.root().handoff.fence != self.fence => break,
+                Err(Error::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
-        self.driver.store.carry_out(draft.steps, draft.at).await?;
         self.read().await
     }
-}
 
-enum Prepared {
-    Prompt(crate::prompt::Prompt),
-    Nothing,
-    Elsewhere,
-    Impossible(String),
-}
-
-pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
-    let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
-}
-
-fn failed(why: String) -> Finished {
-    Failed::with(Failure::new(Code::processing_error(), why))
-}
-
-/// Says whether somebody works now who may change the same files.
-fn collides(run: &Run, tracked: &Tracked) -> bool {
-    let writes = Brief::of(run, tracked).map(|brief| brief.writes()).unwrap_or_default();
-    if writes.is_empty() {
-        return false;
+    /// Calls off every agent, command and question.
+    async fn call_back(&mut self) {
+        self.tasks.shutdown().await;
+        self.errands.clear();
+        self.working.clear();
+        self.asked.retain(|_, asked| !matches!(asked, Asked::Asking { .. }));
     }
-    let working = flow::work(run)
-        .filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
-    let briefs =
-        working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
-    let mut theirs = briefs.flat_map(|brief| brief.writes());
-    theirs.any(|their| writes.iter().any(|mine| overlap(mine, &their)))
 }

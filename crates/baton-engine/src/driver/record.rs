@@ -10,21 +10,35 @@ use super::brief::Brief;
 use crate::answer::Answer;
 use crate::draft::Draft;
 use crate::evidence::{self, Examined};
-use crate::failure::{Chance, Failure};
+use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::Written;
 use crate::id::HandoffId;
-use crate::lifecycle::{Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
+use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
 use crate::run::Run;
 
-/// Adds what came out to a draft. A refusal means that it does not count any more.
-pub(super) fn record(
-    draft: &mut Draft,
-    id: &HandoffId,
-    fence: u64,
-    finished: &Finished,
-    dice: f64,
-) -> Result<(), Refusal> {
+/// Adds what came out to a draft. What is refused came too late: somebody else has it, or it was called off. If it is
+/// still ours, the attempt has failed: nothing else would ever come of it.
+pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) {
+    let Err(refusal) = recorded(draft, id, fence, finished, dice) else { return };
+    let Some(tracked) = draft.run.find(id).filter(|tracked| lifecycle::holds(&tracked.handoff, fence).is_ok()) else {
+        return;
+    };
+    if matches!(finished, Finished::Understood(_)) {
+        return;
+    }
+    let failure = match refusal {
+        Refusal::TooLong { .. } => {
+            let limit = tracked.handoff.terms.timeout_ms.unwrap_or_default() as f64 / 1000.0;
+            Failure::new(Code::timeout(), format!("it did not finish within {limit} s"))
+        }
+        refusal => Failure::new(Code::validation_failed(), refusal.to_string()),
+    };
+    let failure = repeated(&draft.run, id, failure);
+    let _ = draft.apply(id, Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() }));
+}
+
+fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) -> Result<(), Refusal> {
     match finished {
         Finished::Failed(failed) => {
             let Failed { failure, document, changed } = (**failed).clone();
@@ -53,7 +67,7 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     if let Some(other) = handed_in_by(&draft.run, id, &document) {
         let path = document.path.clone().unwrap_or_default();
         let message = format!("{path} is what {other} handed in; every attempt writes a report of its own");
-        let failure = repeated(&draft.run, id, Failure::new(crate::failure::Code::validation_failed(), message));
+        let failure = repeated(&draft.run, id, Failure::new(Code::validation_failed(), message));
         let fail = Fail { fence, failure, document: None, dice, changed: answered.changed.clone() };
         return draft.apply(id, Command::Fail(fail));
     }
@@ -97,7 +111,7 @@ fn verify(run: &Run, id: &HandoffId, fence: u64, examined: Vec<Examined>, dice: 
     let verdict = match evidence::refuted(&examined) {
         None => Verdict::Verified,
         Some(reasons) => {
-            let failure = Failure::new(crate::failure::Code::validation_failed(), reasons.clone()).to_string();
+            let failure = Failure::new(Code::validation_failed(), reasons.clone()).to_string();
             Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
         }
     };

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use baton_protocol::rules::summary_over_budget;
 use baton_protocol::settings::{Level, Permission};
 use baton_protocol::{Settings, Severity};
+use jiff::Timestamp;
 
 use super::brief::Brief;
-use super::lead::claim;
+use super::claiming::claim;
 use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
@@ -26,7 +27,7 @@ impl Driver {
     }
 
     /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
-    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64), End>, Error> {
+    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64, Timestamp), End>, Error> {
         // A driver that was not heard of for too long has lost it.
         self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
         let run = self.load(id).await?;
@@ -45,7 +46,8 @@ impl Driver {
         }
         let root = root.id.clone();
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
-        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
+        let at = draft.at;
+        let handoffs = match self.store.carry_out(draft.steps, at).await {
             Ok(handoffs) => handoffs,
             // Somebody else was faster.
             Err(Error::Refused(_)) => {
@@ -60,14 +62,13 @@ impl Driver {
         if run.seq > 1 {
             self.team.sweep(id, &run.definition.workspace);
         }
-        Ok(Ok((run, fence)))
+        Ok(Ok((run, fence, at)))
     }
 
     /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.
     fn bury(&self, draft: &mut Draft, claimant: &str) {
-        let held = |tracked: &&Tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant);
-        let held: Vec<(HandoffId, u64)> =
-            draft.run.open().filter(held).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
+        let held = draft.run.held_by(claimant).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
+        let held: Vec<(HandoffId, u64)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
         for (id, fence) in held {
             let why = format!("{claimant} has died");

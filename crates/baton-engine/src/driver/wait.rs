@@ -2,67 +2,72 @@
 
 use std::time::Duration;
 
+use tokio::task::{self, JoinError};
+
+use super::News;
 use super::absence::Lying;
 use super::attempt::{Finished, Happens, Progress};
-use super::lead::{IDLE, Lead, Outcome};
+use super::begin::failed;
+use super::lead::{Errand, Lead, Outcome};
+use super::watch::Asked;
 use crate::flow;
 use crate::handoff::State;
-use crate::id::HandoffId;
-use crate::run::Tracked;
 use crate::step::Role;
-use crate::store::Error;
+
+/// How long nothing is asked of the store if nothing is known to happen.
+const IDLE: Duration = Duration::from_secs(15);
 
 impl Lead<'_> {
     /// Waits until something has happened.
-    pub(super) async fn wait(&mut self, changes: u64) -> Result<(), Error> {
+    pub(super) async fn wait(&mut self, changes: u64) {
         if !self.results.is_empty() {
-            return Ok(());
+            return;
         }
-        let pause = self.next_time().unwrap_or(IDLE).min(IDLE);
-        let outside = self.run.open().any(|tracked| self.is_outside(tracked));
+        let pause = self.next_time().min(IDLE);
+        // What is first in this list is looked at first, so that a run goes the same way whenever the same happens.
         tokio::select! {
+            biased;
+            Ok(()) = self.stop.changed() => {}
             Some(progress) = self.progress.recv() => self.progressed(progress),
-            Some(joined) = self.tasks.join_next(), if !self.tasks.is_empty() => self.joined(joined),
-            _ = self.beat.tick() => self.heartbeat().await?,
-            () = self.driver.store.changed(changes, pause), if outside => {}
-            // Others can still call the run off, or take it over.
-            () = tokio::time::sleep(pause.min(Duration::from_secs(1))), if !outside => {}
-            _ = self.stop.changed() => {}
+            Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => self.joined(joined),
+            () = self.driver.store.changed(changes, pause) => {}
         }
-        Ok(())
     }
 
-    fn joined(&mut self, joined: Result<(HandoffId, Outcome), tokio::task::JoinError>) {
-        // A task that was called off has nothing to say.
-        let Ok((id, outcome)) = joined else { return };
+    /// Takes what a task came to.
+    pub(super) fn joined(&mut self, joined: Result<(task::Id, Outcome), JoinError>) {
+        let task = joined.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
+        let Some(Errand { handoff, fence }) = self.errands.remove(&task) else { return };
         // What it told before comes before what came out.
         while let Ok(progress) = self.progress.try_recv() {
             self.progressed(progress);
         }
-        match outcome {
-            Outcome::Work(fence, finished) => {
-                self.running.remove(&id);
-                self.newcomers.remove(&id);
-                self.lying.remove(&id);
-                self.results.push((id, fence, finished));
-            }
-            Outcome::Asked(said) => self.heard(id, said),
+        if fence.is_some() {
+            self.working.remove(&handoff);
+            self.newcomers.remove(&handoff);
+            self.lying.remove(&handoff);
         }
-    }
-
-    /// Says whether something that others do can let a handoff go on.
-    fn is_outside(&self, tracked: &Tracked) -> bool {
-        match &tracked.handoff.state {
-            State::AwaitingPerson { .. } => true,
-            State::Claimed { lease } => lease.claimant != self.driver.claimant,
-            State::Pending { .. } => matches!(tracked.step.role, Role::Work | Role::Delegation),
-            State::Verifying | State::Blocked { .. } => false,
-            State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => false,
+        match (joined, fence) {
+            (Ok((_, Outcome::Work(finished))), Some(fence)) => self.results.push((handoff, fence, finished)),
+            (Ok((_, Outcome::Asked(said))), _) => self.heard(handoff, said),
+            // A task that was called off has nothing to say.
+            (Err(error), _) if error.is_cancelled() => {}
+            (Err(error), Some(fence)) => {
+                self.results.push((handoff, fence, failed(format!("a mistake of ours: {error}"))))
+            }
+            (Err(error), None) => {
+                let note = format!("{handoff}: nobody can be asked: a mistake of ours: {error}");
+                self.driver.audience.hear(&self.run, &News::Note(&note));
+                if let Some(Asked::Asking { shown, .. }) = self.asked.remove(&handoff) {
+                    self.asked.insert(handoff, Asked::Nobody { shown });
+                }
+            }
+            (Ok((_, Outcome::Work(_))), None) => {}
         }
     }
 
     /// Returns how long it takes until something is due by itself.
-    fn next_time(&self) -> Option<Duration> {
+    fn next_time(&self) -> Duration {
         let now = self.driver.clock.now();
         let due = self.run.open().flat_map(|tracked| {
             let ready = match &tracked.handoff.state {
@@ -71,15 +76,15 @@ impl Lead<'_> {
                 }
                 _ => None,
             };
-            let wakes = tracked.handoff.wakes_at().filter(|at| *at > now);
-            [ready, wakes, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
+            let ends = self.ends_at(tracked).filter(|at| *at > now);
+            [ready, ends, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
         });
-        let next = due.chain(flow::waits_until(&self.run)).min()?;
-        Some(Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1)))
+        let next = due.chain(flow::waits_until(&self.run)).chain([self.hold_by()]).min().unwrap_or(now);
+        Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1))
     }
 
     /// Takes what happened while an attempt goes on.
-    fn progressed(&mut self, progress: Progress) {
+    pub(super) fn progressed(&mut self, progress: Progress) {
         let Progress { handoff, fence, what } = progress;
         match what {
             Happens::Understood(document) => self.results.push((handoff, fence, Finished::Understood(document))),

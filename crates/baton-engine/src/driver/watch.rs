@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 
 use super::News;
 use super::brief::{self, Brief};
-use super::lead::{Lead, Outcome};
+use super::lead::{Errand, Lead, Outcome};
 use crate::draft::Draft;
 use crate::evidence::{Check, Evidence, Scene};
 use crate::flow;
@@ -89,20 +89,21 @@ impl Lead<'_> {
         let task = if let Some(gate) = automatic {
             let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
             let Some(scene) = self.scene_of(tracked) else { return };
-            let (id, evidence, shown) = (id.clone(), self.driver.evidence.clone(), shown.clone());
+            let (evidence, shown) = (self.driver.evidence.clone(), shown.clone());
             self.tasks.spawn(async move {
                 let heard = Heard::Checks(run_all(evidence, scene, checks).await);
-                (id, Outcome::Asked(Said { shown, heard }))
+                Outcome::Asked(Said { shown, heard })
             })
         } else {
             question.text.extend(failing.map(|why| format!("\n{why}")));
             self.driver.audience.hear(&self.run, &News::Asks(&question));
-            let (id, people, shown) = (id.clone(), self.driver.people.clone(), shown.clone());
+            let (people, shown) = (self.driver.people.clone(), shown.clone());
             self.tasks.spawn(async move {
                 let heard = Heard::Person(people.decide(&question).await.map(Box::new));
-                (id, Outcome::Asked(Said { shown, heard }))
+                Outcome::Asked(Said { shown, heard })
             })
         };
+        self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: None });
         self.asked.insert(id.clone(), Asked::Asking { shown, task });
     }
 
@@ -177,7 +178,7 @@ impl Lead<'_> {
         // Nobody can tell which choice silence means.
         let gate = flow::gate_of(&self.run, tracked).filter(|_| tracked.handoff.terms.choices.is_empty())?;
         let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
-        Some(later(tracked.handoff.changed_at, after.milliseconds))
+        Some(later(tracked.since, after.milliseconds))
     }
 }
 

@@ -120,7 +120,7 @@ fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
     let gate = run.handoffs().rev().find(|tracked| {
         tracked.step.role == Role::Limit
             && tracked.step.about.as_ref() == Some(&blocked.handoff.id)
-            && tracked.handoff.accepted_at >= blocked.handoff.changed_at
+            && tracked.handoff.accepted_at >= blocked.since
     });
     match gate {
         None => Asked::Never,

@@ -41,8 +41,10 @@ impl Claim {
                 handoff.fence += 1;
                 handoff.returned_early = false;
                 handoff.attempts += 1;
-                handoff.state =
-                    State::Claimed { lease: Lease { claimant, since: at, until, length_ms, acknowledged: false } };
+                let driven = self.driver;
+                handoff.state = State::Claimed {
+                    lease: Lease { claimant, since: at, until, length_ms, acknowledged: false, driven },
+                };
                 Ok(Vec::new())
             }
             State::Claimed { .. }
@@ -74,22 +76,25 @@ pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&
 
 /// Returns the lease if the token is that of the claim that holds it now.
 pub(super) fn held_by(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, Refusal> {
-    let name = handoff.state.name();
+    holds(handoff, fence)?;
+    let state = handoff.state.name();
+    match &mut handoff.state {
+        State::Claimed { lease } => Ok(lease),
+        _ => Err(Refusal::Over { given: fence, state }),
+    }
+}
+
+/// Says whether this claim holds the handoff now; the error says who does, or why nobody does.
+pub fn holds(handoff: &Handoff, fence: u64) -> Result<(), Refusal> {
     if fence > handoff.fence {
         return Err(Refusal::NeverGiven { given: fence });
     }
     if fence < handoff.fence {
         return Err(Refusal::Stale { given: fence, current: handoff.fence });
     }
-    match &mut handoff.state {
-        State::Claimed { lease } => Ok(lease),
-        State::Pending { .. }
-        | State::Verifying
-        | State::Blocked { .. }
-        | State::AwaitingPerson { .. }
-        | State::Completed { .. }
-        | State::Failed { .. }
-        | State::Cancelled { .. } => Err(Refusal::Over { given: fence, state: name }),
+    match handoff.lease() {
+        Some(_) => Ok(()),
+        None => Err(Refusal::Over { given: fence, state: handoff.state.name() }),
     }
 }
 

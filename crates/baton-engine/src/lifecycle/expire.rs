@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fail::{finite, give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{Handoff, Lease, State};
+use crate::handoff::{Handoff, Lease, State, whole};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,15 @@ pub struct Expire {
     /// A random number between 0 and 1, for the jitter of the policy.
     #[serde(serialize_with = "finite")]
     pub dice: f64,
+    /// Whether another attempt makes no sense.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_good: bool,
+}
+
+/// Says whether something about it has ended that anybody may notice.
+pub(super) fn is_due(handoff: &Handoff, at: Timestamp) -> bool {
+    handoff.state.finished_at().is_some()
+        || handoff.wakes_at().is_some_and(|end| end <= whole(at).max(handoff.changed_at))
 }
 
 impl Expire {
@@ -26,7 +35,7 @@ impl Expire {
                 Ok(std::iter::once(stop).chain(overdue_now(handoff, at)).collect())
             }
             State::Claimed { lease } => {
-                let failure = ended(handoff, lease, at).ok_or(Refusal::NotExpired)?;
+                let failure = self.judged(ended(handoff, lease, at).ok_or(Refusal::NotExpired)?);
                 let stop = stop(lease, handoff.fence);
                 Ok(std::iter::once(stop).chain(try_again(handoff, failure, self.dice, at)).collect())
             }
@@ -40,6 +49,7 @@ impl Expire {
                 // Waiting in vain counts as an attempt: otherwise it would be tried again for ever.
                 handoff.attempts += 1;
                 let failure = Failure::new(Code::timeout(), format!("nobody picked it up within {limit} s"));
+                let failure = self.judged(failure);
                 Ok(try_again(handoff, failure, self.dice, at))
             }
             State::Pending { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
@@ -49,6 +59,12 @@ impl Expire {
                 Err(Refusal::WrongState { state: handoff.state.name(), participle: "expired" })
             }
         }
+    }
+}
+
+impl Expire {
+    fn judged(&self, failure: Failure) -> Failure {
+        if self.for_good { Failure { chance: Chance::Permanent, ..failure } } else { failure }
     }
 }
 
@@ -95,7 +111,7 @@ mod tests {
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Command, apply};
 
-    const EXPIRE: Command = Command::Expire(Expire { dice: 0.0 });
+    const EXPIRE: Command = Command::Expire(Expire { dice: 0.0, for_good: false });
 
     #[test]
     fn expired_lease_returns_to_pending_and_the_old_token_is_stale_after_the_next_claim() {

@@ -104,7 +104,7 @@ pub(crate) mod sample {
         handoff.last_report = Some(written("earlier").digest());
         let lease = || {
             let (since, until) = (time(20), time(80));
-            Lease { claimant: "w".to_owned(), since, until, length_ms: 60_000, acknowledged: false }
+            Lease { claimant: "w".to_owned(), since, until, length_ms: 60_000, acknowledged: false, driven: false }
         };
         handoff.state = match name {
             StateName::Pending => State::Pending { ready_at: time(20) },
@@ -225,7 +225,7 @@ pub(crate) mod sample {
             ("verify: refuted", |handoff| {
                 verify(handoff.fence, Verdict::Refuted { reasons: "not there".to_owned(), for_good: false })
             }),
-            ("expire", |_| Command::Expire(Expire { dice: 0.0 })),
+            ("expire", |_| Command::Expire(Expire { dice: 0.0, for_good: false })),
             ("resume", |_| resume()),
             ("decide: approve", |handoff| decide(handoff, Decision::Approve)),
             ("decide: reject", |handoff| decide(handoff, Decision::Reject { feedback: "again".to_owned() })),

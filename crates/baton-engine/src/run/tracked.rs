@@ -42,6 +42,8 @@ pub struct Tracked {
     pub ended: u32,
     /// How many attempts were begun, also after people sent it back.
     pub attempts: u32,
+    /// When it came to be where it is. What was refused changes nothing.
+    pub since: Timestamp,
     /// When the first attempt was begun.
     pub begun_at: Option<Timestamp>,
     /// How many tokens its prompts had.
@@ -94,6 +96,7 @@ impl Tracked {
             || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None, after: None };
         Tracked {
             step: handoff.terms.step.clone().unwrap_or_else(alone),
+            since: handoff.changed_at,
             handoff,
             request,
             understood: OnceLock::new(),
@@ -152,6 +155,9 @@ impl Tracked {
             Fact::Happened(Command::Decide(decide)) => self.decided = Some(decide.clone()),
             Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),
             Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
+        }
+        if !matches!(fact, Fact::Refused(_)) {
+            self.since = handoff.changed_at;
         }
         self.handoff = handoff;
     }

@@ -26,6 +26,7 @@ impl Ledger {
                     assert!(!self.handoffs.contains_key(&accept.id), "{} was accepted twice", accept.id);
                     self.record((**accept).clone().apply(self.not_before(at)));
                 }
+                Step::Held { id, fence } => lifecycle::holds(&self.handoffs[id], *fence).unwrap(),
                 Step::Apply(id, command) => self.happen(id, command.clone(), at).unwrap_or_else(|why| {
                     panic!("{} {id}: {why}", command.name());
                 }),

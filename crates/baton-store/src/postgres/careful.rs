@@ -52,7 +52,7 @@ impl<'s> Wanted<'s> {
         for step in steps {
             match step {
                 Step::Accept(request) => wanted.add(request),
-                Step::Apply(id, _) => wanted.ids.push(id.as_str()),
+                Step::Apply(id, _) | Step::Held { id, .. } => wanted.ids.push(id.as_str()),
             }
         }
         wanted

@@ -35,7 +35,7 @@ pub(super) async fn rescue(store: &Postgres, limit: u32, dice: f64, at: Timestam
                 let mut rescued = Vec::new();
                 for id in due {
                     // Somebody else may have been faster, or what came back a moment ago has changed it.
-                    let expire = Order::new(id, Command::Expire(Expire { dice }));
+                    let expire = Order::new(id, Command::Expire(Expire { dice, for_good: false }));
                     rescued.extend(super::apply::apply(store, &expire, at).await.ok());
                 }
                 return Ok(rescued);
@@ -62,7 +62,7 @@ async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Resu
     table::ends(&session.query(ENDS, &[&runs]).await?, &mut ends)?;
     let mut changes = Vec::new();
     for handoff in &handoffs {
-        let expire = Command::Expire(Expire { dice });
+        let expire = Command::Expire(Expire { dice, for_good: false });
         match lifecycle::apply(handoff, expire, ends.at(&handoff.run, at)) {
             Ok(transition) if returns(&transition) => {
                 session.roll_back().await?;

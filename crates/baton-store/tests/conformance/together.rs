@@ -34,6 +34,9 @@ on_every_store! {
     what_was_claimed_by_steps_is_reported_and_goes_on,
     one_of_eight_routes_wins,
     many_chains_of_one_run_leave_one_journal,
+    whoever_holds_the_run_goes_on_and_leaves_no_other_event,
+    whoever_lost_the_run_changes_nothing,
+    nobody_holds_what_is_not_claimed,
 }
 
 pub(crate) fn accept(request: Accept) -> Step {
@@ -313,4 +316,45 @@ async fn many_chains_of_one_run_leave_one_journal(bed: Bed) {
     tasks.join_all().await;
     assert_eq!(bed.events("r").await.len(), 8 * (2 + 4 * 5));
     super::journal::assert_replayed(&bed, "r").await;
+}
+
+fn held(name: &str, fence: u64) -> Step {
+    Step::Held { id: id(name), fence }
+}
+
+async fn whoever_holds_the_run_goes_on_and_leaves_no_other_event(bed: Bed) {
+    bed.store.carry_out(vec![accept(request("r")), apply("r", claim("driver"))], time(0)).await.unwrap();
+    let steps = vec![held("r", 1), accept(request_in("r", "a")), apply("a", claim("driver"))];
+    let left = bed.store.carry_out(steps, time(1)).await.unwrap();
+    assert_eq!(left[0], bed.find("r").await, "the one that is held, unchanged");
+    assert_eq!(left[2], bed.find("a").await);
+    assert_eq!(bed.kinds("r").await, ["accepted", "claimed", "accepted", "claimed"]);
+    // A lease that is over is still held until somebody else has it.
+    bed.store.carry_out(vec![held("r", 1), apply("a", report(1, "done"))], time(50_000)).await.unwrap();
+    super::journal::assert_replayed(&bed, "r").await;
+}
+
+async fn whoever_lost_the_run_changes_nothing(bed: Bed) {
+    reported(&bed, "r", "a").await;
+    bed.store.carry_out(vec![accept(request_in("r", "root")), apply("root", claim("driver"))], time(2)).await.unwrap();
+    bed.store.rescue(10, 0.0, time(3_600)).await.unwrap();
+    bed.store.carry_out(vec![apply("root", claim("another"))], time(7_200)).await.unwrap();
+    let before = snapshot(&bed, "r").await;
+    // The report waits to be verified, and its token is still the latest: only the run tells who may go on.
+    let steps = [vec![held("root", 1)], hand_on("a", verified("r", "b"))].concat();
+    let refused = bed.store.carry_out(steps, time(7_201)).await;
+    assert_eq!(refused, Err(Error::Refused(Refusal::Stale { given: 1, current: 2 })));
+    assert_eq!(snapshot(&bed, "r").await, before);
+    let steps = [vec![held("root", 2)], hand_on("a", verified("r", "b"))].concat();
+    bed.store.carry_out(steps, time(7_202)).await.unwrap();
+}
+
+async fn nobody_holds_what_is_not_claimed(bed: Bed) {
+    bed.store.carry_out(vec![accept(request("r"))], time(0)).await.unwrap();
+    let refused = bed.store.carry_out(vec![held("r", 1), accept(request("a"))], time(1)).await;
+    assert_eq!(refused, Err(Error::Refused(Refusal::NeverGiven { given: 1 })));
+    let nobody = bed.store.carry_out(vec![held("nobody", 1)], time(1)).await;
+    assert_eq!(nobody, Err(Error::NotFound(id("nobody"))));
+    bed.apply("r", cancel(), time(2)).await.unwrap();
+    assert!(bed.store.find(&id("a")).await.unwrap().is_none());
 }

@@ -1,0 +1,121 @@
+//! Beginning: what was claimed starts, what was reported is examined, and what is over is called off.
+
+use std::sync::PoisonError;
+
+use baton_protocol::workflow;
+use tokio::task::AbortHandle;
+
+use super::attempt::{self, Failed, Finished, Trial};
+use super::brief::{self, Brief};
+use super::lead::{Errand, Lead, Outcome};
+use super::{News, Reached};
+use crate::failure::{Code, Failure};
+use crate::flow;
+use crate::handoff::State;
+use crate::handover;
+use crate::id::HandoffId;
+use crate::run::Tracked;
+use crate::step::Role;
+
+/// An agent, a command or an examination that goes on. Only one goes on for each handoff.
+pub(super) struct Working {
+    /// The token of the claim.
+    pub(super) fence: u64,
+    task: AbortHandle,
+    /// Whether nobody wants to know any more what comes out of it.
+    pub(super) called_off: bool,
+}
+
+impl Lead<'_> {
+    /// Starts what was claimed, and examines what was reported.
+    pub(super) fn begin_work(&mut self) {
+        for (id, working) in &mut self.working {
+            let handoff = self.run.find(id).map(|tracked| &tracked.handoff);
+            // What has expired, was released or waits for a person is not worked on any more.
+            let goes_on = handoff.is_some_and(|handoff| {
+                handoff.fence == working.fence && matches!(handoff.state, State::Claimed { .. } | State::Verifying)
+            });
+            if !goes_on && !working.called_off {
+                working.task.abort();
+                working.called_off = true;
+            }
+        }
+        let mine = |tracked: &&Tracked| match &tracked.handoff.state {
+            State::Claimed { lease } => lease.claimant == self.driver.claimant,
+            State::Verifying => true,
+            _ => false,
+        };
+        // What was called off must have ended before the same work begins again.
+        let begin: Vec<HandoffId> = flow::work(&self.run)
+            .filter(mine)
+            .map(|tracked| tracked.handoff.id.clone())
+            .filter(|id| !self.working.contains_key(id))
+            .collect();
+        for id in begin {
+            self.begin_one(&id);
+        }
+    }
+
+    fn begin_one(&mut self, id: &HandoffId) {
+        let Some(tracked) = self.run.find(id) else { return };
+        let Some(brief) = Brief::of(&self.run, tracked) else { return };
+        let fence = tracked.handoff.fence;
+        let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
+            Ok(folder) => folder,
+            Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+        };
+        let may_write = brief.may_write();
+        let scene = brief.scene(folder.clone(), self.driver.earlier_folders(&self.run, tracked));
+        let evidence = self.driver.evidence.clone();
+        let (verifying, report) = (matches!(tracked.handoff.state, State::Verifying), tracked.report().cloned());
+        let news = if verifying { News::Examines(id) } else { News::Begins(id) };
+        self.driver.audience.hear(&self.run, &news);
+        let task = if let (true, Some(report)) = (verifying, report) {
+            let examine = attempt::examine(evidence, scene, report, self.driver.judging(&brief));
+            self.tasks.spawn(async move { Outcome::Work(examine.await) })
+        } else if tracked.step.role == Role::Check {
+            let check = attempt::check(evidence, scene, brief::command(brief.located.phase()));
+            self.tasks.spawn(async move { Outcome::Work(check.await) })
+        } else {
+            let reached = self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to);
+            let Reached::Here(agent) = reached else {
+                return self.results.push((id.clone(), fence, failed("its agent cannot be reached here".to_owned())));
+            };
+            let prompt = match self.prompts.remove(id).filter(|(claimed, _)| *claimed == fence) {
+                Some((_, prompt)) => Ok(prompt),
+                // The claim was written, but the answer of the store got lost, and with it the prompt.
+                None => brief.prompt(&self.driver.dice.word()).map(|prompt| prompt.text),
+            };
+            let kept = self.driver.team.keep(&self.run.definition.workspace, &handover::copies(&self.run, tracked));
+            let job = match kept.and(prompt).and_then(|prompt| brief.job(prompt, folder)) {
+                Ok(job) => job,
+                Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+            };
+            let trial = Trial {
+                agent,
+                evidence,
+                job,
+                following: brief.following(),
+                scene,
+                newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
+                dialect: brief.dialect(),
+                phase: brief.phase().map(|_| tracked.step.phase.clone()),
+                acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
+                settings: self.driver.judging(&brief),
+                progress: self.tell.clone(),
+            };
+            self.tasks.spawn(async move { Outcome::Work(trial.run().await) })
+        };
+        if !verifying {
+            for (_, others) in self.newcomers.iter().filter(|(other, _)| *other != id) {
+                others.lock().unwrap_or_else(PoisonError::into_inner).extend(may_write.iter().cloned());
+            }
+        }
+        self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: Some(fence) });
+        self.working.insert(id.clone(), Working { fence, task, called_off: false });
+    }
+}
+
+pub(super) fn failed(why: String) -> Finished {
+    Failed::with(Failure::new(Code::processing_error(), why))
+}

@@ -1,0 +1,100 @@
+//! Claiming what can begin: each agent gets its prompt, and two that may change the same files take turns.
+
+use jiff::Timestamp;
+
+use super::brief::Brief;
+use super::lead::Lead;
+use super::{LEASE, Reached};
+use crate::draft::Draft;
+use crate::failure::{Chance, Code, Failure};
+use crate::flow;
+use crate::handoff::State;
+use crate::id::HandoffId;
+use crate::lifecycle::{Claim, Command, Fail};
+use crate::overlap::overlap;
+use crate::run::{Run, Tracked};
+use crate::step::Role;
+
+enum Prepared {
+    Prompt(crate::prompt::Prompt),
+    Nothing,
+    Elsewhere,
+    Impossible(String),
+}
+
+impl Lead<'_> {
+    /// Claims what can begin now. Returns the prompts of the agents.
+    pub(super) fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, (u64, String))> {
+        let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
+        let at = draft.at;
+        let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
+        let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
+        let mut prompts = Vec::new();
+        for id in ready {
+            let Some(tracked) = draft.run.find(&id) else { continue };
+            if draft.run.is_finished() || flow::is_held(&draft.run) || collides(&draft.run, tracked) {
+                continue;
+            }
+            let prepared = self.prepare(&draft.run, tracked);
+            let (tokens, moved) = match &prepared {
+                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
+                Prepared::Elsewhere => continue,
+                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
+            };
+            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
+            if draft.apply(&id, Command::Claim(claim)).is_err() {
+                continue;
+            }
+            let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
+            match prepared {
+                Prepared::Prompt(prompt) => prompts.push((id, (fence, prompt.text))),
+                Prepared::Impossible(why) => {
+                    let failure =
+                        Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
+                    let _ = draft.apply(
+                        &id,
+                        Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
+                    );
+                }
+                Prepared::Nothing | Prepared::Elsewhere => {}
+            }
+        }
+        prompts
+    }
+
+    fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {
+        if tracked.step.role == Role::Check {
+            return Prepared::Nothing;
+        }
+        let Some(brief) = Brief::of(run, tracked) else {
+            return Prepared::Impossible("its phase is not in the workflow".to_owned());
+        };
+        match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
+            Reached::Elsewhere => Prepared::Elsewhere,
+            Reached::Not(why) => Prepared::Impossible(why),
+            Reached::Here(_) => match brief.prompt(&self.driver.dice.word()) {
+                Ok(prompt) => Prepared::Prompt(prompt),
+                Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
+            },
+        }
+    }
+}
+
+pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
+    let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
+}
+
+/// Says whether somebody works now who may change the same files.
+fn collides(run: &Run, tracked: &Tracked) -> bool {
+    let writes = Brief::of(run, tracked).map(|brief| brief.writes()).unwrap_or_default();
+    if writes.is_empty() {
+        return false;
+    }
+    let working = flow::work(run)
+        .filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
+    let briefs =
+        working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
+    let mut theirs = briefs.flat_map(|brief| brief.writes());
+    theirs.any(|their| writes.iter().any(|mine| overlap(mine, &their)))
+}

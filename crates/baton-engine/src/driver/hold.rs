@@ -1,0 +1,121 @@
+//! Keeping what this driver holds, ending what has taken too long, and enduring a store that is away.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::lead::Lead;
+use super::{LEASE, News};
+use crate::draft::Draft;
+use crate::flow;
+use crate::handoff::later;
+use crate::id::HandoffId;
+use crate::lifecycle::{self, Command, Expire, Heartbeat};
+use crate::run::Tracked;
+use crate::store::Error;
+
+/// How long a store may be away before a driver gives up that has nothing left to wait for.
+const AWAY_MAX: Duration = Duration::from_mins(10);
+
+/// How long to wait before a store that is away is asked again, at most.
+const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
+
+impl Lead<'_> {
+    /// Returns what this driver has claimed, the run itself first.
+    pub(super) fn held(&self) -> impl Iterator<Item = &Tracked> {
+        self.run.held_by(&self.driver.claimant)
+    }
+
+    /// Returns when everything that is held must be extended.
+    pub(super) fn hold_by(&self) -> Timestamp {
+        later(self.held_since, u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX) / 3)
+    }
+
+    /// Extends everything that is held, when it is time. Comes before everything else: after a pause nothing of our own
+    /// has ended as long as nobody else has taken it.
+    pub(super) async fn hold(&mut self) -> Result<(), Error> {
+        let now = self.driver.clock.now();
+        if now < self.hold_by() {
+            return Ok(());
+        }
+        let beat = |tracked: &Tracked| {
+            let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
+            // What has taken too long cannot be extended, and must not keep the rest from it.
+            lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
+            Some((tracked.handoff.id.clone(), heartbeat))
+        };
+        let beats: Vec<(HandoffId, Command)> = self.held().filter_map(beat).collect();
+        let mut draft = Draft::new(&self.run, now);
+        for (id, heartbeat) in beats {
+            let _ = draft.apply(&id, heartbeat);
+        }
+        match self.write(draft).await {
+            Ok(_) => {
+                self.held_since = now;
+                Ok(())
+            }
+            // Whatever was lost is seen when the journal is read.
+            Err(Error::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
+    pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+        let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
+        if is_ours { tracked.handoff.overdue_at() } else { tracked.handoff.wakes_at() }
+    }
+
+    /// Notices what has ended: leases of others, and what has taken too long.
+    pub(super) fn expire(&self, draft: &mut Draft) {
+        let due = |tracked: &&Tracked| self.ends_at(tracked).is_some_and(|at| at <= draft.at);
+        let due: Vec<HandoffId> = draft.run.open().filter(due).map(|tracked| tracked.handoff.id.clone()).collect();
+        for id in due {
+            let dice = self.driver.dice.number();
+            let Some(tracked) = draft.run.find(&id) else { continue };
+            let expire = |for_good| Command::Expire(Expire { dice, for_good });
+            let Ok(expired) = lifecycle::apply(&tracked.handoff, expire(false), draft.at) else { continue };
+            let failure = expired.handoff.last_failure.map(|failure| failure.to_string()).unwrap_or_default();
+            let for_good = flow::same_failure(&draft.run, &tracked.step.phase, &failure);
+            let _ = draft.apply(&id, expire(for_good));
+        }
+    }
+
+    /// Goes on while the store is away: agents work on, and what comes out waits here. Gives up when somebody says stop,
+    /// or when nothing is going on any more and the store has been away for long.
+    pub(super) async fn endure(&mut self, why: String) -> Result<(), Error> {
+        self.behind = true;
+        let since = match self.away_since {
+            Some(since) => since,
+            None => {
+                let note = format!("the store cannot be reached: {why}; agents work on, and it is tried again");
+                self.driver.audience.hear(&self.run, &News::Note(&note));
+                *self.away_since.insert(Instant::now())
+            }
+        };
+        let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
+        if *self.stop.borrow() || given_up {
+            return Err(Error::Unreachable(why));
+        }
+        let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);
+        let until = Instant::now() + pause;
+        loop {
+            tokio::select! {
+                biased;
+                Ok(()) = self.stop.changed() => return Ok(()),
+                Some(progress) = self.progress.recv() => self.progressed(progress),
+                Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => self.joined(joined),
+                () = tokio::time::sleep_until(until) => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes notice that the store answers.
+    pub(super) fn store_answers(&mut self) {
+        if let Some(since) = self.away_since.take() {
+            let note = format!("the store answers again, after {} s", since.elapsed().as_secs());
+            self.driver.audience.hear(&self.run, &News::Note(&note));
+        }
+    }
+}
