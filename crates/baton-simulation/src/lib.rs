@@ -9,10 +9,18 @@ pub mod cells;
 pub mod chance;
 pub mod fault;
 pub mod faulty;
+pub mod flows;
 mod memory;
+pub mod mind;
 mod model;
+pub mod promises;
 pub mod puppet;
+pub mod saying;
+pub mod single;
+pub mod stage;
 pub mod time;
+pub mod witness;
+pub mod world;
 
 pub use memory::{Memory, Transaction, Watcher};
 pub use model::{Change, Model};

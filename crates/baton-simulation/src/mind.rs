@@ -84,7 +84,7 @@ impl Team for Office {
             mind: self.mind.clone(),
             witness: self.witness.clone(),
             claimant: self.claimant.clone(),
-            dialect: known.dialect.unwrap_or(Dialect::Native),
+            dialect: known.dialect.as_deref().and_then(Dialect::parse).unwrap_or(Dialect::Native),
             acknowledges: known.must_acknowledge(),
         }))
     }
