@@ -30,13 +30,21 @@ pub struct Faulty {
     calls: AtomicU64,
     troubles: AtomicU64,
     cut_until: Mutex<Option<Instant>>,
+    /// How often the store was called in the same instant.
+    at_once: Mutex<(Instant, u64)>,
 }
+
+/// So often nobody has a reason to call the store in the same instant.
+const AT_ONCE_MAX: u64 = 5_000;
+
+/// Counts parties that ask the store without end, and without letting any time pass.
+pub const WITHOUT_END: &str = "party asks without end";
 
 impl Faulty {
     /// Puts faults between a party and its store.
     pub fn new(store: Arc<dyn Store>, plan: Arc<dyn Plan>, strings: Arc<Strings>, tally: Tally) -> Faulty {
         let (calls, troubles) = (AtomicU64::new(0), AtomicU64::new(0));
-        Faulty { store, plan, strings, tally, calls, troubles, cut_until: Mutex::new(None) }
+        Faulty { store, plan, strings, tally, calls, troubles, cut_until: Mutex::new(None), at_once: Mutex::new((Instant::now(), 0)) }
     }
 
     /// Cuts the party off for a while.
@@ -67,6 +75,11 @@ impl Faulty {
 
     async fn through<T: Send>(&self, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.asks_without_end() {
+            self.tally.count(WITHOUT_END);
+            self.strings.kill();
+            return std::future::pending().await;
+        }
         if let Some(rest) = self.cut_for() {
             self.tally.count("party cut off");
             tokio::time::sleep(rest.min(GIVES_UP_AFTER)).await;
@@ -106,6 +119,13 @@ impl Faulty {
                 answer
             }
         }
+    }
+
+    fn asks_without_end(&self) -> bool {
+        let mut at_once = self.at_once.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        *at_once = if at_once.0 == now { (now, at_once.1 + 1) } else { (now, 1) };
+        at_once.1 > AT_ONCE_MAX
     }
 
     async fn pause(&self, time: Duration) {

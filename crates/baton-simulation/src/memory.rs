@@ -79,7 +79,10 @@ impl Memory {
             watcher.saw(&Transaction { writer: &self.writer, verb, changes: &changes, model: &model });
         }
         drop(model);
-        self.changes.send_modify(|count| *count += 1);
+        // Whoever finds nothing to do wakes nobody.
+        if !changes.is_empty() || matches!(verb, "set_queue" | "remove_run") {
+            self.changes.send_modify(|count| *count += 1);
+        }
         answer
     }
 }

@@ -169,7 +169,9 @@ impl<'h> History<'h> {
         let writer = self.stamps.get(index(event.seq));
         let by_driver = writer.is_some_and(|stamp| is_driver(&stamp.writer) && stamp.verb == "carry_out");
         let routed = together.iter().any(|one| one.handoff == handoff.id && one.kind == "routed");
-        if role != Role::Run && by_driver && !routed && !ends && !flow::is_held(run) {
+        // Whoever takes a run over buries first, and decides when it has read everything.
+        let takes = together.iter().any(|one| one.handoff.as_str() == run.id.as_str() && one.kind == "claimed");
+        if role != Role::Run && by_driver && !routed && !takes && !ends && !flow::is_held(run) {
             let held = together.iter().any(|one| one.kind == "accepted");
             self.say(event.seq, "what follows is written with the end", format!("{} (accepts: {held})", handoff.id));
         }

@@ -159,7 +159,7 @@ fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut
     if !by_time && lease.until > at {
         say("a lease holds until its end", format!("it was to end at {}", lease.until));
     }
-    if !by_time && lease.claimant == writer {
+    if !by_time && lease.claimant == writer && is_driver(writer) {
         say("nobody ends their own lease", format!("{writer} did"));
     }
 }
