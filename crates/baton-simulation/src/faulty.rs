@@ -30,21 +30,21 @@ pub struct Faulty {
     calls: AtomicU64,
     troubles: AtomicU64,
     cut_until: Mutex<Option<Instant>>,
-    /// How often the store was called in the same instant.
-    at_once: Mutex<(Instant, u64)>,
+    /// Since when the calls of a minute are counted, and how many there were.
+    minute: Mutex<(Instant, u64)>,
 }
 
-/// So often nobody has a reason to call the store in the same instant.
-const AT_ONCE_MAX: u64 = 5_000;
+/// So often nobody has a reason to call the store within a minute.
+const CALLS_A_MINUTE_MAX: u64 = 3_000;
 
-/// Counts parties that ask the store without end, and without letting any time pass.
+/// Counts parties that ask the store without end.
 pub const WITHOUT_END: &str = "party asks without end";
 
 impl Faulty {
     /// Puts faults between a party and its store.
     pub fn new(store: Arc<dyn Store>, plan: Arc<dyn Plan>, strings: Arc<Strings>, tally: Tally) -> Faulty {
         let (calls, troubles) = (AtomicU64::new(0), AtomicU64::new(0));
-        Faulty { store, plan, strings, tally, calls, troubles, cut_until: Mutex::new(None), at_once: Mutex::new((Instant::now(), 0)) }
+        Faulty { store, plan, strings, tally, calls, troubles, cut_until: Mutex::new(None), minute: Mutex::new((Instant::now(), 0)) }
     }
 
     /// Cuts the party off for a while.
@@ -122,10 +122,12 @@ impl Faulty {
     }
 
     fn asks_without_end(&self) -> bool {
-        let mut at_once = self.at_once.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        *at_once = if at_once.0 == now { (now, at_once.1 + 1) } else { (now, 1) };
-        at_once.1 > AT_ONCE_MAX
+        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        if minute.0.elapsed() > Duration::from_secs(60) {
+            *minute = (Instant::now(), 0);
+        }
+        minute.1 += 1;
+        minute.1 > CALLS_A_MINUTE_MAX
     }
 
     async fn pause(&self, time: Duration) {

@@ -97,7 +97,9 @@ pub fn agreeable(question: &Question) -> Decision {
         }
         ExpectedReply::Choice => {
             let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
-            let onward = ["continue", "build", "go", "retry"].into_iter().find(|word| words.contains(word));
+            // At a limit it must come to an end: some workflows go round in a circle.
+            let onward = ["revise"].into_iter().find(|word| words.contains(word)).map(|_| "stop");
+            let onward = onward.or_else(|| ["continue", "build", "go", "retry"].into_iter().find(|word| words.contains(word)));
             Decision::Answer { answers: onward.or(words.first().copied()).unwrap_or_default().to_owned() }
         }
     }

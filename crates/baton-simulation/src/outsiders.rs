@@ -235,9 +235,7 @@ impl Outsider {
         if draft.apply(&root, cancel).is_err() {
             return;
         }
-        if self.chance.happens(0.5) {
-            flow::call_off(&mut draft);
-        }
+        flow::call_off(&mut draft);
         if self.store.carry_out(draft.steps, draft.at).await.is_ok() {
             self.tally.count("run called off");
         }

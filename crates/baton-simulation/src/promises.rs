@@ -171,9 +171,10 @@ impl<'h> History<'h> {
         let routed = together.iter().any(|one| one.handoff == handoff.id && one.kind == "routed");
         // Whoever takes a run over buries first, and decides when it has read everything.
         let takes = together.iter().any(|one| one.handoff.as_str() == run.id.as_str() && one.kind == "claimed");
-        if role != Role::Run && by_driver && !routed && !takes && !ends && !flow::is_held(run) {
-            let held = together.iter().any(|one| one.kind == "accepted");
-            self.say(event.seq, "what follows is written with the end", format!("{} (accepts: {held})", handoff.id));
+        // While a person is asked about a limit, nothing else is decided.
+        let asks = together.iter().any(|one| is_limit(one));
+        if role != Role::Run && by_driver && !routed && !takes && !ends && !asks && !flow::is_held(run) {
+            self.say(event.seq, "what follows is written with the end", handoff.id.to_string());
         }
         if let Some(to) = &handoff.terms.returns_to {
             let resumed = together.iter().any(|one| one.handoff == *to && one.kind == "resumed");
@@ -236,6 +237,12 @@ pub fn waits_for(run: &Run) -> Vec<String> {
             && flow::comes(run, tracked).is_some_and(|comes| matches!(comes, flow::Comes::ToTheQueue))
     });
     people.chain(queues.map(|tracked| format!("{}: {}", tracked.handoff.terms.to, tracked.handoff.id))).collect()
+}
+
+/// Says whether an event asks a person about a limit.
+fn is_limit(event: &Event) -> bool {
+    let Ok(Fact::Accepted(accept)) = event.fact() else { return false };
+    accept.terms.step.is_some_and(|step| step.role == Role::Limit)
 }
 
 fn index(seq: u64) -> usize {

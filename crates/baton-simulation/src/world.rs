@@ -279,6 +279,7 @@ impl Slot {
                 keepers.spawn(keeper.keep());
             }
             while keepers.join_next().await.is_some() {}
+            tokio::time::sleep(self.chance.about(Duration::from_secs(120))).await;
         }
     }
 }
