@@ -118,8 +118,8 @@ impl Definition {
 
     /// Finds a phase by its path, such as `tools/get-issue/review`.
     pub fn locate(&self, path: &str) -> Option<Located<'_>> {
-        let mut located =
-            Located { definition: self, siblings: &self.workflow.phases, index: 0, prefix: String::new(), group: None };
+        let (siblings, prefix, lane) = (self.workflow.phases.as_slice(), String::new(), String::new());
+        let mut located = Located { definition: self, siblings, index: 0, prefix, group: None, lane };
         let mut segments = path.split('/');
         let mut wanted = segments.next()?;
         loop {
@@ -134,9 +134,11 @@ impl Definition {
                 located.siblings = &located.definition.workflow.phases;
             } else if phase.foreach.is_some() {
                 located.prefix = format!("{}{wanted}/", located.prefix);
+                located.lane.clone_from(&located.prefix);
                 located.siblings = &phase.phases;
                 wanted = segments.next()?;
             } else {
+                located.lane = format!("{}{wanted}/", located.prefix);
                 located.siblings = &phase.parallel;
             }
         }
@@ -156,6 +158,9 @@ pub struct Located<'d> {
     pub prefix: String,
     /// The phase that holds it, if one does.
     pub group: Option<&'d Phase>,
+    /// The innermost line of phases around it that goes on at the same time as others: an item of a list, or a branch,
+    /// by the beginning of its path, such as `tools/get-issue/`. Empty if nothing goes on beside it.
+    pub lane: String,
 }
 
 impl<'d> Located<'d> {
@@ -167,6 +172,11 @@ impl<'d> Located<'d> {
     /// Says whether the phases beside it run at the same time.
     pub fn is_branch(&self) -> bool {
         self.group.is_some_and(|group| !group.parallel.is_empty())
+    }
+
+    /// Says whether it belongs to a list or runs at the same time as others, at whatever depth.
+    pub fn is_in_lane(&self) -> bool {
+        !self.lane.is_empty()
     }
 
     /// Returns the path of a phase beside it.
@@ -220,6 +230,10 @@ phases:
         assert_eq!(id("quality/lint"), Some(("quality/".to_owned(), "lint".to_owned())));
         assert_eq!(id("quality/deep/x"), Some(("quality/deep/".to_owned(), "x".to_owned())));
         assert_eq!(id("quality/nothing"), None);
+        let lane = |path: &str| outer.locate(path).map(|located| located.lane);
+        assert_eq!(lane("tools"), Some(String::new()));
+        assert_eq!(lane("tools/get-issue/build"), Some("tools/get-issue/".to_owned()));
+        assert_eq!(lane("quality/deep/x"), Some("quality/deep/".to_owned()));
     }
 
     #[test]

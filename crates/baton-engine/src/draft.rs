@@ -28,7 +28,7 @@ impl Draft {
     pub fn accept(&mut self, accept: Accept) {
         let transition = accept.clone().apply(self.at);
         self.steps.push(Step::Accept(Box::new(accept)));
-        self.run.take(transition.handoff, transition.fact);
+        self.run.take(transition.handoff, &transition.fact);
     }
 
     /// Applies a command, with what the store makes of it in the same transaction.
@@ -43,7 +43,7 @@ impl Draft {
         let transition = lifecycle::apply(&tracked.handoff, command, self.at)?;
         let actions = transition.actions.clone();
         let done = transition.handoff.clone();
-        self.run.take(transition.handoff, transition.fact);
+        self.run.take(transition.handoff, &transition.fact);
         for action in actions {
             if let Action::Return { to } = action {
                 let report =

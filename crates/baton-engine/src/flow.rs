@@ -16,10 +16,10 @@ mod unblock;
 mod values;
 mod waiting;
 
-pub(crate) use enter::identifier;
 pub use following::following;
 pub(crate) use gates::gate_of;
 pub use gates::question;
+pub(crate) use join::claim;
 pub use limits::same_failure;
 pub use questions::{offered, questions};
 pub use requests::fits;
@@ -29,6 +29,8 @@ pub(crate) use values::context;
 pub use values::{names, result};
 pub use waiting::{Comes, comes, is_held, waits_until};
 
+use std::collections::HashMap;
+
 use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::State;
@@ -37,8 +39,9 @@ use crate::lifecycle::{Cancel, Command, Fail, Report};
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
 
-/// So many decisions follow from each other at most. A workflow that is right needs a handful.
-const DECISIONS_MAX: usize = 10_000;
+/// How often one phase may end within one transaction. A workflow that is right needs once or twice; one whose phases
+/// need nobody's work may go round for ever.
+const ROUNDS_MAX: u32 = 1_000;
 
 /// What must be decided.
 enum Open {
@@ -50,6 +53,8 @@ enum Open {
     Blocked(HandoffId),
     /// Whether a group can go on or is done.
     Group(HandoffId),
+    /// It has changed, but nothing follows from it now.
+    Nothing(HandoffId),
 }
 
 /// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
@@ -57,19 +62,29 @@ pub fn settle(draft: &mut Draft) -> Result<(), String> {
     if is_driven(&draft.run) {
         waiting::interrupt(draft)?;
     }
-    for _ in 0..DECISIONS_MAX {
-        if draft.run.is_finished() || !is_driven(&draft.run) {
-            return Ok(());
-        }
+    let mut rounds: HashMap<String, u32> = HashMap::new();
+    while !draft.run.is_finished() && is_driven(&draft.run) {
         let Some(open) = next_open(&draft.run) else { return Ok(()) };
         match open {
             Open::Beginning => enter::begin(draft)?,
-            Open::Outcome(id) => turn::settle(draft, &id)?,
+            Open::Nothing(id) => draft.run.looked_at(&id),
+            Open::Outcome(id) => {
+                let phase = draft.run.find(&id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
+                let ended = rounds.entry(phase).or_default();
+                *ended += 1;
+                if *ended > ROUNDS_MAX {
+                    return Err("its phases follow each other without end".to_owned());
+                }
+                turn::settle(draft, &id)?;
+            }
             Open::Blocked(id) => unblock::unblock(draft, &id)?,
-            Open::Group(id) => join::advance(draft, &id)?,
+            Open::Group(id) => {
+                draft.run.looked_at(&id);
+                join::advance(draft, &id)?;
+            }
         }
     }
-    Err("its phases follow each other without end".to_owned())
+    Ok(())
 }
 
 /// Decides what follows from how one handoff ended, or from what blocks it, and nothing else.
@@ -81,7 +96,7 @@ pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), String
     }
 }
 
-/// Says whether nothing can be decided now.
+/// Says whether nothing has happened since it was last decided what follows.
 pub fn is_settled(run: &Run) -> bool {
     run.is_finished() || !is_driven(run) || next_open(run).is_none()
 }
@@ -95,25 +110,23 @@ fn next_open(run: &Run) -> Option<Open> {
     if is_held(run) {
         return None;
     }
-    if run.handoffs().nth(1).is_none() {
+    if run.handoffs().len() == 1 {
         return Some(Open::Beginning);
     }
-    run.open().filter(|tracked| tracked.step.role != Role::Run).find_map(|tracked| open_of(run, tracked))
+    run.undecided().next().map(|tracked| open_of(run, tracked))
 }
 
-fn open_of(run: &Run, tracked: &Tracked) -> Option<Open> {
-    let id = || tracked.handoff.id.clone();
+fn open_of(run: &Run, tracked: &Tracked) -> Open {
+    let id = tracked.handoff.id.clone();
     match &tracked.handoff.state {
-        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Some(Open::Outcome(id())),
-        State::Blocked { .. } if unblock::is_open(run, tracked) => Some(Open::Blocked(id())),
-        State::Pending { .. } if tracked.step.role == Role::Group && join::can_advance(run, tracked) => {
-            Some(Open::Group(id()))
-        }
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Open::Outcome(id),
+        State::Blocked { .. } if unblock::is_open(run, tracked) => Open::Blocked(id),
+        State::Pending { .. } if tracked.step.role == Role::Group && join::can_advance(run, tracked) => Open::Group(id),
         State::Pending { .. }
         | State::Claimed { .. }
         | State::Verifying
         | State::Blocked { .. }
-        | State::AwaitingPerson { .. } => None,
+        | State::AwaitingPerson { .. } => Open::Nothing(id),
     }
 }
 

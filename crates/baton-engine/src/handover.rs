@@ -175,7 +175,7 @@ fn told(run: &Run, giver: &Tracked) -> String {
 /// stays.
 fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &Tracked) {
     let (Some(written), Some(file)) = (document(tracked), file_of(run, tracked)) else { return };
-    let beyond = tracked.told.as_ref().map(text::beyond).unwrap_or_default();
+    let beyond = tracked.told.as_deref().map(text::beyond).unwrap_or_default();
     let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
     let copy = if is_own(written) {
         format!("; as it was handed in: {}", copy_of(run, tracked, written))

@@ -15,7 +15,7 @@ use crate::flow;
 use crate::handoff::{State, Terms, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Fact, Head};
-use crate::lifecycle::{Accept, Claim, Command, Decide, Decision, Ending, Fail, Report, Route, Verdict, Verify};
+use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, Report, Route, Verdict, Verify};
 use crate::people::Question;
 use crate::prompt::Prompt;
 use crate::run::{Run, Told, Tracked};
@@ -111,7 +111,7 @@ pub fn rehearse(definition: &Definition, phase: &str, document: Written, at: Tim
     let told = Told::read(&document, Successors::Agents(&following)).ok_or("it is no report")?;
     let answer = answer::of_report(&told.report).ok_or("the report does not say how the work ended")?;
     let (mut draft, id) = take_to(definition, phase, at)?;
-    let seen = draft.run.handoffs().count();
+    let seen = draft.run.handoffs().len();
     let outcome = report(&mut draft, &id, answer, document)?;
     let asked = matches!(state(&draft, &id), Some(State::AwaitingPerson { .. }));
     let approved = match (asked, &outcome) {
@@ -143,14 +143,14 @@ fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft
     };
     let event = Head::START.next(&id, &root, 1, at, &Fact::Accepted(Box::new(accept)));
     let mut draft = Draft::new(&Run::begin(&event)?, at);
-    claim(&mut draft, &root)?;
+    flow::claim(&mut draft, &root)?;
     let within = groups(&mut draft, &located, &root)?;
     let handoff = HandoffId::parse(format!("{id}.{}.1", phase.replace('/', ".")))?;
     let mut terms = Terms::between(ORCHESTRATOR, agent);
     terms.verify = true;
     terms.step = Some(Step { role: Role::Work, phase: phase.to_owned(), within: Some(within), ..step });
     accept_empty(&mut draft, handoff.clone(), terms);
-    claim(&mut draft, &handoff)?;
+    flow::claim(&mut draft, &handoff)?;
     Ok((draft, handoff))
 }
 
@@ -175,17 +175,6 @@ fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
     let run = draft.run.id.clone();
     let request = flow::write("native", Request { id: Some(id.to_string()), ..Request::default() });
     draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
-}
-
-fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let claim = Claim {
-        claimant: ORCHESTRATOR.to_owned(),
-        lease_ms: 60_000,
-        prompt_tokens: None,
-        driver: true,
-        moved: Vec::new(),
-    };
-    apply(draft, id, Command::Claim(claim))
 }
 
 /// Hands the report in, as if everything that it claims were so.

@@ -3,30 +3,39 @@
 //! [`Run::absorb`] takes the events one by one. Nothing else changes a run; the same journal gives the same run.
 
 mod agenda;
+#[cfg(test)]
+pub(crate) mod cost;
 mod counted;
+mod group;
+mod index;
 mod tracked;
 
 pub use agenda::Agenda;
 pub use counted::Counted;
+pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::read_document;
 pub use tracked::{Told, Tracked};
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_protocol::wire::same_word;
 use jiff::Timestamp;
+use rpds::{HashTrieMapSync, VectorSync};
 
 use crate::definition::Definition;
-use crate::handoff::{Handoff, State};
+use crate::handoff::{Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::{self, Command, Decision, Verdict};
-use crate::step::{Role, Step};
+use crate::step::{HUMAN, Role, Step};
+use index::{Index, Place};
 
 /// What a person says at a limit to start counting anew.
 pub const REVISE: &str = "revise";
+
+/// Where it goes after a limit, if what has reached it goes on by itself.
+pub(crate) const CONTINUE: &str = "continue";
 
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
 pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
@@ -34,7 +43,7 @@ pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence:
     workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
 }
 
-/// A run as its journal tells it. Copies are cheap.
+/// A run as its journal tells it. A copy costs the same however long the run is: it shares everything.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// Its identifier.
@@ -47,13 +56,11 @@ pub struct Run {
     pub started_at: Timestamp,
     /// What was counted since a person last revised the run.
     pub counted: Counted,
-    agenda: Arc<Agenda>,
-    handoffs: Vec<Arc<Tracked>>,
-    places: HashMap<HandoffId, usize>,
-    /// How often each phase was visited, since the beginning.
-    visits: HashMap<String, u32>,
-    /// What is not dealt with: handoffs that are not finished, or of which it was not decided what follows.
-    open: Vec<usize>,
+    agenda: Agenda,
+    handoffs: VectorSync<Arc<Tracked>>,
+    index: Index,
+    /// How far groups have come; the error says why nobody can tell.
+    groups: HashTrieMapSync<Place, Result<Group, String>>,
 }
 
 impl Run {
@@ -70,11 +77,10 @@ impl Run {
             seq: 0,
             started_at: event.at,
             counted: Counted::since(event.at),
-            agenda: Arc::default(),
-            handoffs: Vec::new(),
-            places: HashMap::new(),
-            visits: HashMap::new(),
-            open: Vec::new(),
+            agenda: Agenda::default(),
+            handoffs: VectorSync::new_sync(),
+            index: Index::default(),
+            groups: HashTrieMapSync::new_sync(),
         };
         run.absorb(event)?;
         Ok(run)
@@ -97,61 +103,130 @@ impl Run {
         let before = self.find(&event.handoff).map(|tracked| tracked.handoff.clone());
         let handoff = lifecycle::replay(before, fact.clone(), event.at)?;
         self.seq = event.seq;
-        self.take(handoff, fact);
+        self.take(handoff, &fact);
         Ok(())
     }
 
     /// Takes what happened to a handoff, and the handoff after it.
-    pub(crate) fn take(&mut self, handoff: Handoff, fact: Fact) {
-        let place = match self.places.get(&handoff.id) {
-            Some(place) => *place,
-            None => self.add(&handoff, &fact),
+    pub(crate) fn take(&mut self, handoff: Handoff, fact: &Fact) {
+        let place = match self.index.place(&handoff.id) {
+            Some(place) => place,
+            None => self.add(&handoff, fact),
         };
         let at = handoff.changed_at;
-        let tracked = Arc::make_mut(&mut self.handoffs[place]);
-        let before = tracked.handoff.state.name();
-        tracked.take(handoff, &fact);
+        let tracked = Arc::make_mut(self.handoffs.get_mut(place).expect("every handoff has its place"));
+        let (before, changed_before) = (tracked.handoff.state.name(), tracked.handoff.changed_at);
+        tracked.take(handoff, fact);
+        let tracked = self.handoffs[place].clone();
+        let Tracked { handoff, step, .. } = &*tracked;
         // What is refuted was not decided; what an agent says who asks for help stands.
-        let stands = matches!(tracked.handoff.state, State::Completed { .. } | State::Blocked { .. });
-        if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != tracked.handoff.state.name())
+        let stands = matches!(handoff.state.name(), StateName::Completed | StateName::Blocked);
+        if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != handoff.state.name())
             && told.settles_something()
         {
-            let lane = lane(&self.definition, &tracked.step.phase);
-            Arc::make_mut(&mut self.agenda).take(&tracked.handoff.id, &lane, told);
+            let lane = self.definition.locate(&step.phase).map(|located| located.lane);
+            self.agenda.take(&handoff.id, &lane.unwrap_or_default(), told);
         }
-        if let Fact::Happened(Command::Decide(decide)) = &fact
+        if let Fact::Happened(Command::Decide(decide)) = fact
             && let (Decision::Answer { .. }, Some(asked)) = (&decide.decision, &decide.asked)
         {
-            Arc::make_mut(&mut self.agenda).answered(asked);
+            self.agenda.answered(asked);
         }
-        let (step, handoff) = (tracked.step.clone(), &tracked.handoff);
-        let settled = handoff.routed && handoff.state.name().is_finished();
-        let failure = handoff.last_failure.as_ref().filter(|_| is_failure(&fact)).map(|failure| failure.to_string());
-        self.counted.take(&step, &handoff.terms.to, &fact, failure, tracked.tokens_of(&fact));
-        if revises(&step, &fact) {
+        if let (Fact::Happened(Command::Report(_) | Command::Fail(_)), Some(told)) = (fact, &tracked.told) {
+            self.index.add_report(place, &told.written);
+        }
+        let failure = handoff.last_failure.as_ref().filter(|_| is_failure(fact)).map(|failure| failure.to_string());
+        self.counted.take(step, &handoff.terms.to, fact, failure, tracked.tokens_of(fact));
+        if revises(step, fact) {
             self.counted = Counted::since(at);
         }
-        match (self.open.binary_search(&place), settled) {
-            (Ok(index), true) => drop(self.open.remove(index)),
-            (Err(index), false) => self.open.insert(index, place),
-            (Ok(_), false) | (Err(_), true) => {}
+        self.index.update(place, &tracked, changed_before);
+        self.follow(place, &tracked, fact);
+    }
+
+    fn add(&mut self, handoff: &Handoff, fact: &Fact) -> Place {
+        let place = self.handoffs.len();
+        let tracked = Tracked::new(handoff.clone(), fact);
+        self.index.add(place, &tracked);
+        if tracked.step.role == Role::Group {
+            let located = self.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow");
+            let group = located.map_err(str::to_owned).and_then(|located| Group::new(&located, &tracked));
+            self.groups.insert_mut(place, group);
+        }
+        if tracked.step.role.is_phase()
+            && let Some(Ok(group)) = self.group_around(&tracked).and_then(|group| self.groups.get_mut(&group))
+        {
+            group.members.push_back_mut(place);
+        }
+        self.handoffs.push_back_mut(Arc::new(tracked));
+        place
+    }
+
+    /// Keeps the lane that a handoff belongs to, and looks again at whatever it may let go on.
+    fn follow(&mut self, place: Place, tracked: &Tracked, fact: &Fact) {
+        let is_question = matches!(tracked.step.role, Role::Limit | Role::Failure);
+        let about = tracked.step.about.as_ref().filter(|_| is_question).and_then(|about| self.index.place(about));
+        if let Some(about) = about {
+            self.index.mark(about, &self.handoffs[about]);
+            if let Fact::Happened(Command::Route(route)) = fact
+                && let Some(Ok(group)) = self.groups.get_mut(&about)
+            {
+                // What a person said at a limit is about the lane that begins next, and not about those after it.
+                group.is_waived = route.to == CONTINUE;
+            }
+        }
+        let speaker = about.map_or(place, |_| self.index.place(&self.speaker(&tracked.handoff.id)).unwrap_or(place));
+        let member = self.handoffs[speaker].clone();
+        let Some(around) = self.group_around(&member).filter(|_| member.step.role.is_phase()) else { return };
+        let path = self.handoffs[around].step.phase.clone();
+        let rest = member.step.phase.strip_prefix(&path).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
+        let Some(Ok(group)) = self.groups.get(&around) else { return };
+        let Some(lane) = group.lane_of(rest) else { return };
+        // Of an earlier visit nobody asks any more how far its lane has come.
+        if group.last(lane).is_some_and(|last| last > speaker) {
+            return;
+        }
+        let progress = self.progress(&member);
+        if let Some(Ok(group)) = self.groups.get_mut(&around) {
+            group.set(lane, Lane { last: speaker, progress });
+        }
+        self.index.mark(around, &self.handoffs[around]);
+    }
+
+    /// Returns the group that a handoff belongs to; `None` for one that belongs to the run itself.
+    fn group_around(&self, tracked: &Tracked) -> Option<Place> {
+        let within = tracked.step.within.as_ref().and_then(|within| self.index.place(within))?;
+        self.groups.contains_key(&within).then_some(within)
+    }
+
+    /// How far a lane has come, by its last visit and what was decided about it.
+    fn progress(&self, last: &Tracked) -> Progress {
+        if !last.handoff.routed || !last.handoff.state.name().is_finished() {
+            return Progress::Going;
+        }
+        // A person may have been asked about it, and again about what was decided there; the last decision counts.
+        let mut last = last;
+        let asks = |tracked: &Tracked| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
+        let is_question = |tracked: &&Tracked| matches!(tracked.step.role, Role::Failure | Role::Limit);
+        while let Some(gate) =
+            Some(last).filter(|last| asks(last)).and_then(|last| self.about(&last.handoff.id).rev().find(is_question))
+        {
+            last = gate;
+        }
+        match last.route.as_ref().filter(|_| last.handoff.routed).map(|route| route.to.as_str()) {
+            Some("end") => Progress::Passed,
+            Some("stop") => Progress::Failed,
+            _ => Progress::Going,
         }
     }
 
-    fn add(&mut self, handoff: &Handoff, fact: &Fact) -> usize {
-        let place = self.handoffs.len();
-        let tracked = Tracked::new(handoff.clone(), fact);
-        if tracked.step.role.is_phase() {
-            *self.visits.entry(tracked.step.phase.clone()).or_default() += 1;
-        }
-        self.handoffs.push(Arc::new(tracked));
-        self.places.insert(handoff.id.clone(), place);
-        place
+    fn at(&self, place: Place) -> &Tracked {
+        looked_at(&self.handoffs[place])
     }
 
     /// Returns the handoff of the run itself.
     pub fn root(&self) -> &Tracked {
-        &self.handoffs[0]
+        self.at(0)
     }
 
     /// Returns the folder of an attempt: what its agent was told, and what it said.
@@ -161,17 +236,17 @@ impl Run {
 
     /// Finds a handoff of the run.
     pub fn find(&self, id: &HandoffId) -> Option<&Tracked> {
-        self.places.get(id).map(|place| &*self.handoffs[*place])
+        self.index.place(id).map(|place| self.at(place))
     }
 
     /// Returns all handoffs, in the order of their acceptance.
-    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &Tracked> {
-        self.handoffs.iter().map(|tracked| &**tracked)
+    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &Tracked> + ExactSizeIterator {
+        self.handoffs.iter().map(|tracked| looked_at(tracked))
     }
 
     /// Returns the handoffs that are not dealt with, in the order of their acceptance.
     pub fn open(&self) -> impl Iterator<Item = &Tracked> {
-        self.open.iter().map(|place| &*self.handoffs[*place])
+        self.index.open.iter().map(|place| self.at(*place))
     }
 
     /// Returns what somebody has claimed and holds.
@@ -179,9 +254,68 @@ impl Run {
         self.open().filter(move |tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant))
     }
 
-    /// Returns the handoffs that belong to a group, in the order of their acceptance.
-    pub fn inside(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
-        self.handoffs().filter(move |tracked| tracked.step.within.as_ref() == Some(group))
+    /// Returns the handoffs that wait for a person, in the order of their acceptance.
+    pub fn waiting(&self) -> impl Iterator<Item = &Tracked> {
+        self.index.waiting.iter().map(|place| self.at(*place))
+    }
+
+    /// Returns the handoffs that have changed since somebody looked what follows from them, in the order of their
+    /// acceptance.
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = &Tracked> {
+        self.index.undecided.iter().map(|place| self.at(*place))
+    }
+
+    /// Remembers that somebody has looked what follows from a handoff. Whatever happens to it, or to what it depends on,
+    /// makes that forgotten.
+    pub(crate) fn looked_at(&mut self, id: &HandoffId) {
+        if let Some(place) = self.index.place(id) {
+            self.index.undecided.remove_mut(&place);
+        }
+    }
+
+    /// Returns how far a group has come; the error says why nobody can tell.
+    pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, String> {
+        let group = self.index.place(id).and_then(|place| self.groups.get(&place)).ok_or("the group is gone")?;
+        group.as_ref().map_err(String::clone)
+    }
+
+    /// Returns the visits of phases that belong to a group, in the order of their acceptance.
+    pub(crate) fn members(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
+        let members = self.group(group).ok().map(|group| group.members.iter());
+        members.into_iter().flatten().map(|place| self.at(*place))
+    }
+
+    /// Returns the last visit of a phase in a lane.
+    pub(crate) fn last_of(&self, lane: Lane) -> &Tracked {
+        self.at(lane.last)
+    }
+
+    /// Returns help for a handoff and questions about it, in the order of their acceptance.
+    pub(crate) fn about(&self, id: &HandoffId) -> impl DoubleEndedIterator<Item = &Tracked> {
+        self.index.about(id).iter().map(|place| self.at(*place))
+    }
+
+    /// Returns the phase that a question to a person is about; itself, if it is none.
+    pub(crate) fn speaker(&self, id: &HandoffId) -> HandoffId {
+        let mut speaker = id.clone();
+        while let Some(tracked) = self.find(&speaker)
+            && matches!(tracked.step.role, Role::Limit | Role::Failure)
+            && let Some(about) = &tracked.step.about
+        {
+            speaker = about.clone();
+        }
+        speaker
+    }
+
+    /// Returns who has handed in the very same document, in the order of their acceptance.
+    pub(crate) fn handed_in<'r>(&'r self, document: &'r Written) -> impl Iterator<Item = &'r Tracked> {
+        let same = |tracked: &&Tracked| tracked.told.as_ref().is_some_and(|told| told.written == *document);
+        self.index.reports(document).iter().map(|place| self.at(*place)).filter(same)
+    }
+
+    /// Returns the agents and commands about which something happened after a time.
+    pub(crate) fn worked_since(&self, since: Timestamp) -> impl Iterator<Item = &Tracked> {
+        self.index.worked_since(since).map(|place| self.at(place))
     }
 
     /// Returns what was decided and what is open.
@@ -191,17 +325,23 @@ impl Run {
 
     /// Returns how often a phase was visited.
     pub fn visits(&self, phase: &str) -> u32 {
-        self.visits.get(phase).copied().unwrap_or_default()
+        u32::try_from(self.index.visits(phase).len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns a visit of a phase, by its number from 1.
+    pub(crate) fn visit(&self, phase: &str, number: u32) -> Option<&Tracked> {
+        let place = self.index.visits(phase).get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+        Some(self.at(*place))
     }
 
     /// Returns the latest visit of a phase.
     pub fn latest(&self, phase: &str) -> Option<&Tracked> {
-        self.handoffs().rev().find(|tracked| tracked.step.role.is_phase() && tracked.step.phase == phase)
+        self.index.visits(phase).last().map(|place| self.at(*place))
     }
 
-    /// Returns the handoffs that wait for a person.
-    pub fn waiting(&self) -> impl Iterator<Item = &Tracked> {
-        self.open().filter(|tracked| matches!(tracked.handoff.state, State::AwaitingPerson { .. }))
+    /// Returns how often somebody helped, or was asked, in this role beside a phase.
+    pub(crate) fn beside(&self, role: Role, phase: &str) -> u32 {
+        self.index.beside(role, phase)
     }
 
     /// Says whether the run itself is finished.
@@ -210,18 +350,11 @@ impl Run {
     }
 }
 
-/// Names the line of phases that a phase belongs to: empty for the run itself, and for groups the member or the item.
-fn lane(definition: &Definition, path: &str) -> String {
-    let mut lane = "";
-    for (end, _) in path.match_indices('/') {
-        let group = definition.locate(&path[..end]);
-        let beside = group.is_some_and(|group| group.phase().foreach.is_some() || !group.phase().parallel.is_empty());
-        if beside {
-            let rest = path[end + 1..].find('/').map_or(path.len(), |length| end + 1 + length);
-            lane = &path[..rest];
-        }
-    }
-    if lane.is_empty() { String::new() } else { format!("{lane}/") }
+/// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.
+fn looked_at(tracked: &Tracked) -> &Tracked {
+    #[cfg(test)]
+    cost::LOOKS.with(|looks| looks.set(looks.get() + 1));
+    tracked
 }
 
 /// Says whether a person has revised the run, so that counting starts anew.

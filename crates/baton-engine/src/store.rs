@@ -89,6 +89,13 @@ pub trait Store: Send + Sync {
     /// Returns the time that the store knows of: its server's, or that of its last change.
     async fn time(&self) -> Result<Option<Timestamp>, Error>;
 
+    /// Returns the time of a server, which everybody who uses the store shares, as its answers have told it.
+    ///
+    /// Nothing if there is no server: then the clock of the machine counts.
+    fn server_time(&self) -> Option<Timestamp> {
+        None
+    }
+
     /// Looks whether the store is sound.
     async fn checkup(&self) -> Result<Checkup, Error>;
 }

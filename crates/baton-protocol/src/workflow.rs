@@ -178,7 +178,7 @@ wire! {
         optional r#as: Option<String>,
         /// What runs for each item.
         optional phases: Vec<Phase>,
-        /// How many items are worked on at the same time; all unless given.
+        /// How many items are worked on at the same time; 8 unless given, 0 for all of them.
         optional at_once: Option<u64>,
         /// How often it may be visited until a person must look; `limits.visits_per_phase` unless given.
         optional visits: Option<u64>,

@@ -3,6 +3,7 @@
 //! `rows` says how a handoff is stored and `plan` what a transaction comes to, for both; `sqlite` and `postgres` contain
 //! SQL and binding only.
 
+mod boot_time;
 mod location;
 mod own;
 mod plan;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use baton_engine::Store;
 use baton_engine::store::Error;
 
+pub use boot_time::boot_time;
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.

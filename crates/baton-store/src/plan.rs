@@ -76,6 +76,29 @@ impl Made {
     pub(crate) fn changed(&self) -> impl Iterator<Item = (&Planned, Head)> {
         self.rows.iter().filter_map(|row| Some((row, row.head?)))
     }
+
+    /// Puts plans together, each of which saw what those before it come to.
+    pub(crate) fn of_all(plans: Vec<Made>) -> Made {
+        let mut all = Made::default();
+        let mut places: HashMap<HandoffId, usize> = HashMap::new();
+        for plan in plans {
+            for row in plan.rows {
+                match places.get(&row.handoff.id).map(|place| &mut all.rows[*place]) {
+                    Some(earlier) if row.head.is_some() => {
+                        (earlier.handoff, earlier.head) = (row.handoff, row.head);
+                    }
+                    Some(_) => {}
+                    None => {
+                        places.insert(row.handoff.id.clone(), all.rows.len());
+                        all.rows.push(row);
+                    }
+                }
+            }
+            all.events.extend(plan.events);
+            all.news |= plan.news;
+        }
+        all
+    }
 }
 
 impl<S: Sight> Plan<S> {

@@ -9,12 +9,15 @@ mod apply;
 mod careful;
 mod checkup;
 mod claim;
+mod desk;
 mod fault;
 mod look;
+mod memory;
 mod migrate;
 mod prune;
 mod queue;
 mod rescue;
+mod server_clock;
 mod session;
 mod table;
 mod tls;
@@ -36,7 +39,9 @@ use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, Recycling
 use jiff::Timestamp;
 
 use address::Address;
+use desk::Desk;
 use fault::{Fault, Patience};
+use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 
@@ -52,14 +57,26 @@ const WAIT: Duration = Duration::from_secs(10);
 /// moment ago would be read from one end to the other for as long as the plan is kept.
 ///
 /// And they are made once: for a statement with many parameters the server would weigh a new plan each time.
-const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
+///
+/// Nobody waits for a lock for long, because others wait in the same transaction. And a process that stands still in
+/// the middle of one, with its machine, does not keep its locks: our transactions are never idle for more than a moment.
+const SESSION_SETTINGS: &str = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;
+    SET lock_timeout = '2s'; SET idle_in_transaction_session_timeout = '20s'";
 
 /// A store in a PostgreSQL database.
-pub struct Postgres {
+pub struct Postgres(Arc<Node>);
+
+/// What a process has of a store; also the transactions that it shares hold on to it.
+struct Node {
     pool: Pool,
     address: Arc<Address>,
     wake: Wake,
     own: Own,
+    clock: Arc<ServerClock>,
+    accepting: Desk<accept::NewRequest>,
+    claiming: Desk<claim::NewWish>,
+    applying: Desk<apply::NewOrder>,
+    carrying_out: Desk<apply::NewSteps>,
 }
 
 impl Postgres {
@@ -79,14 +96,27 @@ impl Postgres {
             .post_create(settle)
             .build()
             .map_err(|error| Error::Failed(error.to_string()))?;
-        let name = prepare(&pool).await.map_err(|error| with_hosts(error, &address))?;
+        let clock = Arc::<ServerClock>::default();
+        let name = prepare(&pool, &clock).await.map_err(|error| with_hosts(error, &address))?;
         let wake = Wake::new(name, Arc::clone(&address), connector);
-        Ok(Postgres { pool, address, wake, own: Own::default() })
+        Ok(Postgres(Arc::new(Node {
+            pool,
+            address,
+            wake,
+            own: Own::default(),
+            clock,
+            accepting: Desk::default(),
+            claiming: Desk::default(),
+            applying: Desk::default(),
+            carrying_out: Desk::default(),
+        })))
     }
+}
 
+impl Node {
     /// Takes a connection.
     async fn session(&self) -> Result<Session, Fault> {
-        Ok(Session::new(self.pool.get().await?))
+        Ok(Session::new(self.pool.get().await?, Arc::clone(&self.clock)))
     }
 
     /// Tries until it works, or until trying makes no sense any more.
@@ -111,12 +141,13 @@ impl Postgres {
 /// Brings the database up to date, and returns a name for this store that no other has.
 ///
 /// Somebody who has mistyped the address should not wait; a server that is just starting is waited for.
-async fn prepare(pool: &Pool) -> Result<String, Error> {
+async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, Error> {
     let mut patience = Patience::new();
     loop {
         let attempt = async {
-            let session = Session::new(pool.get().await?);
+            let session = Session::new(pool.get().await?, Arc::clone(clock));
             migrate::migrate(&session).await?;
+            session.hear_time().await;
             let row = session.client().query_one("SELECT gen_random_uuid()::text", &[]).await?;
             Ok::<String, Fault>(row.try_get(0)?)
         };
@@ -141,96 +172,100 @@ fn with_hosts(error: Error, address: &Address) -> Error {
 #[async_trait]
 impl Store for Postgres {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
-        self.named(accept::accept(self, &requests, at).await)
+        self.0.named(accept::accept(&self.0, requests, at).await)
     }
 
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
-        self.named(claim::claim(self, wish, at).await)
+        self.0.named(claim::claim(&self.0, wish, at).await)
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        self.named(apply::apply(self, &order, at).await)
+        self.0.named(apply::apply(&self.0, order, at).await)
     }
 
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.named(apply::carry_out(self, &steps, at).await)
+        self.0.named(apply::carry_out(&self.0, steps, at).await)
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.named(rescue::rescue(self, limit, dice, at).await)
+        self.0.named(rescue::rescue(&self.0, limit, dice, at).await)
     }
 
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
-        self.patiently(|| look::find(self, id)).await
+        self.0.patiently(|| look::find(&self.0, id)).await
     }
 
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
-        self.patiently(|| look::ids_beginning_with(self, prefix, limit)).await
+        self.0.patiently(|| look::ids_beginning_with(&self.0, prefix, limit)).await
     }
 
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
-        self.patiently(|| look::list(self, filter)).await
+        self.0.patiently(|| look::list(&self.0, filter)).await
     }
 
     async fn census(&self) -> Result<Vec<Count>, Error> {
-        self.patiently(|| look::census(self)).await
+        self.0.patiently(|| look::census(&self.0)).await
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
-        self.patiently(|| look::history(self, run, after, limit)).await
+        self.0.patiently(|| look::history(&self.0, run, after, limit)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
-        self.patiently(|| look::runs(self, after, limit)).await
+        self.0.patiently(|| look::runs(&self.0, after, limit)).await
     }
 
     async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
-        self.patiently(|| look::handoffs_of(self, run)).await
+        self.0.patiently(|| look::handoffs_of(&self.0, run)).await
     }
 
     async fn queue(&self, agent: &str) -> Result<Queue, Error> {
-        self.patiently(|| queue::queue(self, agent)).await
+        self.0.patiently(|| queue::queue(&self.0, agent)).await
     }
 
     async fn queues(&self) -> Result<Vec<Queue>, Error> {
-        self.patiently(|| queue::queues(self)).await
+        self.0.patiently(|| queue::queues(&self.0)).await
     }
 
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
-        self.patiently(|| queue::set_queue(self, queue)).await
+        self.0.patiently(|| queue::set_queue(&self.0, queue)).await
     }
 
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
-        self.patiently(|| look::next_due(self, agent)).await
+        self.0.patiently(|| look::next_due(&self.0, agent)).await
     }
 
     async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
-        self.patiently(|| prune::finished_runs(self, before, limit)).await
+        self.0.patiently(|| prune::finished_runs(&self.0, before, limit)).await
     }
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        self.patiently(|| prune::remove_run(self, run, before)).await
+        self.0.patiently(|| prune::remove_run(&self.0, run, before)).await
     }
 
     fn changes(&self) -> u64 {
-        self.wake.changes()
+        self.0.wake.changes()
     }
 
     async fn changed(&self, since: u64, limit: Duration) {
-        self.wake.changed(since, limit).await;
+        self.0.wake.changed(since, limit).await;
     }
 
     async fn time(&self) -> Result<Option<Timestamp>, Error> {
-        self.patiently(|| look::time(self)).await
+        self.0.patiently(|| look::time(&self.0)).await
+    }
+
+    fn server_time(&self) -> Option<Timestamp> {
+        self.0.clock.now()
     }
 
     async fn checkup(&self) -> Result<Checkup, Error> {
-        self.patiently(|| checkup::checkup(self)).await
+        self.0.patiently(|| checkup::checkup(&self.0)).await
     }
 }
 
 impl std::fmt::Debug for Postgres {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Postgres").field("place", &self.address.place).finish_non_exhaustive()
+        formatter.debug_struct("Postgres").field("place", &self.0.address.place).finish_non_exhaustive()
     }
 }

@@ -21,6 +21,6 @@ mod scratch;
 pub use dice::Dice;
 pub use documents::Maker;
 pub use lines::{Lines, Silence};
-pub use postgres::{Endpoint, Postgres, Settings, query};
+pub use postgres::{Endpoint, MOVABLE_CLOCK, Postgres, Settings, query};
 pub use process::Process;
 pub use scratch::Scratch;

@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::dice::Dice;
 use crate::scratch::make_folder;
 
-pub use endpoint::{Endpoint, query};
+pub use endpoint::{Endpoint, MOVABLE_CLOCK, query};
 use installation::Installation;
 use remains::Remains;
 use server::Server;

@@ -94,7 +94,9 @@ impl Session {
             Ok((store, time))
         });
         let (store, time) = opened.map_err(|error| trouble::opening(&location, error))?;
-        let clock = Arc::new(clock(&location, time));
+        let clock = Arc::new(SteadyClock::beside(&store));
+        // A file knows only when it was changed last.
+        time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
         Ok(Session { store, clock, settings: config.settings, location, runtime, order })
     }
@@ -191,18 +193,6 @@ fn quoted(word: &str) -> String {
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
-/// A server has a clock that everybody follows; a file knows only when it was changed last.
-fn clock(location: &Location, time: Option<jiff::Timestamp>) -> SteadyClock {
-    match (location, time) {
-        (Location::Postgres(_), Some(time)) => SteadyClock::following(time),
-        (Location::Sqlite(_) | Location::Postgres(_), time) => {
-            let clock = SteadyClock::start();
-            time.into_iter().for_each(|time| clock.observe(time));
-            clock
-        }
     }
 }
 

@@ -10,15 +10,18 @@ mod stop;
 mod voice;
 mod workplace;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_agents::workspace::Folder;
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Claimed, Error, Filter, Store, Wish};
-use baton_engine::{Clock, State};
+use baton_engine::lifecycle::{Command, Heartbeat};
+use baton_engine::store::{Claimed, Error, Filter, Order, Store, Wish};
+use baton_engine::{Clock, HandoffId, State};
 use baton_protocol::Settings;
+use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -89,6 +92,15 @@ pub(crate) struct Worker {
     settings: Settings,
     assignment: Assignment,
     voice: Voice,
+    held: Mutex<Held>,
+}
+
+/// What a worker holds.
+struct Held {
+    /// Each handoff with the token of its claim.
+    claims: BTreeMap<HandoffId, u64>,
+    /// When the worker last looked.
+    looked_at: Timestamp,
 }
 
 /// What the loop remembers from one round to the next.
@@ -110,6 +122,7 @@ impl Worker {
             clock: Arc::clone(&session.clock),
             settings: session.settings.clone(),
             voice: Voice::new(output, assignment.json),
+            held: Mutex::new(Held { claims: BTreeMap::new(), looked_at: session.clock.now() }),
             assignment,
         }
     }
@@ -179,6 +192,8 @@ impl Worker {
                 progress.empty_claims = if claimed.is_empty() { progress.empty_claims } else { 0 };
                 for claimed in claimed {
                     progress.begun += 1;
+                    let claims = &mut self.held.lock().unwrap_or_else(PoisonError::into_inner).claims;
+                    claims.insert(claimed.handoff.id.clone(), claimed.handoff.fence);
                     self.voice.claimed(&claimed.handoff);
                     running.spawn(Arc::clone(self).attempt(claimed, stop.clone()));
                 }
@@ -198,8 +213,30 @@ impl Worker {
         }
     }
 
+    /// Extends what is held if nobody has heard of us for long, because the machine or the worker stood still: our own
+    /// claims must not be rescued from ourselves.
+    async fn hold(&self) -> Result<(), Error> {
+        let now = self.clock.now();
+        let claims = {
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let missed = Duration::try_from(now.duration_since(held.looked_at)).unwrap_or_default();
+            held.looked_at = now;
+            if missed < self.assignment.lease / 2 { BTreeMap::new() } else { held.claims.clone() }
+        };
+        for (id, fence) in claims {
+            let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None });
+            match self.store.apply(Order::new(id, heartbeat), now).await {
+                // Whatever was lost, its attempt notices.
+                Ok(_) | Err(Error::Refused(_) | Error::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     async fn claim(&self, room: u32) -> Result<(Vec<Claimed>, Duration), Error> {
         let agent = &self.assignment.agent;
+        self.hold().await?;
         self.store.rescue(RESCUED_MAX, dice(), self.clock.now()).await?;
         let claimed = match room {
             0 => Vec::new(),
@@ -239,6 +276,7 @@ impl Worker {
     fn take(&self, done: Result<Finish, tokio::task::JoinError>, progress: &mut Progress) {
         match done {
             Ok(finish) => {
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).claims.remove(&finish.id);
                 progress.failed |= finish.is_failure();
                 if let Err(error) = self.voice.finished(&finish) {
                     progress.fatal = Some(error);

@@ -10,6 +10,8 @@ mod acknowledging;
 mod blocks;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/faults.rs"]
+mod faults;
 #[path = "run/folder_agents.rs"]
 mod folder_agents;
 #[path = "run/gates.rs"]

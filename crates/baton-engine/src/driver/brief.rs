@@ -174,7 +174,7 @@ impl<'r> Brief<'r> {
 
     /// Returns the request as the agent reads it: in its own dialect, if that has requests.
     fn request(&self) -> Written {
-        let native = self.tracked.request.clone();
+        let native = (*self.tracked.request).clone();
         let dialect = self.dialect().filter(|dialect| dialect.has(Kind::Request) && *dialect != Dialect::Native);
         match (dialect, self.tracked.asked()) {
             (Some(dialect), Some(request)) => flow::written(dialect, Document::Request(Box::new(request.clone()))),
@@ -240,12 +240,9 @@ impl<'r> Brief<'r> {
     fn others_write(&self) -> Vec<String> {
         let handoff = &self.tracked.handoff;
         let since = handoff.lease().map(|lease| lease.since).or(self.tracked.begun_at).unwrap_or(handoff.accepted_at);
-        let others = self.run.handoffs().filter(|other| other.handoff.id != handoff.id);
-        let working = others.filter(|other| {
-            matches!(other.step.role, Role::Work | Role::Delegation | Role::Check)
-                && other.begun_at.is_some()
-                && (other.handoff.lease().is_some() || other.handoff.changed_at > since)
-        });
+        let at_work = flow::work(self.run).filter(|other| other.handoff.lease().is_some());
+        let ended = self.run.worked_since(since).filter(|other| other.handoff.lease().is_none());
+        let working = at_work.chain(ended).filter(|other| other.handoff.id != handoff.id);
         working.filter_map(|other| Brief::of(self.run, other)).flat_map(|brief| brief.may_write()).collect()
     }
 
@@ -259,7 +256,7 @@ impl<'r> Brief<'r> {
 /// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
     let template = run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
-    let rendered = expression::render(template, &flow::names(run, phase));
+    let rendered = expression::render(template, &flow::names(run, phase, [template]));
     let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
     let relative = PathBuf::from(relative.trim());
     // A part of it may come from an agent.

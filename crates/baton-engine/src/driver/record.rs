@@ -95,12 +95,9 @@ fn acknowledge(fence: u64, understood: bool, document: &Written) -> Command {
 
 /// Returns who has handed in the very same file before. Two agents of one name may write to one folder at the same time,
 /// and a block does not say which of them it is from.
-fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &Written) -> Option<&'r HandoffId> {
+fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Option<&'r HandoffId> {
     document.path.as_ref()?;
-    let same = |tracked: &&crate::run::Tracked| {
-        tracked.handoff.id != *id && tracked.told.as_ref().is_some_and(|told| told.written == *document)
-    };
-    run.handoffs().find(same).map(|tracked| &tracked.handoff.id)
+    run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
 }
 
 /// Says what the evidence comes to.

@@ -10,24 +10,25 @@ use crate::definition::Located;
 use crate::draft::Draft;
 use crate::handoff::{Note, Terms, Written};
 use crate::handover;
-use crate::id::HandoffId;
+use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
 use crate::retry;
 use crate::run::Run;
 use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
 
-/// The longest part of an identifier that names the phase; longer ones are cut and told apart by their visit.
+/// The longest part of an identifier that names the phase; longer ones are cut and told apart by a digest.
 const NAME_BYTES_MAX: usize = 72;
+
+/// How many digits of the digest tell cut names apart. Of a million of them no two meet.
+const DIGEST_DIGITS: usize = 24;
 
 /// Begins the run with its first phase.
 pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
     let definition = draft.run.definition.clone();
-    let (siblings, prefix) = (definition.workflow.phases.as_slice(), String::new());
     let root = draft.run.root().handoff.id.clone();
-    for index in 0..siblings.len() {
-        let located = Located { definition: &definition, siblings, index, prefix: prefix.clone(), group: None };
-        if is_wanted(&draft.run, &located, index)? {
-            return enter(draft, siblings[index].id(), Some(root), None, Vec::new());
+    for phase in &definition.workflow.phases {
+        if holds(&draft.run, phase.id(), phase.when.as_deref())? {
+            return enter(draft, phase.id(), Some(root), None, Vec::new());
         }
     }
     complete(draft, "every phase was left out")
@@ -68,7 +69,7 @@ pub(super) fn enter(
     let located = definition.locate(path).ok_or_else(|| format!("there is no phase {path}"))?;
     let phase = located.phase();
     let visit = draft.run.visits(path) + 1;
-    let id = identifier(&draft.run, path, visit)?;
+    let id = identifier(&draft.run.id, path, visit)?;
     let after = previous.cloned();
     let step = Step { role: role(phase), phase: path.to_owned(), visit, within, about: None, after };
     let sender = previous.and_then(|previous| draft.run.find(previous));
@@ -110,17 +111,17 @@ pub(super) fn enter(
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
-pub(crate) fn identifier(run: &Run, path: &str, number: u32) -> Result<HandoffId, String> {
+fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, String> {
     // A point in the name of a phase, as in `4.5`, must not look like a phase inside another.
     let name = path.replace('.', "-").replace('/', ".");
     let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
     // Two long names that begin alike must not meet.
     let tail = if cut < name.len() {
-        format!("-{}", &crate::handoff::Digest::of(name.as_bytes()).0[..8])
+        format!("-{}", &crate::handoff::Digest::of(name.as_bytes()).0[..DIGEST_DIGITS])
     } else {
         String::new()
     };
-    HandoffId::parse(format!("{}.{}{tail}.{number}", run.id, &name[..cut]))
+    HandoffId::parse(format!("{run}.{}{tail}.{number}", &name[..cut]))
 }
 
 /// Agrees how soon an agent must come for its work and say that it understood.
@@ -182,13 +183,28 @@ pub(super) fn beside(
         Role::Limit => "limit".to_owned(),
         _ => "failure".to_owned(),
     };
-    let same = |step: &Step| step.role == role && step.phase == phase;
-    let visit = draft.run.handoffs().filter(|tracked| same(&tracked.step)).count() as u32 + 1;
-    let id = identifier(&draft.run, &format!("{phase}/{word}"), visit)?;
+    let visit = draft.run.beside(role, &phase) + 1;
+    let id = identifier(&draft.run.id, &format!("{phase}/{word}"), visit)?;
     requests::fits(&request)
         .map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
     terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()), after: None });
     let run = draft.run.id.clone();
     draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_that_begin_alike_are_told_apart_by_a_long_digest() {
+        let run = crate::id::RunId::parse("r").expect("safe");
+        let name = |last: &str| identifier(&run, &format!("{}/{last}", "long-name".repeat(12)), 1).expect("safe");
+        let (one, other) = (name("one").to_string(), name("other").to_string());
+        assert_ne!(one, other);
+        let digits = one.trim_end_matches(".1").rsplit('-').next().unwrap_or_default();
+        assert!(digits.len() >= 24 && digits.chars().all(|digit| digit.is_ascii_hexdigit()), "{one}");
+        assert_eq!(identifier(&run, "tools/4.5", 2).expect("safe").as_str(), "r.tools.4-5.2");
+    }
 }

@@ -34,6 +34,9 @@ const WHILE_WAITING: [(&str, &str); 3] = [
     ("stop", "stop the run"),
 ];
 
+/// How many of the latest steps a person is told who must decide how it goes on.
+const STORY_LINES: usize = 12;
+
 /// Asks a person because a limit is reached.
 pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), String> {
     let question = format!("A limit is reached: {limit}. Go on?");
@@ -100,19 +103,20 @@ fn asking(
 
 /// Tells what happened in the phase so far: every visit, and how it ended.
 fn story(run: &Run, subject: &Tracked) -> String {
-    let mut lines = Vec::new();
-    for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
+    let line = |tracked: &Tracked| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
             (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
             (state, _) => state.name().to_string(),
         };
         let route = tracked.route.as_ref().map(|route| format!("; then {}: {}", route.to, first_line(&route.why)));
         let (phase, visit) = (&tracked.step.phase, tracked.step.visit);
-        lines.push(format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default()));
-    }
+        format!("{phase} #{visit} ({}): {ended}{}", tracked.handoff.terms.to, route.unwrap_or_default())
+    };
     // The latest say most about why it came to this.
-    let from = lines.len().saturating_sub(12);
-    format!("It is about {}.\n{}", subject.handoff.id, lines[from..].join("\n"))
+    let latest = run.handoffs().rev().filter(|tracked| tracked.step.role != Role::Run).take(STORY_LINES);
+    let mut lines: Vec<String> = latest.map(line).collect();
+    lines.reverse();
+    format!("It is about {}.\n{}", subject.handoff.id, lines.join("\n"))
 }
 
 fn first_line(text: &str) -> &str {

@@ -254,7 +254,7 @@ impl Asking<'_> {
         if !task.contains("{{") && !task.contains("{%") {
             return Ok((task.clone(), Map::new()));
         }
-        let mut names = names(self.run, self.path);
+        let mut names = names(self.run, self.path, [task.as_str()]);
         let mut quoted = Quoted::default();
         if let Value::Object(names) = &mut names {
             // The inputs of the run are the user's; the rest comes from agents, also what a workflow inside it is given.
@@ -276,7 +276,7 @@ impl Asking<'_> {
         if inputs.is_empty() {
             return Ok(Map::new());
         }
-        let names = names(self.run, self.path);
+        let names = names(self.run, self.path, inputs.values().filter_map(Value::as_str));
         let evaluate = |(name, value): (&String, &Value)| {
             let value = match value {
                 Value::String(text) => expression::evaluate(text, &names)

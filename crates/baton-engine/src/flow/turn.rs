@@ -16,7 +16,7 @@ use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decision, Route};
 use crate::route::{Row, Target, route};
-use crate::run::{REVISE, Run, Tracked};
+use crate::run::{CONTINUE, REVISE, Run, Tracked};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What follows.
@@ -70,7 +70,7 @@ fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut Decided) {
     let Some(subject) = run.find(subject) else { return };
     if let Turn::Phase { path, .. } = &decided.turn
         && *path != subject.step.phase
-        && is_branch(run, subject)
+        && run.definition.locate(&subject.step.phase).is_some_and(|located| located.is_branch())
     {
         decided.route.why = format!("{}, but {path} runs at the same time", decided.route.why);
         decided.route.to = "stop".to_owned();
@@ -94,7 +94,7 @@ fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decide
     let in_root = within.as_ref().is_none_or(|within| *within == draft.run.root().handoff.id);
     // Whoever says stop at a question of the orchestrator means the run.
     let by_person = matches!(draft.run.find(id).map(|tracked| tracked.step.role), Some(Role::Limit | Role::Failure));
-    let sender = speaker(&draft.run, subject);
+    let sender = draft.run.speaker(subject);
     match turn {
         Turn::Phase { path, notes } => enter::enter(draft, &path, within, Some(&sender), notes),
         Turn::End if in_root => complete(draft, &route.why),
@@ -103,18 +103,6 @@ fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decide
         // The group that it belongs to looks at its members itself.
         Turn::End | Turn::Stop | Turn::Returned => Ok(()),
     }
-}
-
-/// Returns the phase that a question to a person is about; itself, if it is none.
-fn speaker(run: &Run, id: &HandoffId) -> HandoffId {
-    let mut speaker = id.clone();
-    while let Some(tracked) = run.find(&speaker)
-        && matches!(tracked.step.role, Role::Limit | Role::Failure)
-        && let Some(about) = &tracked.step.about
-    {
-        speaker = about.clone();
-    }
-    speaker
 }
 
 fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), String> {
@@ -142,7 +130,7 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
     match (&tracked.handoff.state, tracked.report()) {
         (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
         (State::Completed { .. }, Some(report)) if opinion_in(phase, report) != Opinion::Good => {
-            not_good(run, tracked, &located, report)
+            not_good(tracked, &located, report)
         }
         // Nothing goes on without a report of what was done that can be read.
         (State::Completed { .. }, None) => {
@@ -152,12 +140,12 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
             Some(decided) => Ok(decided),
             None => onward(run, &located, Some(report)),
         },
-        (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(run, tracked, &located, report)),
+        (State::Failed { .. }, Some(report)) if is_stopped(tracked) => Ok(stopped(tracked, &located, report)),
         (_, _) => {
             let failure = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
             let what = failure.unwrap_or_else(|| tracked.handoff.state.name().to_string());
             let why = format!("{} has failed: {what}", phase.id());
-            Ok(failed(run, tracked, &located, &why, note(About::Feedback, tracked, &what)))
+            Ok(failed(tracked, &located, &why, note(About::Feedback, tracked, &what)))
         }
     }
 }
@@ -182,7 +170,7 @@ fn by_row(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Option<D
 }
 
 /// What came out is not good: it goes back to whoever can change it.
-fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
+fn not_good(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
     if let Some(decided) = by_row(tracked, located, report) {
         return Ok(decided);
     }
@@ -199,7 +187,7 @@ fn not_good(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report
         (Some(verdict), _) => format!("{} says {verdict}", tracked.handoff.terms.to),
         (None, _) => format!("{} did not pass", located.phase().id()),
     };
-    Ok(failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report))))
+    Ok(failed(tracked, located, &why, note(About::Feedback, tracked, &told(report))))
 }
 
 /// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
@@ -234,15 +222,14 @@ fn is_stopped(tracked: &Tracked) -> bool {
 
 /// An agent says that it must not go on. What validates goes back to whoever wrote it; inside a group it has failed; and
 /// otherwise a person decides.
-fn stopped(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided {
+fn stopped(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided {
     let why = format!("{} says STOP", tracked.handoff.terms.to);
     // A workflow inside another one is a line of phases like any other; what runs beside others is judged with them.
-    let inside = in_group(run, &tracked.step.phase);
     let validates = validates(located.phase(), report);
     if validates && (located.phase().on_failure.is_some() || worker_before(located).is_some()) {
-        return failed(run, tracked, located, &why, note(About::Feedback, tracked, &told(report)));
+        return failed(tracked, located, &why, note(About::Feedback, tracked, &told(report)));
     }
-    if inside {
+    if located.is_in_lane() {
         return decided(Turn::Stop, "stop", &why);
     }
     let choices = vec![
@@ -252,12 +239,6 @@ fn stopped(run: &Run, tracked: &Tracked, located: &Located<'_>, report: &Report)
     ];
     let said = context(report).map(|said| format!("{why}: {said}"));
     decided(Turn::Person { question: said.unwrap_or_else(|| why.clone()), choices }, HUMAN, &why)
-}
-
-/// Says whether a phase belongs to a list or runs at the same time as others, at whatever depth.
-fn in_group(run: &Run, path: &str) -> bool {
-    let around = path.match_indices('/').filter_map(|(end, _)| run.definition.locate(&path[..end]));
-    around.into_iter().any(|group| group.phase().foreach.is_some() || !group.phase().parallel.is_empty())
 }
 
 /// A person decides what follows.
@@ -271,14 +252,14 @@ fn ask(tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
 }
 
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
-fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Decided {
+fn failed(tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Decided {
     let phase = located.phase();
     let person = || ask(tracked, located, why);
     match phase.on_failure.as_deref() {
         Some(word) if same_word(word, "stop") => decided(Turn::Stop, "stop", why),
         Some(word) if same_word(word, "gate") => person(),
         Some(name) => go(located, name, why, vec![note]),
-        None if is_branch(run, tracked) => decided(Turn::Stop, "stop", why),
+        None if located.is_branch() => decided(Turn::Stop, "stop", why),
         None if tracked.step.role == Role::Work
             && !matches!(tracked.handoff.state, State::Completed { .. })
             && !is_stopped(tracked) =>
@@ -291,13 +272,6 @@ fn failed(run: &Run, tracked: &Tracked, located: &Located<'_>, why: &str, note: 
             None => person(),
         },
     }
-}
-
-/// Says whether it is one of several that run at the same time, and are judged together.
-pub(super) fn is_branch(run: &Run, tracked: &Tracked) -> bool {
-    let within = tracked.step.within.as_ref().and_then(|within| run.find(within));
-    let group = within.and_then(|group| run.definition.locate(&group.step.phase));
-    group.is_some_and(|located| !located.phase().parallel.is_empty())
 }
 
 /// Finds the nearest phase before it that writes, or else in which an agent works.
@@ -374,7 +348,7 @@ fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     let about = gate.step.about.as_ref().ok_or("what reached the limit is gone")?;
     // A group goes on by itself, and so does whoever is blocked.
     if run.find(about).is_some_and(|about| !about.handoff.state.name().is_finished()) {
-        return Ok(decided(Turn::Returned, "continue", &why));
+        return Ok(decided(Turn::Returned, CONTINUE, &why));
     }
     let mut decided = after(run, about)?;
     decided.route.why = format!("{why}; {}", decided.route.why);
@@ -474,7 +448,7 @@ fn note(about: About, tracked: &Tracked, text: &str) -> Note {
 /// Says whether an expression holds for a phase; without one it does.
 pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, String> {
     let Some(expression) = expression else { return Ok(true) };
-    let value = expression::evaluate(expression, &names(run, path));
+    let value = expression::evaluate(expression, &names(run, path, [expression]));
     let value = value.map_err(|error| format!("phase {path}: `when: {expression}`: {error}"))?;
     Ok(match value {
         serde_json::Value::Null => false,

@@ -8,7 +8,6 @@ use super::enter::{self, agent_named, agree, aside, policy};
 use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
-use super::turn::is_branch;
 use super::values::context;
 use crate::definition::Located;
 use crate::draft::Draft;
@@ -38,7 +37,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         (_, _, target) => (target, routed.why),
     };
     if let Target::Phase(name) = &target
-        && let Some(path) = way(&draft.run, blocked, &located, name)
+        && let Some(path) = way(blocked, &located, name)
     {
         return go_on_elsewhere(draft, id, &path, why);
     }
@@ -81,9 +80,9 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 
 /// Returns the path of a phase that a blocked one may lead to: one beside it. What runs at the same time as others
 /// cannot lead into them, and who only helps leads nowhere.
-fn way(run: &Run, blocked: &Tracked, located: &Located<'_>, name: &str) -> Option<String> {
+fn way(blocked: &Tracked, located: &Located<'_>, name: &str) -> Option<String> {
     let beside = located.siblings.iter().find(|phase| phase.id() == name)?;
-    (blocked.step.role == Role::Work && !is_branch(run, blocked)).then(|| located.path_of(beside))
+    (blocked.step.role == Role::Work && !located.is_branch()).then(|| located.path_of(beside))
 }
 
 /// Goes on with another phase in place of a blocked one. A phase cannot give its result back to the blocked agent, so
@@ -117,11 +116,10 @@ enum Asked {
 }
 
 fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
-    let gate = run.handoffs().rev().find(|tracked| {
-        tracked.step.role == Role::Limit
-            && tracked.step.about.as_ref() == Some(&blocked.handoff.id)
-            && tracked.handoff.accepted_at >= blocked.since
-    });
+    let gate = run
+        .about(&blocked.handoff.id)
+        .rev()
+        .find(|tracked| tracked.step.role == Role::Limit && tracked.handoff.accepted_at >= blocked.since);
     match gate {
         None => Asked::Never,
         Some(gate) if !gate.handoff.routed => Asked::Waiting,

@@ -1,23 +1,28 @@
 //! What expressions and templates can speak of: the inputs, the results of earlier phases, the item of a foreach.
 
+use std::collections::HashSet;
+
 use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::{Dialect, model::Artifact};
 use serde_json::{Map, Value, json};
 
-use super::join::{self, Items};
+use super::join;
 use crate::definition::Definition;
 use crate::handoff::State;
 use crate::run::{Run, Tracked};
 
-/// Returns the names that expressions and templates of a phase can use.
-pub fn names(run: &Run, path: &str) -> Value {
-    let mut scope = Scope { definition: &run.definition, inputs: run.definition.inputs.clone(), items: Map::new() };
+/// Returns the names that the expressions and templates of a phase use: of what they do not speak of, nothing is worked
+/// out.
+pub fn names<'t>(run: &Run, path: &str, texts: impl IntoIterator<Item = &'t str>) -> Value {
+    let spoken_of = SpokenOf::of(texts);
+    let given = |inputs: &Map<String, Value>| if spoken_of.inputs { inputs.clone() } else { Map::new() };
+    let mut scope = Scope { definition: &run.definition, inputs: given(&run.definition.inputs), items: Map::new() };
     let mut phases = Map::new();
     let mut prefix = String::new();
     let mut segments = path.split('/').peekable();
     let mut siblings = run.definition.workflow.phases.as_slice();
     while let Some(segment) = segments.next() {
-        for phase in siblings {
+        for phase in siblings.iter().filter(|phase| spoken_of.phases.contains(phase.id())) {
             let visited = run.latest(&format!("{prefix}{}", phase.id()));
             phases.insert(phase.id().to_owned(), visited.map_or_else(nothing, result));
         }
@@ -30,15 +35,15 @@ pub fn names(run: &Run, path: &str) -> Value {
         if let Some(nested) = &phase.workflow {
             let Some(definition) = scope.definition.nested.get(nested) else { break };
             // A workflow inside another one sees what it was given, and nothing else.
-            let inputs = group.map(join::given).unwrap_or_default();
+            let inputs = group.filter(|_| spoken_of.inputs).map(join::given).unwrap_or_default();
             scope = Scope { definition, inputs, items: Map::new() };
             phases = Map::new();
             siblings = &definition.workflow.phases;
         } else if phase.foreach.is_some() {
             let key = segments.next().unwrap_or_default();
             prefix = format!("{prefix}{key}/");
-            let items = group.and_then(|group| Items::of(group).ok());
-            let item = items.and_then(|items| items.value(key)).unwrap_or(Value::Null);
+            let items = group.and_then(|group| group.items().ok());
+            let item = items.and_then(|items| items.value(key).cloned()).unwrap_or(Value::Null);
             scope.items.insert(phase.r#as.clone().unwrap_or_else(|| "item".to_owned()), item);
             siblings = &phase.phases;
         } else {
@@ -52,6 +57,46 @@ pub fn names(run: &Run, path: &str) -> Value {
     let about = json!({ "id": run.id.as_str(), "workflow": scope.definition.name(), "started_at": started_at });
     names.insert("run".to_owned(), about);
     Value::Object(names)
+}
+
+/// What texts speak of.
+struct SpokenOf {
+    inputs: bool,
+    phases: Phases,
+}
+
+enum Phases {
+    All,
+    Named(HashSet<String>),
+}
+
+impl SpokenOf {
+    fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> SpokenOf {
+        let (mut inputs, mut phases) = (false, Phases::Named(HashSet::new()));
+        for text in texts {
+            inputs |= text.contains("inputs");
+            for (at, word) in text.match_indices("phases") {
+                let name: Option<String> = text[at + word.len()..]
+                    .strip_prefix('.')
+                    .map(|rest| rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect());
+                match (name, &mut phases) {
+                    (Some(name), Phases::Named(names)) if !name.is_empty() => drop(names.insert(name)),
+                    // `phases[…]` and loops may mean any of them.
+                    _ => phases = Phases::All,
+                }
+            }
+        }
+        SpokenOf { inputs, phases }
+    }
+}
+
+impl Phases {
+    fn contains(&self, phase: &str) -> bool {
+        match self {
+            Phases::All => true,
+            Phases::Named(names) => names.contains(phase),
+        }
+    }
 }
 
 struct Scope<'d> {

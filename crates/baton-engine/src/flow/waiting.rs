@@ -46,9 +46,9 @@ pub fn is_held(run: &Run) -> bool {
 pub fn waits_until(run: &Run) -> Option<Timestamp> {
     let end = limits::wall_clock_ends_at(run)?;
     let asked = run
-        .handoffs()
+        .about(&run.root().handoff.id)
         .rev()
-        .any(|tracked| is_about_the_run(run, tracked) && tracked.handoff.accepted_at >= run.counted.since);
+        .any(|tracked| tracked.step.role == Role::Limit && tracked.handoff.accepted_at >= run.counted.since);
     (!asked && !run.is_finished() && awaited(run).is_some()).then_some(end)
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::flow;
 use crate::lifecycle::Decision;
 use crate::run::{Run, Tracked};
 use crate::step::{Role, Step};
@@ -11,16 +10,36 @@ use crate::step::{Role, Step};
 /// member; inside a group what the group itself goes on from; and for a phase that is visited again what it had the
 /// first time, and whoever sent it back.
 pub(crate) fn givers<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     collect(run, step, &mut found);
-    found
+    found.in_order()
+}
+
+/// Those that were found, each phase once.
+#[derive(Default)]
+struct Found<'r> {
+    /// An earlier visit of a phase leaves a hole where it was.
+    givers: Vec<Option<&'r Tracked>>,
+    places: HashMap<&'r str, usize>,
+}
+
+impl<'r> Found<'r> {
+    /// Adds a giver, in place of an earlier visit of the same phase.
+    fn add(&mut self, giver: &'r Tracked) {
+        if let Some(before) = self.places.insert(&giver.step.phase, self.givers.len()) {
+            self.givers[before] = None;
+        }
+        self.givers.push(Some(giver));
+    }
+
+    fn in_order(self) -> Vec<&'r Tracked> {
+        self.givers.into_iter().flatten().collect()
+    }
 }
 
 /// Returns the visit of the same phase before this one.
 pub(super) fn earlier_visit<'r>(run: &'r Run, step: &Step) -> Option<&'r Tracked> {
-    let before = step.visit.checked_sub(1).filter(|visit| *visit > 0 && step.role.is_phase())?;
-    let id = flow::identifier(run, &step.phase, before).ok()?;
-    run.find(&id).filter(|earlier| earlier.step.phase == step.phase)
+    step.visit.checked_sub(1).filter(|_| step.role.is_phase()).and_then(|before| run.visit(&step.phase, before))
 }
 
 /// Returns the visits of the same phase before this one, the first one first.
@@ -31,7 +50,7 @@ pub(crate) fn earlier_visits<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> 
     visits
 }
 
-fn collect<'r>(run: &'r Run, step: &Step, found: &mut Vec<&'r Tracked>) {
+fn collect<'r>(run: &'r Run, step: &Step, found: &mut Found<'r>) {
     let Some(before) = step.after.as_ref().and_then(|after| run.find(after)) else { return };
     if Some(&before.handoff.id) == step.within.as_ref() {
         return collect(run, &before.step, found);
@@ -40,7 +59,7 @@ fn collect<'r>(run: &'r Run, step: &Step, found: &mut Vec<&'r Tracked>) {
     let first = earlier_visits(run, step).into_iter().next();
     if let Some(first) = first {
         collect(run, &first.step, found);
-        for giver in found.iter_mut() {
+        for giver in found.givers.iter_mut().flatten() {
             *giver = run.latest(&giver.step.phase).filter(|latest| latest.passed()).unwrap_or(giver);
         }
     }
@@ -51,16 +70,16 @@ fn collect<'r>(run: &'r Run, step: &Step, found: &mut Vec<&'r Tracked>) {
 }
 
 /// Adds a handoff that gives, or those that stand behind it.
-fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Vec<&'r Tracked>) {
+fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Found<'r>) {
     match giver.step.role {
-        Role::Work => add(found, giver),
+        Role::Work => found.add(giver),
         Role::Check | Role::Gate => {
             // A check and a gate have little to say: what came before them is what matters.
             if behind {
                 collect(run, &giver.step, found);
             }
             if speaks(giver) {
-                add(found, giver);
+                found.add(giver);
             }
         }
         Role::Group => {
@@ -68,7 +87,7 @@ fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Vec<&'
                 expand(run, member, false, found);
             }
             if !giver.passed() {
-                add(found, giver);
+                found.add(giver);
             }
         }
         Role::Run | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => {}
@@ -82,17 +101,11 @@ fn speaks(giver: &Tracked) -> bool {
     said || !giver.passed()
 }
 
-/// Adds a giver, in the place of an earlier visit of the same phase.
-fn add<'r>(found: &mut Vec<&'r Tracked>, giver: &'r Tracked) {
-    found.retain(|known| known.step.phase != giver.step.phase);
-    found.push(giver);
-}
-
 /// Returns the latest visit of every phase inside a group, in the order in which they began.
 fn members<'r>(run: &'r Run, group: &Tracked) -> Vec<&'r Tracked> {
     let mut latest: Vec<&Tracked> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for member in run.inside(&group.handoff.id).filter(|member| member.step.role.is_phase()) {
+    for member in run.members(&group.handoff.id) {
         match places.get(member.step.phase.as_str()) {
             Some(place) => latest[*place] = member,
             None => {

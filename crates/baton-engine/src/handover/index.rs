@@ -1,17 +1,19 @@
 //! What happened earlier in a run, in a line each; and what was decided and is still open.
 
+use std::collections::HashSet;
+
 use super::{Handover, ending, givers, place, sheet::Sheet};
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 
 /// Returns what happened earlier: a line for each earlier phase, decisions that stand, questions that are open.
 pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<Handover> {
-    let given: Vec<&str> = givers(run, &receiver.step).into_iter().map(|giver| giver.handoff.id.as_str()).collect();
+    let given: HashSet<&str> = givers(run, &receiver.step).into_iter().map(|giver| giver.handoff.id.as_str()).collect();
     let mut sheet = Sheet::default();
-    let earlier = entries(run, receiver).into_iter().filter(|entry| !given.contains(&entry.handoff.id.as_str()));
+    let earlier = entries(run, receiver).into_iter().filter(|entry| !given.contains(entry.handoff.id.as_str()));
     let line = |entry: &Tracked| format!("{}: {}", super::label(entry), ending(run, entry));
     sheet.list("earlier phases", earlier.map(line));
-    let others = |by: &str| !given.contains(&by) && by != receiver.handoff.id.as_str();
+    let others = |by: &str| !given.contains(by) && by != receiver.handoff.id.as_str();
     let decisions = run.agenda().decisions().filter(|(by, _)| others(by.as_str()));
     sheet.list("decisions that stand", decisions.map(|(by, made)| format!("{} ({by})", super::text::decision(made))));
     let questions = run.agenda().questions().filter(|(by, _)| others(by.as_str()));

@@ -1,8 +1,10 @@
 //! What is counted against the limits of a run. It persists, because it follows from the journal.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use rpds::HashTrieMapSync;
 
 use crate::journal::Fact;
 use crate::lifecycle::Command;
@@ -17,10 +19,10 @@ pub struct Counted {
     pub handoffs: u64,
     /// Tokens of prompts and answers.
     pub tokens: u64,
-    visits: HashMap<String, u64>,
-    failures: HashMap<(String, String), u64>,
+    visits: HashTrieMapSync<String, u64>,
+    failures: HashTrieMapSync<(String, String), u64>,
     /// Which agents had their turn in which phase, without repetitions.
-    turns: Vec<(String, String)>,
+    turns: Arc<VecDeque<Arc<(String, String)>>>,
 }
 
 /// So many turns are remembered; two agents that go on for longer have reached every limit.
@@ -29,8 +31,8 @@ const TURNS_MAX: usize = 256;
 impl Counted {
     /// Starts counting.
     pub fn since(since: Timestamp) -> Counted {
-        let (visits, failures) = (HashMap::new(), HashMap::new());
-        Counted { since, handoffs: 0, tokens: 0, visits, failures, turns: Vec::new() }
+        let (visits, failures) = (HashTrieMapSync::new_sync(), HashTrieMapSync::new_sync());
+        Counted { since, handoffs: 0, tokens: 0, visits, failures, turns: Arc::default() }
     }
 
     pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, tokens: u64) {
@@ -39,22 +41,22 @@ impl Counted {
             Fact::Accepted(_) if step.role.is_counted() => {
                 self.handoffs += 1;
                 if step.role.is_phase() {
-                    *self.visits.entry(step.phase.clone()).or_default() += 1;
+                    self.visits.insert_mut(step.phase.clone(), self.visits(&step.phase) + 1);
                 }
             }
             Fact::Happened(Command::Claim(_)) if matches!(step.role, Role::Work | Role::Delegation) => {
                 let turn = (step.phase.clone(), to.to_owned());
-                if self.turns.last() != Some(&turn) {
-                    self.turns.push(turn);
-                }
-                if self.turns.len() > TURNS_MAX {
-                    self.turns.remove(0);
+                if self.turns.back().is_none_or(|last| **last != turn) {
+                    let turns = Arc::make_mut(&mut self.turns);
+                    turns.push_back(Arc::new(turn));
+                    turns.drain(..turns.len().saturating_sub(TURNS_MAX));
                 }
             }
             Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
         }
         if let Some(failure) = failure {
-            *self.failures.entry((step.phase.clone(), failure)).or_default() += 1;
+            let count = self.failures(&step.phase, &failure) + 1;
+            self.failures.insert_mut((step.phase.clone(), failure), count);
         }
     }
 
@@ -74,11 +76,10 @@ impl Counted {
     /// none.
     pub fn exchanges_with(&self, phase: &str, agent: &str) -> u64 {
         let turn = (phase.to_owned(), agent.to_owned());
-        let mut turns: Vec<&(String, String)> = self.turns.iter().collect();
-        if turns.last() != Some(&&turn) {
-            turns.push(&turn);
-        }
-        let alternate = turns.windows(3).rev().take_while(|window| window[0] == window[2]).count();
+        let is_new = self.turns.back().is_none_or(|last| **last != turn);
+        let latest_first = is_new.then_some(&turn).into_iter().chain(self.turns.iter().rev().map(|turn| &**turn));
+        let two_before = latest_first.clone().skip(2);
+        let alternate = latest_first.zip(two_before).take_while(|(turn, before)| turn == before).count();
         // a b a: once there and back.
         (alternate as u64).div_ceil(2)
     }
@@ -93,7 +94,8 @@ mod tests {
         let with = |turns: &[&str]| {
             let mut counted = Counted::since(Timestamp::UNIX_EPOCH);
             let (last, before) = turns.split_last().expect("somebody");
-            counted.turns = before.iter().map(|name| ("p".to_owned(), (*name).to_owned())).collect();
+            let turns = before.iter().map(|name| Arc::new(("p".to_owned(), (*name).to_owned())));
+            counted.turns = Arc::new(turns.collect());
             counted.exchanges_with("p", last)
         };
         assert_eq!(with(&["a", "b"]), 0);

@@ -1,11 +1,12 @@
 //! One handoff of a run, with everything that its events said.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
 
+use super::group::Items;
 use crate::answer::{self, Successors, Understood};
 use crate::evidence::Examined;
 use crate::failure::Code;
@@ -22,10 +23,11 @@ pub struct Tracked {
     /// The step that it stands for.
     pub step: Step,
     /// What was asked.
-    pub request: Written,
-    understood: OnceLock<Option<Box<Request>>>,
+    pub request: Arc<Written>,
+    understood: Arc<OnceLock<Option<Box<Request>>>>,
+    items: Arc<OnceLock<Result<Arc<Items>, String>>>,
     /// The last report that could be understood.
-    pub told: Option<Told>,
+    pub told: Option<Arc<Told>>,
     /// The last acknowledgment, if the request was not understood.
     pub acknowledgment: Option<Written>,
     /// What was handed in last, if it was refused because it is not valid.
@@ -98,8 +100,9 @@ impl Tracked {
             step: handoff.terms.step.clone().unwrap_or_else(alone),
             since: handoff.changed_at,
             handoff,
-            request,
-            understood: OnceLock::new(),
+            request: Arc::new(request),
+            understood: Arc::default(),
+            items: Arc::default(),
             told: None,
             acknowledgment: None,
             refused: None,
@@ -131,7 +134,7 @@ impl Tracked {
                 self.acknowledgment = None;
                 // That it counts as complete says that it was not read as a call for help.
                 let next = if report.ending == Ending::Complete { Successors::Anybody } else { Successors::Nobody };
-                self.told = Told::read(&report.document, next);
+                self.told = Told::read(&report.document, next).map(Arc::new);
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
                 self.examined.clear();
@@ -145,7 +148,7 @@ impl Tracked {
                 match (&fail.document, fail.failure.code == Code::validation_failed()) {
                     (Some(document), true) => self.refused = Some(document.clone()),
                     (Some(document), false) => {
-                        self.told = Told::read(document, Successors::Nobody).or(self.told.take());
+                        self.told = Told::read(document, Successors::Nobody).map(Arc::new).or(self.told.take());
                         self.refused = None;
                     }
                     (None, _) => {}
@@ -189,6 +192,11 @@ impl Tracked {
             Document::Report(_) | Document::Acknowledgment(_) => None,
         };
         self.understood.get_or_init(read).as_deref()
+    }
+
+    /// Returns the items of a group over a list; the error says that the record of them is damaged.
+    pub(crate) fn items(&self) -> Result<Arc<Items>, String> {
+        self.items.get_or_init(|| Items::of(self).map(Arc::new)).clone()
     }
 
     /// Returns the document that a person is shown, by what identifies it.

@@ -251,6 +251,44 @@ fn no_more_items_at_once_than_allowed() {
 }
 
 #[test]
+fn eight_items_are_worked_on_at_once_unless_the_workflow_says_otherwise() {
+    let tools: Vec<String> = (0..20).map(|number| format!("t{number}")).collect();
+    let most = |at_once: &str| {
+        let text = flow(&TOOLS.replace("    as: tool\n", &format!("    as: tool\n{at_once}")));
+        let text = format!("{text}\nlimits: {{handoffs: 0}}");
+        let mut play = Play::of(&text).tell("scout", [scouts(&json!(tools))]);
+        let mut most = 0;
+        while play.advance() {
+            most = most.max(play.run.open().filter(|tracked| tracked.step.phase.starts_with("tools/")).count());
+        }
+        assert!(play.story().ends_with("completed"), "{}", play.story());
+        most
+    };
+    assert_eq!((most(""), most("    at_once: 0\n"), most("    at_once: 3\n")), (8, 20, 3));
+}
+
+#[test]
+fn item_is_left_out_when_its_turn_comes() {
+    let items = "[{id: a, on: false}, {id: b, on: true}, {id: c, on: false}, {id: d, on: true}, {id: e, on: false}]";
+    let text = flow(
+        "  - id: each\n    foreach: inputs.list\n    at_once: 1\n    phases: [{id: one, agent: dev, when: item.on}]",
+    )
+    .replace("name: f\n", &format!("name: f\ninputs: {{list: {{default: {items}}}}}\n"));
+    let play = Play::of(&text).play();
+    assert_story(
+        &play,
+        "each.1 to group
+         each.b.one.1 to dev
+         each.b.one.1 -> end
+         each.d.one.1 to dev
+         each.d.one.1 -> end
+         each.1 -> end
+         completed",
+    );
+    assert_eq!(findings(&play, "each.1")["aggregation"]["total"], 2);
+}
+
+#[test]
 fn check_that_fails_goes_back_within_its_item() {
     let play = Play::of(&flow(TOOLS))
         .tell("scout", [scouts(&json!(["a", "b"]))])

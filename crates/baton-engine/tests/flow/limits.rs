@@ -230,3 +230,18 @@ fn members_of_a_group_count() {
     assert!(play.story().ends_with("completed"), "{}", play.story());
     assert!(gates(&play) > 1, "once more is not for ever:\n{}", play.story());
 }
+
+#[test]
+fn continue_at_a_limit_lets_one_more_item_begin() {
+    let names: Vec<String> = (0..20).map(|number| format!("n{number}")).collect();
+    let text = format!(
+        "name: f\n{AGENTS}\ninputs: {{names: {{default: {names:?}}}}}\n\
+         phases: [{{id: each, foreach: inputs.names, at_once: 0, phases: [{{id: build, agent: dev}}]}}]\nlimits: {{handoffs: 5}}"
+    );
+    let begun = |words: usize| {
+        let play = Play::of(&text).tell("each?limit", vec![answers("continue"); words]).play();
+        assert!(play.story().ends_with(&format!("each.limit.{} waits for a person", words + 1)), "{}", play.story());
+        play.run.handoffs().filter(|tracked| tracked.step.phase.starts_with("each/")).count()
+    };
+    assert_eq!((begun(0), begun(1), begun(2), begun(3)), (4, 5, 6, 7));
+}

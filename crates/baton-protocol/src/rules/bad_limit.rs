@@ -9,7 +9,7 @@ rule! {
     /// Whether the limits of a workflow file can be kept:
     ///
     /// - a `timeout` is not zero, and not longer than `limits.wall_clock`
-    /// - `at_once` and `visits` are not zero, and `at_least` neither zero nor more than the phases that run at the same time
+    /// - `visits` is not zero, and `at_least` neither zero nor more than the phases that run at the same time
     /// - `retry` has a `multiplier` of at least 1 and at most 1000 retries
     /// - `limits.summary_tokens` is not more than `limits.prompt_tokens`
     ///
@@ -99,10 +99,8 @@ fn judge_retry(retry: Option<&Retry>, pointer: &str, findings: &mut Findings<'_>
 }
 
 fn judge_numbers(step: &Step<'_>, findings: &mut Findings<'_>) {
-    for (name, number) in [("at_once", step.phase.at_once), ("visits", step.phase.visits)] {
-        if number == Some(0) {
-            findings.add(&join(&step.pointer, name), "nothing would ever run", "use 1 or more, or leave it out");
-        }
+    if step.phase.visits == Some(0) {
+        findings.add(&join(&step.pointer, "visits"), "nothing would ever run", "use 1 or more, or leave it out");
     }
     let Some(PassWhen::AtLeast(least)) = step.phase.pass_when else { return };
     let pointer = join(&step.pointer, "pass_when");

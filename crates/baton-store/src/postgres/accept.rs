@@ -2,73 +2,108 @@
 //!
 //! A retry after an unknown outcome is safe: the id is the caller's, so the request finds its own handoff again.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use baton_engine::RunId;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{Accepted, Error};
 use jiff::Timestamp;
 
-use super::Postgres;
-use super::careful::{Gap, Memory, Seen, Wanted, carefully};
+use super::Node;
+use super::careful::{Gap, Seen, Wanted, carefully};
+use super::desk::{Attempt, Desk, Shared, share};
 use super::fault::{Fault, Patience};
-use super::session::sent_behind;
-use super::table::{Arrays, Change, Ends, INSERT};
+use super::memory::Memory;
+use super::table::{self, Arrays, Change, Ends, INSERT};
 use crate::plan::Plan;
 
 /// Accepts requests, all of them or none.
-pub(super) async fn accept(store: &Postgres, requests: &[Accept], at: Timestamp) -> Result<Vec<Accepted>, Error> {
+pub(super) async fn accept(node: &Arc<Node>, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    let requests: Vec<Arc<Accept>> = requests.into_iter().map(Arc::new).collect();
     let mut patience = Patience::new();
     // What may have been written by us before the connection was lost is ours, and not there before.
     let mut memory = Memory::default();
+    let mut attempt = match &requests[..] {
+        [] => return Ok(Vec::new()),
+        [only] if RunId::alone(&only.id) == only.run => {
+            let attempt = share(node, NewRequest { request: Arc::clone(only), at }).await;
+            attempt.result.and_then(|accepted| Ok(vec![accepted?]))
+        }
+        _ => together(node, &requests, at, &mut memory).await,
+    };
     loop {
-        let attempt = match requests {
-            [] => return Ok(Vec::new()),
-            [only] if RunId::alone(&only.id) == only.run && !patience.has_raced() => alone(store, only, at).await,
-            _ => together(store, requests, at, &mut memory).await,
-        };
         match attempt {
             Ok(accepted) => {
                 let ours = |accepted: Accepted, request: &Accept| {
                     let existing = accepted.existing && !(memory.unsure && accepted.handoff.id == request.id);
                     Accepted { existing, ..accepted }
                 };
-                return Ok(accepted.into_iter().zip(requests).map(|(done, request)| ours(done, request)).collect());
+                return Ok(accepted.into_iter().zip(&requests).map(|(done, request)| ours(done, request)).collect());
             }
             Err(fault) => {
                 memory.unsure |= matches!(fault, Fault::Lost(_));
                 patience.after(fault).await?;
             }
         }
+        attempt = together(node, &requests, at, &mut memory).await;
     }
 }
 
-/// Accepts a request that begins a run of its own, in one statement, in the hope that nobody knows it yet.
-async fn alone(store: &Postgres, request: &Accept, at: Timestamp) -> Result<Vec<Accepted>, Fault> {
-    request.check().map_err(Error::Invalid)?;
-    let session = store.session().await?;
-    let change = Change::of(request.clone().apply(at), &mut Ends::default());
-    let changes = [change];
-    let arrays = Arrays::of(&changes);
-    let (insert, notify) = (session.prepare(INSERT).await?, store.wake.statement(&session).await?);
-    let parameters = arrays.parameters();
-    let inserted = session.client().execute(&insert, &parameters);
-    let news = store.wake.parameters();
-    let inserted = match store.wake.notifies_now(&store.pool) {
-        true => sent_behind(inserted, session.client().execute(&notify, &news)).await?,
-        false => inserted.await?,
-    };
-    if inserted == 0 {
-        // The id or the key is known: the careful way finds out whose it is.
-        return Err(Fault::Raced);
+/// A request that begins a run of its own.
+pub(super) struct NewRequest {
+    request: Arc<Accept>,
+    at: Timestamp,
+}
+
+impl Shared for NewRequest {
+    type Answer = Accepted;
+
+    fn desk(node: &Node) -> &Desk<NewRequest> {
+        &node.accepting
     }
-    store.wake.ring();
-    let [change] = changes;
-    Ok(vec![Accepted { handoff: change.handoff, existing: false }])
+
+    /// One statement, in the hope that nobody knows any of them yet.
+    async fn together(node: &Node, pieces: &[NewRequest], attempts: &mut [Attempt<Accepted>]) -> Result<(), Fault> {
+        let session = node.session().await?;
+        let mut changes = BTreeMap::new();
+        for (place, NewRequest { request, at }) in pieces.iter().enumerate() {
+            match request.check() {
+                Err(why) => attempts[place].result = Ok(Err(Error::Invalid(why))),
+                // Whoever sends the same once more is told by the careful way whose it is.
+                Ok(()) if changes.contains_key(&request.id) => {}
+                Ok(()) => {
+                    let change = Change::of((**request).clone().apply(*at), &mut Ends::default());
+                    changes.insert(&request.id, (place, change));
+                }
+            }
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let (insert, notify) = (session.prepare(INSERT).await?, node.wake.statement(&session).await?);
+        let arrays = Arrays::of(changes.values().map(|(_, change)| change));
+        let (parameters, channel) = (arrays.parameters(), node.wake.parameters());
+        let behind = node.wake.notifies_now(&node.pool).then_some((&notify, &channel[..]));
+        let inserted = session.write((&insert, &parameters), behind).await?;
+        let inserted = table::written(&inserted)?;
+        drop(arrays);
+        for (id, (place, change)) in changes {
+            attempts[place].result = match inserted.contains(id.as_str()) {
+                true => Ok(Ok(Accepted { handoff: change.handoff, existing: false })),
+                // The id or the key is known: the careful way finds out whose it is.
+                false => Err(Fault::Raced),
+            };
+        }
+        node.wake.ring();
+        Ok(())
+    }
 }
 
 /// Accepts requests in one transaction.
 async fn together(
-    store: &Postgres,
-    requests: &[Accept],
+    node: &Node,
+    requests: &[Arc<Accept>],
     at: Timestamp,
     memory: &mut Memory<Vec<Accepted>>,
 ) -> Result<Vec<Accepted>, Fault> {
@@ -77,7 +112,7 @@ async fn together(
         let accepted: Result<Vec<Accepted>, Gap> = requests.iter().map(|request| plan.accept(request, at)).collect();
         accepted.map(Ok)
     };
-    Ok(carefully(store, &wanted, accept, memory).await??)
+    Ok(carefully(node, &wanted, accept, memory).await??)
 }
 
 /// Lets nobody else accept something in these runs, or remove them, until the transaction ends.

@@ -65,10 +65,11 @@ impl Address {
             Host::Unix(folder) => format!("{}/.s.PGSQL.{}", folder.display(), port(at)),
         };
         let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(name).collect();
-        match hosts.is_empty() {
-            true => self.config.get_hostaddrs().iter().map(|ip| format!("{ip}:{}", port(0))).collect(),
-            false => hosts.join(", "),
+        if !hosts.is_empty() {
+            return hosts.join(", ");
         }
+        let addresses = self.config.get_hostaddrs().iter().enumerate();
+        addresses.map(|(at, address)| format!("{address}:{}", port(at))).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -142,6 +143,8 @@ fn is_here(config: &Config) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::TargetSessionAttrs;
+
     use super::*;
 
     fn address(url: &str) -> Address {
@@ -165,6 +168,19 @@ mod tests {
         let address = address("postgres://u:secret@db.example:6000/d?application_name=x");
         assert_eq!(address.place, "postgres://u@db.example:6000/d?application_name=x");
         assert_eq!(address.hosts(), "db.example:6000");
+    }
+
+    #[test]
+    fn several_servers_are_tried_in_turn_for_one_that_writes() {
+        for url in [
+            "postgres://u:secret@one.example:6000,two.example:6001/d?target_session_attrs=read-write",
+            "postgres:///d?host=one.example,two.example&port=6000,6001&target_session_attrs=read-write",
+        ] {
+            let address = address(url);
+            assert_eq!(address.hosts(), "one.example:6000, two.example:6001");
+            assert!(!address.place.contains("secret"), "{}", address.place);
+            assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        }
     }
 
     #[test]

@@ -1,7 +1,10 @@
-//! Applying a command, or several steps, with everything that follows from it, in one transaction.
+//! Applying commands, or several steps that belong together, with everything that follows from them.
 //!
 //! Usually a command is one look and one guarded statement. What returns to somebody, what raced with somebody else, and
 //! steps that belong together go the careful way.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::{self, Action, Transition};
@@ -9,14 +12,16 @@ use baton_engine::store::{Error, Order, Step};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
-use super::Postgres;
-use super::careful::{Gap, Memory, Seen, Wanted, carefully};
+use super::Node;
+use super::careful::{Gap, Piece, Seen, Wanted, all_carefully, carefully};
+use super::desk::{Attempt, Desk, Shared, share};
 use super::fault::{Fault, Patience};
-use super::session::sent_behind;
-use super::table::{self, Arrays, Change, Ends, Sent, UPDATE, UPDATE_PARAMETERS};
+use super::memory::{Memory, Sent};
+use super::session::Session;
+use super::table::{self, Arrays, Change, Ends, UPDATE, UPDATE_PARAMETERS};
 use crate::plan::Plan;
 
-/// Finds a handoff and where the journal of its run ends.
+/// Finds handoffs and where the journals of their runs end.
 const LOOK: &str = concat!(
     "SELECT ",
     table::columns!(),
@@ -24,7 +29,7 @@ const LOOK: &str = concat!(
     table::end_columns!(),
     " FROM handoffs AS h ",
     table::join_end!(),
-    " WHERE h.id = $1"
+    " WHERE h.id = ANY ($1)"
 );
 
 /// The column at which [`LOOK`] begins with the end of the journal.
@@ -36,124 +41,192 @@ struct Outcome {
     transition: Option<Transition>,
     /// What the caller is told.
     answer: Result<Handoff, Error>,
+    /// Where the journal of its run ends.
+    ends: Ends,
 }
 
 /// Applies a command.
-pub(super) async fn apply(store: &Postgres, order: &Order, at: Timestamp) -> Result<Handoff, Error> {
+pub(super) async fn apply(node: &Arc<Node>, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    let order = Arc::new(order);
     let mut patience = Patience::new();
-    let mut memory = Memory::default();
+    let Attempt { mut result, mut memory } = share(node, NewOrder { order: Arc::clone(&order), at }).await;
     loop {
-        // After a loss our own command may still be on its way: only who holds the row can tell.
-        let attempt = match patience.has_raced() || memory.unsure {
-            false => at_once(store, order, at, &mut memory).await,
-            true => alone(store, order, at, &mut memory).await,
-        };
-        match attempt {
+        match result {
             Ok(answer) => return answer,
             Err(fault) => {
                 memory.unsure |= matches!(fault, Fault::Lost(_));
                 patience.after(fault).await?;
             }
         }
+        // After a loss our own command may still be on its way: only who holds the row can tell.
+        result = alone(node, &order, at, &mut memory).await;
     }
 }
 
 /// Carries out steps, all of them or none.
-pub(super) async fn carry_out(store: &Postgres, steps: &[Step], at: Timestamp) -> Result<Vec<Handoff>, Error> {
+pub(super) async fn carry_out(node: &Arc<Node>, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
     if steps.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = Wanted::by_steps(steps);
-    store.own.take_all(steps.iter().filter_map(Step::applies_to));
+    let steps = Arc::new(steps);
+    node.own.take_all(steps.iter().filter_map(Step::applies_to));
     let mut patience = Patience::new();
-    let mut memory = Memory::default();
+    let Attempt { mut result, mut memory } = share(node, NewSteps { steps: Arc::clone(&steps), at }).await;
     loop {
-        let carry_out = |plan: &mut Plan<&Seen>| plan.carry_out(steps, at).map(Ok);
-        match carefully(store, &wanted, carry_out, &mut memory).await {
+        match result {
             Ok(answer) => return answer,
             Err(fault) => {
                 memory.unsure |= matches!(fault, Fault::Lost(_));
                 patience.after(fault).await?;
             }
         }
+        let carry_out = |plan: &mut Plan<&Seen>| plan.carry_out(&steps, at).map(Ok);
+        result = carefully(node, &Wanted::by_steps(&*steps), carry_out, &mut memory).await;
     }
 }
 
-/// One look, one statement.
-async fn at_once(
-    store: &Postgres,
-    order: &Order,
+/// Steps that belong together.
+pub(super) struct NewSteps {
+    steps: Arc<Vec<Step>>,
     at: Timestamp,
-    memory: &mut Memory<Handoff>,
-) -> Result<Result<Handoff, Error>, Fault> {
-    let session = store.session().await?;
-    let mut ends = Ends::default();
-    let outcome = match own(store, order, &mut ends, at) {
-        Some(outcome) => outcome,
-        None => {
-            let look = session.prepare(LOOK).await?;
-            let found = session.client().query_opt(&look, &[&order.id.as_str()]).await?;
-            decide(order, found.as_ref(), &mut ends, at)?
+}
+
+impl Shared for NewSteps {
+    type Answer = Vec<Handoff>;
+
+    fn desk(node: &Node) -> &Desk<NewSteps> {
+        &node.carrying_out
+    }
+
+    /// One transaction, in which those that come later see what those before them came to.
+    async fn together(node: &Node, pieces: &[NewSteps], attempts: &mut [Attempt<Vec<Handoff>>]) -> Result<(), Fault> {
+        let wanted = Wanted::by_steps(pieces.iter().flat_map(|piece| piece.steps.iter()));
+        let decisions: Vec<_> = pieces
+            .iter()
+            .map(|NewSteps { steps, at }| move |plan: &mut Plan<&Seen>| plan.carry_out(steps, *at).map(Ok))
+            .collect();
+        let mut careful: Vec<Piece<'_, Vec<Handoff>>> = decisions
+            .iter()
+            .zip(attempts.iter_mut())
+            .map(|(decide, attempt)| Piece { decide, memory: &mut attempt.memory })
+            .collect();
+        let answers = all_carefully(node, &wanted, &mut careful).await?;
+        for (answer, attempt) in answers.into_iter().zip(attempts) {
+            attempt.result = answer;
         }
-    };
-    let Some(transition) = outcome.transition else { return Ok(outcome.answer) };
-    if transition.actions.iter().any(|action| matches!(action, Action::Return { .. })) {
-        drop(session);
-        return alone(store, order, at, memory).await;
+        Ok(())
     }
-    let news = !transition.actions.is_empty();
-    let changes = [Change::of(transition, &mut ends)];
-    memory.expect(Sent::of(changes.iter().map(|change| &change.event)), outcome.answer.clone());
-    let arrays = Arrays::of(&changes);
-    let parameters = arrays.parameters();
-    let update = session.prepare(UPDATE).await?;
-    let written = session.client().execute(&update, &parameters[..UPDATE_PARAMETERS]);
-    let written = match news && store.wake.notifies_now(&store.pool) {
-        true => {
-            let notify = store.wake.statement(&session).await?;
-            sent_behind(written, session.client().execute(&notify, &store.wake.parameters())).await?
+}
+
+/// A command that was given just now.
+pub(super) struct NewOrder {
+    order: Arc<Order>,
+    at: Timestamp,
+}
+
+impl Shared for NewOrder {
+    type Answer = Handoff;
+
+    fn desk(node: &Node) -> &Desk<NewOrder> {
+        &node.applying
+    }
+
+    /// One look, one statement. Of each run only one command is taken: the journal has one end.
+    async fn together(node: &Node, pieces: &[NewOrder], attempts: &mut [Attempt<Handoff>]) -> Result<(), Fault> {
+        let session = node.session().await?;
+        let mut changes = BTreeMap::new();
+        for (place, outcome) in outcomes(node, &session, pieces).await?.into_iter().enumerate() {
+            let attempt = &mut attempts[place];
+            match outcome {
+                Err(fault) => attempt.result = Err(fault),
+                Ok(Outcome { transition: None, answer, .. }) => attempt.result = Ok(answer),
+                Ok(Outcome { transition: Some(transition), answer, mut ends }) => {
+                    let returns = transition.actions.iter().any(|action| matches!(action, Action::Return { .. }));
+                    let taken = |(_, change, _): &(usize, Change, bool)| change.handoff.run == transition.handoff.run;
+                    if returns || changes.values().any(taken) {
+                        continue;
+                    }
+                    let news = !transition.actions.is_empty();
+                    let change = Change::of(transition, &mut ends);
+                    attempt.memory.expect(Sent::of([&change.event]), answer);
+                    changes.insert(change.handoff.id.clone(), (place, change, news));
+                }
+            }
         }
-        false => written.await?,
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let (update, notify) = (session.prepare(UPDATE).await?, node.wake.statement(&session).await?);
+        let arrays = Arrays::of(changes.values().map(|(_, change, _)| change));
+        let (parameters, channel) = (arrays.parameters(), node.wake.parameters());
+        let news = changes.values().any(|(_, _, news)| *news);
+        let behind = (news && node.wake.notifies_now(&node.pool)).then_some((&notify, &channel[..]));
+        let written = session.write((&update, &parameters[..UPDATE_PARAMETERS]), behind).await?;
+        let written = table::written(&written)?;
+        for (id, (place, change, _)) in &changes {
+            attempts[*place].result = match written.contains(id.as_str()) {
+                true => {
+                    node.own.remember(&change.handoff, change.event.head());
+                    Ok(attempts[*place].memory.take().unwrap_or_else(|| Ok(change.handoff.clone())))
+                }
+                false => Err(Fault::Raced),
+            };
+        }
+        if news {
+            node.wake.ring();
+        }
+        Ok(())
+    }
+}
+
+/// Decides what commands come to, each by itself. What this process has not claimed is looked up, all of it at once.
+async fn outcomes(node: &Node, session: &Session, pieces: &[NewOrder]) -> Result<Vec<Result<Outcome, Fault>>, Fault> {
+    let own: Vec<Option<Outcome>> = pieces.iter().map(|piece| own(node, &piece.order, piece.at)).collect();
+    let unknown = pieces.iter().zip(&own).filter(|(_, own)| own.is_none());
+    let unknown: Vec<&str> = unknown.map(|(piece, _)| piece.order.id.as_str()).collect();
+    let found = match unknown.is_empty() {
+        true => Vec::new(),
+        false => session.query(LOOK, &[&unknown]).await?,
     };
-    if written == 0 {
-        return Err(Fault::Raced);
-    }
-    let [change] = changes;
-    store.own.remember(&change.handoff, change.event.head());
-    if news {
-        store.wake.ring();
-    }
-    Ok(outcome.answer)
+    let found: HashMap<&str, &SqlRow> =
+        found.iter().map(|row| Ok((row.try_get(0)?, row))).collect::<Result<_, Fault>>()?;
+    let decide = |(piece, own): (&NewOrder, Option<Outcome>)| match own {
+        Some(outcome) => Ok(outcome),
+        None => decide(&piece.order, found.get(piece.order.id.as_str()).copied(), piece.at),
+    };
+    Ok(pieces.iter().zip(own).map(decide).collect())
 }
 
 /// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
 /// row can tell why.
-fn own(store: &Postgres, order: &Order, ends: &mut Ends, at: Timestamp) -> Option<Outcome> {
-    let (handoff, head) = store.own.take(&order.id)?;
+fn own(node: &Node, order: &Order, at: Timestamp) -> Option<Outcome> {
+    let (handoff, head) = node.own.take(&order.id)?;
     let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
+    let mut ends = Ends::default();
     ends.know(&handoff, head);
-    Some(Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition) })
+    Some(Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition), ends })
 }
 
 /// Decides what a command comes to.
-fn decide(order: &Order, found: Option<&SqlRow>, ends: &mut Ends, at: Timestamp) -> Result<Outcome, Fault> {
+fn decide(order: &Order, found: Option<&SqlRow>, at: Timestamp) -> Result<Outcome, Fault> {
     let Some(found) = found else { return Err(Error::NotFound(order.id.clone()).into()) };
     let handoff = table::handoff(found)?;
+    let mut ends = Ends::default();
     ends.read(&handoff.run, found, END)?;
     let at = ends.at(&handoff.run, at);
     Ok(match lifecycle::apply(&handoff, order.command.clone(), at) {
-        Ok(transition) => Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition) },
+        Ok(transition) => Outcome { answer: Ok(transition.handoff.clone()), transition: Some(transition), ends },
         Err(refusal) => {
             let refused = lifecycle::to_journal(&order.command, &refusal);
             let transition = refused.map(|refused| lifecycle::refuse(&handoff, refused, at));
-            Outcome { answer: Err(refusal.into()), transition }
+            Outcome { answer: Err(refusal.into()), transition, ends }
         }
     })
 }
 
 /// The careful way for a single command.
 async fn alone(
-    store: &Postgres,
+    node: &Node,
     order: &Order,
     at: Timestamp,
     memory: &mut Memory<Handoff>,
@@ -163,5 +236,5 @@ async fn alone(
         let applied = plan.apply_or_journal(id, command, at)?;
         Ok::<_, Gap>(applied.map_err(Error::from))
     };
-    carefully(store, &Wanted::by_id(id), apply, memory).await
+    carefully(node, &Wanted::by_id(id), apply, memory).await
 }

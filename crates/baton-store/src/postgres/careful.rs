@@ -3,6 +3,7 @@
 //! What was seen is given to the plan; where that has a gap, the transaction looks once more and plans again.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use baton_engine::handoff::{Handoff, Written as Document};
 use baton_engine::journal::Head;
@@ -10,12 +11,13 @@ use baton_engine::lifecycle::Accept;
 use baton_engine::store::{Error, Step};
 use baton_engine::{HandoffId, RunId};
 
-use super::Postgres;
+use super::Node;
 use super::fault::Fault;
+use super::memory::{Memory, Sent};
 use super::session::Session;
-use super::table::{self, ENDS, Sent};
+use super::table::{self, ENDS};
 use super::writing::{WRITE, Written};
-use crate::plan::{self, End, Plan, Sight};
+use crate::plan::{self, End, Made, Plan, Sight};
 
 /// Finds handoffs and where the journals of their runs end, and lets nobody else change them until the transaction ends.
 const LOOK_AND_LOCK: &str = concat!(
@@ -47,7 +49,7 @@ pub(super) struct Wanted<'s> {
 }
 
 impl<'s> Wanted<'s> {
-    pub(super) fn by_steps(steps: &'s [Step]) -> Wanted<'s> {
+    pub(super) fn by_steps(steps: impl IntoIterator<Item = &'s Step>) -> Wanted<'s> {
         let mut wanted = Wanted::default();
         for step in steps {
             match step {
@@ -58,7 +60,7 @@ impl<'s> Wanted<'s> {
         wanted
     }
 
-    pub(super) fn by_requests(requests: &'s [Accept]) -> Wanted<'s> {
+    pub(super) fn by_requests(requests: &'s [Arc<Accept>]) -> Wanted<'s> {
         let mut wanted = Wanted::default();
         requests.iter().for_each(|request| wanted.add(request));
         wanted
@@ -76,46 +78,33 @@ impl<'s> Wanted<'s> {
     }
 }
 
-/// What was sent, and what the caller would be told if it has arrived.
-#[derive(Debug)]
-pub(super) struct Memory<T> {
-    /// Whether a connection was lost, so that what was sent may have arrived.
-    pub(super) unsure: bool,
-    sent: Sent,
-    answer: Option<Result<T, Error>>,
+/// One of those who share a transaction.
+pub(super) struct Piece<'p, T> {
+    /// Decides what becomes of it. It may be asked more than once.
+    pub(super) decide: &'p (dyn Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync),
+    /// What was sent for it before.
+    pub(super) memory: &'p mut Memory<T>,
 }
 
-impl<T> Default for Memory<T> {
-    fn default() -> Self {
-        Memory { unsure: false, sent: Sent::default(), answer: None }
-    }
-}
-
-impl<T> Memory<T> {
-    /// Takes note of what is about to be sent.
-    pub(super) fn expect(&mut self, sent: Sent, answer: Result<T, Error>) {
-        self.sent = sent;
-        self.answer = Some(answer);
-    }
-
-    /// Returns the answer to what was sent, if it has arrived although the connection was lost.
-    async fn recall(&mut self, session: &Session) -> Result<Option<Result<T, Error>>, Fault> {
-        match self.unsure && self.sent.arrived(session).await? {
-            true => Ok(self.answer.take()),
-            false => Ok(None),
-        }
-    }
-}
-
-/// Writes what is decided. A fault leaves nothing behind; an answer that is an error may have been journalled.
-pub(super) async fn carefully<T: Clone>(
-    store: &Postgres,
+/// Writes what is decided for one. A fault leaves nothing behind; an answer that is an error may have been journalled.
+pub(super) async fn carefully<T: Clone + Send>(
+    node: &Node,
     wanted: &Wanted<'_>,
-    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap>,
+    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync,
     memory: &mut Memory<T>,
 ) -> Result<Result<T, Error>, Fault> {
-    let mut session = store.session().await?;
-    let written = write(store, &mut session, wanted, decide, memory).await;
+    let mut answers = all_carefully(node, wanted, &mut [Piece { decide: &decide, memory }]).await?;
+    answers.pop().expect("one piece has one answer")
+}
+
+/// Writes what is decided for each, in their order. What is impossible for one of them does not concern the others.
+pub(super) async fn all_carefully<T: Clone + Send>(
+    node: &Node,
+    wanted: &Wanted<'_>,
+    pieces: &mut [Piece<'_, T>],
+) -> Result<Vec<Result<Result<T, Error>, Fault>>, Fault> {
+    let mut session = node.session().await?;
+    let written = write(node, &mut session, wanted, pieces).await;
     // A lost connection needs no end.
     if !matches!(written, Err(Fault::Lost(_))) {
         session.roll_back().await?;
@@ -123,47 +112,66 @@ pub(super) async fn carefully<T: Clone>(
     written
 }
 
-async fn write<T: Clone>(
-    store: &Postgres,
+async fn write<T: Clone + Send>(
+    node: &Node,
     session: &mut Session,
     wanted: &Wanted<'_>,
-    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap>,
-    memory: &mut Memory<T>,
-) -> Result<Result<T, Error>, Fault> {
+    pieces: &mut [Piece<'_, T>],
+) -> Result<Vec<Result<Result<T, Error>, Fault>>, Fault> {
     let (lock, look) = (session.prepare(LOCK_RUNS_OF).await?, session.prepare(LOOK_AND_LOCK).await?);
     let found = session.begin(Some((&lock, &[&wanted.ids, &wanted.runs])), (&look, &[&wanted.ids])).await?;
-    // What was sent before us held the same runs or rows: it has arrived by now, or it never will.
-    if let Some(answer) = memory.recall(session).await? {
-        return Ok(answer);
-    }
     let mut seen = Seen::default();
     seen.take_handoffs(&wanted.ids, &found)?;
     seen.look_for_keys(session, &wanted.keys).await?;
     seen.look_for_ends(session, &wanted.runs).await?;
-    let (answer, made) = loop {
-        let mut plan = Plan::new(&seen, HashMap::new());
-        match decide(&mut plan).map(|answer| (answer, plan.made())) {
-            Ok(decided) => break decided,
-            Err(gap) => seen.look_into(session, gap).await?,
-        }
-    };
-    if made.events.is_empty() {
-        return Ok(answer);
+    let (mut answers, mut plans) = (Vec::with_capacity(pieces.len()), Vec::with_capacity(pieces.len()));
+    for piece in pieces {
+        // What was sent before us held the same runs or rows: it has arrived by now, or it never will.
+        let answer = match piece.memory.recall(session).await? {
+            Some(answer) => Ok(answer),
+            None => decide(session, &mut seen, piece, &mut plans).await?,
+        };
+        answers.push(answer);
     }
-    memory.expect(Sent::of(&made.events), answer.clone());
+    let made = Made::of_all(plans);
+    if made.events.is_empty() {
+        return Ok(answers);
+    }
     let written = Written::of(&made);
     let statement = session.prepare(WRITE).await?;
-    let (notify, channel) = (store.wake.statement(session).await?, store.wake.parameters());
+    let (notify, channel) = (node.wake.statement(session).await?, node.wake.parameters());
     let behind = made.news.then_some((&notify, &channel[..]));
     let count = session.commit(Some((&statement, &written.parameters())), behind).await?;
     if count != made.events.len() as u64 {
         return Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into());
     }
-    made.changed().for_each(|(row, head)| store.own.remember(&row.handoff, head));
+    made.changed().for_each(|(row, head)| node.own.remember(&row.handoff, head));
     if made.news {
-        store.wake.ring();
+        node.wake.ring();
     }
-    Ok(answer)
+    Ok(answers)
+}
+
+/// Decides about one piece, and adds what must be written. The inner fault concerns only this piece.
+async fn decide<T: Clone>(
+    session: &Session,
+    seen: &mut Seen,
+    piece: &mut Piece<'_, T>,
+    plans: &mut Vec<Made>,
+) -> Result<Result<Result<T, Error>, Fault>, Fault> {
+    loop {
+        let mut plan = Plan::new(&*seen, HashMap::new());
+        match (piece.decide)(&mut plan).map(|answer| (answer, plan.made())) {
+            Ok((answer, planned)) => {
+                piece.memory.expect(Sent::of(&planned.events), answer.clone());
+                seen.take_plan(&planned)?;
+                plans.push(planned);
+                return Ok(Ok(answer));
+            }
+            Err(Gap::Final(error)) => return Ok(Err(error.into())),
+            Err(gap) => seen.look_into(session, gap).await?,
+        }
+    }
 }
 
 /// What the plan needs and the transaction has not looked at.
@@ -230,8 +238,27 @@ impl Seen {
                 self.reports.insert(handoff.id, report);
                 Ok(())
             }
+            // The caller has no gap to look into.
             Gap::Final(error) => Err(error.into()),
         }
+    }
+
+    /// Takes what was planned before: whoever comes next in the same transaction sees it.
+    fn take_plan(&mut self, planned: &Made) -> Result<(), Error> {
+        for (row, _) in planned.changed() {
+            let handoff = &row.handoff;
+            if let Some(key) = &handoff.terms.key {
+                self.keys.insert(key.clone(), Some(handoff.clone()));
+            }
+            self.handoffs.insert(handoff.id.clone(), Some(handoff.clone()));
+        }
+        for event in &planned.events {
+            self.ends.insert(event.run.clone(), End { head: event.head(), at: Some(event.at) });
+            if event.kind == "reported" {
+                self.reports.insert(event.handoff.clone(), plan::reported_in(&event.detail)?);
+            }
+        }
+        Ok(())
     }
 
     fn take_handoffs(&mut self, ids: &[&str], found: &[tokio_postgres::Row]) -> Result<(), Fault> {

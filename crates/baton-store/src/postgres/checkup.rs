@@ -3,14 +3,14 @@
 use baton_engine::store::Checkup;
 
 use super::fault::Fault;
-use super::{Postgres, migrate};
+use super::{Node, migrate};
 
 /// The oldest server that we know to work.
 const SERVER_MIN: i32 = 140_000;
 
 /// Looks whether the store is sound.
-pub(super) async fn checkup(store: &Postgres) -> Result<Checkup, Fault> {
-    let session = store.session().await?;
+pub(super) async fn checkup(node: &Node) -> Result<Checkup, Fault> {
+    let session = node.session().await?;
     let settings = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),
                            current_setting('fsync'), current_setting('full_page_writes'),
                            current_setting('synchronous_commit'), pg_is_in_recovery(),
@@ -35,7 +35,7 @@ pub(super) async fn checkup(store: &Postgres) -> Result<Checkup, Fault> {
         }
     }
     Ok(Checkup {
-        place: format!("PostgreSQL {}", store.address.place),
+        place: format!("PostgreSQL {}", node.address.place),
         migration: migrate::current(&session).await?,
         migration_known: migrate::known(),
         faults,

@@ -1,26 +1,35 @@
-//! Claiming: what is ready for an agent, the most urgent first. Two round trips, however many are claimed.
+//! Claiming: what is ready for an agent, the most urgent first. Two round trips, however many are claimed by however many.
 //!
 //! If the connection is lost while a claim is committed, its events tell whether it was. Should it be committed only
 //! after we looked, nobody works on those handoffs until their leases have expired; that is what leases are for.
 
-use baton_engine::Handoff;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
 use baton_engine::lifecycle::{self, Claim, Command};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
-use super::Postgres;
+use super::Node;
 use super::accept::LOCK_RUNS;
+use super::desk::{Attempt, Desk, Shared, share};
 use super::fault::{Fault, Patience};
+use super::memory::Sent;
 use super::session::{Bound, Session};
-use super::table::{self, Arrays, Change, ENDS, Ends, Sent, UPDATE, UPDATE_PARAMETERS};
+use super::table::{self, Arrays, Change, ENDS, Ends, UPDATE, UPDATE_PARAMETERS};
 
 /// Finds a queue that is paused or has a limit, and lets nobody else claim from it until the transaction ends.
 const RESTRICTED: &str =
     "SELECT paused, concurrency FROM queues WHERE agent = $1 AND (paused OR concurrency IS NOT NULL) FOR UPDATE";
 
-/// Takes what is ready. Unless `$4` says that the queue is ours, a queue with restrictions gives nothing.
+/// Finds the queues among these that are paused or have a limit.
+const RESTRICTED_AMONG: &str =
+    "SELECT agent FROM queues WHERE agent = ANY ($1) AND (paused OR concurrency IS NOT NULL)";
+
+/// Takes what is ready for each of these agents. Unless `$4` says that the queue is ours, one with restrictions gives
+/// nothing.
 ///
 /// Differs from SQLite: all priorities in one statement, each by one step into the index. Rows that somebody else
 /// takes at the moment are skipped; no more rows are locked than are taken.
@@ -29,113 +38,193 @@ const READY: &str = concat!(
     table::columns!(),
     ", ",
     table::end_columns!(),
-    ", accepted.kind, accepted.detail
-     FROM (
+    ", accepted.kind, accepted.detail, h.agent
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS wish (agent, until, count)
+     CROSS JOIN LATERAL (
         SELECT ready.* FROM (VALUES (3::smallint), (2::smallint), (1::smallint), (0::smallint)) AS urgency (priority)
         CROSS JOIN LATERAL (
             SELECT * FROM handoffs
-            WHERE agent = $1 AND state = 'pending' AND priority = urgency.priority AND ready_at <= $2
-            ORDER BY ready_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+            WHERE agent = wish.agent COLLATE \"C\" AND state = 'pending' AND priority = urgency.priority
+                AND ready_at <= wish.until
+            ORDER BY ready_at, id LIMIT wish.count FOR UPDATE SKIP LOCKED
         ) AS ready
         WHERE $4 OR NOT EXISTS (
-            SELECT FROM queues WHERE queues.agent = $1 AND (queues.paused OR queues.concurrency IS NOT NULL))
-        LIMIT $3
+            SELECT FROM queues WHERE queues.agent = wish.agent COLLATE \"C\"
+                AND (queues.paused OR queues.concurrency IS NOT NULL))
+        LIMIT wish.count
      ) AS h ",
     table::join_end!(),
     " LEFT JOIN events AS accepted ON accepted.run = h.run AND accepted.seq = h.accepted_seq"
 );
 
-/// The columns at which [`READY`] begins with the end of the journal and with the request.
+/// The columns at which [`READY`] begins with the end of the journal and with the request, and has the agent.
 const END: usize = 8;
 const REQUEST: usize = 11;
-
-/// What was sent, and what the caller would get if it has arrived.
-#[derive(Default)]
-struct Memory {
-    unsure: bool,
-    sent: Sent,
-    claimed: Vec<Claimed>,
-}
+const AGENT: usize = 13;
 
 /// Claims what is ready, as far as the queue of the agent has room.
-pub(super) async fn claim(store: &Postgres, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
-    let mut patience = Patience::new();
-    let mut memory = Memory::default();
+pub(super) async fn claim(node: &Arc<Node>, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
     if wish.count == 0 || table::is_unknowable(&wish.agent) {
         return Ok(Vec::new());
     }
+    let mut patience = Patience::new();
+    let Attempt { mut result, mut memory } = share(node, NewWish { wish: wish.clone(), at }).await;
     loop {
-        match attempt(store, wish, at, &mut memory, patience.has_raced()).await {
-            Ok(claimed) => return Ok(claimed),
+        match result {
+            Ok(answer) => return answer,
             Err(fault) => {
                 memory.unsure |= matches!(fault, Fault::Lost(_));
                 patience.after(fault).await?;
             }
         }
+        let pieces = [NewWish { wish: wish.clone(), at }];
+        let mut attempts = [Attempt { result: Err(Fault::Crowded), memory }];
+        let attempted = attempt(node, &pieces, &mut attempts, patience.has_raced()).await;
+        let [attempt] = attempts;
+        (result, memory) = (attempted.and(attempt.result), attempt.memory);
+    }
+}
+
+/// Somebody who wants to claim.
+pub(super) struct NewWish {
+    wish: Wish,
+    at: Timestamp,
+}
+
+impl Shared for NewWish {
+    type Answer = Vec<Claimed>;
+
+    fn desk(node: &Node) -> &Desk<NewWish> {
+        &node.claiming
+    }
+
+    async fn together(node: &Node, pieces: &[NewWish], attempts: &mut [Attempt<Vec<Claimed>>]) -> Result<(), Fault> {
+        attempt(node, pieces, attempts, false).await
     }
 }
 
 async fn attempt(
-    store: &Postgres,
-    wish: &Wish,
-    at: Timestamp,
-    memory: &mut Memory,
+    node: &Node,
+    pieces: &[NewWish],
+    attempts: &mut [Attempt<Vec<Claimed>>],
     careful: bool,
-) -> Result<Vec<Claimed>, Fault> {
-    let mut session = store.session().await?;
-    if memory.unsure && memory.sent.arrived(&session).await? {
-        return Ok(std::mem::take(&mut memory.claimed));
-    }
-    let rows = take(&mut session, wish, at).await?;
-    if rows.is_empty() {
+) -> Result<(), Fault> {
+    let mut session = node.session().await?;
+    let written = write(node, &mut session, pieces, attempts, careful).await;
+    // A lost connection needs no end.
+    if !matches!(written, Err(Fault::Lost(_))) {
         session.roll_back().await?;
-        return Ok(Vec::new());
     }
-    let decided = decide(&session, &rows, wish, at, careful).await;
-    let (claimed, changes) = match decided {
-        Ok(decided) => decided,
-        Err(fault) => {
-            session.roll_back().await?;
-            return Err(fault);
-        }
-    };
-    if changes.is_empty() {
-        session.roll_back().await?;
-        return Ok(Vec::new());
+    written
+}
+
+async fn write(
+    node: &Node,
+    session: &mut Session,
+    pieces: &[NewWish],
+    attempts: &mut [Attempt<Vec<Claimed>>],
+    careful: bool,
+) -> Result<(), Fault> {
+    // Only somebody who was alone before can have lost a connection.
+    if let [attempt] = attempts
+        && let Some(answer) = attempt.memory.recall(session).await?
+    {
+        attempt.result = Ok(answer);
+        return Ok(());
     }
-    memory.sent = Sent::of(changes.iter().map(|change| &change.event));
-    memory.claimed.clone_from(&claimed);
-    let update = session.prepare(UPDATE).await?;
-    let arrays = Arrays::of(&changes);
-    let parameters = arrays.parameters();
-    let bound: Bound<'_> = (&update, &parameters[..UPDATE_PARAMETERS]);
-    let written = session.commit(Some(bound), None).await?;
-    match written == claimed.len() as u64 {
-        true => {
-            changes.iter().for_each(|change| store.own.remember(&change.handoff, change.event.head()));
-            Ok(claimed)
+    let wishes = Wishes::of(pieces);
+    let mut rows = session.begin_with(READY, &[&wishes.agents, &wishes.until, &wishes.counts, &false]).await?;
+    let restricted = restricted(session, pieces, &wishes, &mut rows).await?;
+    let mut ends = Ends::default();
+    if careful {
+        // Others write to the same runs: after waiting for them, the journals end elsewhere.
+        let runs = rows.iter().map(|row| row.try_get(1)).collect::<Result<Vec<&str>, _>>()?;
+        session.query(LOCK_RUNS, &[&runs]).await?;
+        table::ends(&session.query(ENDS, &[&runs]).await?, &mut ends)?;
+    }
+    let mut ready: HashMap<&str, VecDeque<&SqlRow>> = HashMap::new();
+    for row in &rows {
+        ready.entry(row.try_get(AGENT)?).or_default().push_back(row);
+    }
+    let mut changes = Vec::with_capacity(rows.len());
+    for (NewWish { wish, at }, attempt) in pieces.iter().zip(attempts.iter_mut()) {
+        if restricted.contains(&wish.agent) {
+            continue;
         }
-        false => Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into()),
+        let ready = ready.entry(&wish.agent).or_default();
+        let count = ready.len().min(wish.count as usize);
+        let (claimed, changed) = decide(ready.drain(..count), wish, *at, &mut ends)?;
+        attempt.memory.expect(Sent::of(changed.iter().map(|change| &change.event)), Ok(claimed));
+        changes.extend(changed);
+    }
+    if !changes.is_empty() {
+        let update = session.prepare(UPDATE).await?;
+        let arrays = Arrays::of(&changes);
+        let parameters = arrays.parameters();
+        let bound: Bound<'_> = (&update, &parameters[..UPDATE_PARAMETERS]);
+        if session.commit(Some(bound), None).await? != changes.len() as u64 {
+            return Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into());
+        }
+        changes.iter().for_each(|change| node.own.remember(&change.handoff, change.event.head()));
+    }
+    for attempt in attempts {
+        attempt.result = attempt.memory.take().ok_or(Fault::Crowded);
+    }
+    Ok(())
+}
+
+/// What several want, as the arrays that [`READY`] takes: each agent once.
+struct Wishes<'p> {
+    agents: Vec<&'p str>,
+    until: Vec<i64>,
+    counts: Vec<i64>,
+}
+
+impl<'p> Wishes<'p> {
+    fn of(pieces: &'p [NewWish]) -> Wishes<'p> {
+        let mut by_agent: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+        for NewWish { wish, at } in pieces {
+            let (until, count) = by_agent.entry(&wish.agent).or_insert((i64::MAX, 0));
+            // Nobody gets what was not ready yet when they asked.
+            *until = at.as_microsecond().min(*until);
+            *count += i64::from(wish.count);
+        }
+        Wishes {
+            agents: by_agent.keys().copied().collect(),
+            until: by_agent.values().map(|(until, _)| *until).collect(),
+            counts: by_agent.values().map(|(_, count)| *count).collect(),
+        }
     }
 }
 
-/// Locks what can be claimed.
-async fn take(session: &mut Session, wish: &Wish, at: Timestamp) -> Result<Vec<SqlRow>, Fault> {
-    let ready = session.prepare(READY).await?;
-    let (agent, until, count) = (wish.agent.as_str(), at.as_microsecond(), i64::from(wish.count));
-    let rows = session.begin(None, (&ready, &[&agent, &until, &count, &false])).await?;
-    if !rows.is_empty() {
-        return Ok(rows);
+/// Returns the agents whose queues are paused or have a limit: who wants something from them must be alone. Who is alone
+/// gets what there is room for.
+///
+/// Most queues have no restrictions, so that is asked only if one gave nothing.
+async fn restricted(
+    session: &Session,
+    pieces: &[NewWish],
+    wishes: &Wishes<'_>,
+    rows: &mut Vec<SqlRow>,
+) -> Result<HashSet<String>, Fault> {
+    let given = rows.iter().map(|row| row.try_get(AGENT)).collect::<Result<HashSet<&str>, _>>()?;
+    let empty: Vec<&str> = wishes.agents.iter().copied().filter(|agent| !given.contains(agent)).collect();
+    if empty.is_empty() {
+        return Ok(HashSet::new());
     }
-    // Nothing is there, or the queue has restrictions; most have none, so that is asked last.
-    let settings = session.query(RESTRICTED, &[&agent]).await?;
-    let Some(settings) = settings.first() else { return Ok(Vec::new()) };
-    let queue = super::queue::read(agent, settings)?;
-    let count = i64::from(room(session, &queue, wish.count).await?);
-    match count {
-        0 => Ok(Vec::new()),
-        _ => Ok(session.client().query(&ready, &[&agent, &until, &count, &true]).await?),
+    let [NewWish { wish, at }] = pieces else {
+        let found = session.query(RESTRICTED_AMONG, &[&empty]).await?;
+        return found.iter().map(|row| Ok(row.try_get(0)?)).collect();
+    };
+    if let Some(settings) = session.query(RESTRICTED, &[&wish.agent]).await?.first() {
+        let queue = super::queue::read(&wish.agent, settings)?;
+        let count = i64::from(room(session, &queue, wish.count).await?);
+        if count > 0 {
+            *rows =
+                session.query(READY, &[&empty, &[at.as_microsecond()].as_slice(), &[count].as_slice(), &true]).await?;
+        }
     }
+    Ok(HashSet::new())
 }
 
 /// Returns how many the queue gives out. Everything claimed has a time to wake, so this reads an index of open leases.
@@ -152,23 +241,15 @@ async fn room(session: &Session, queue: &Queue, wanted: u32) -> Result<u32, Faul
 }
 
 /// Decides what becomes of the rows.
-async fn decide(
-    session: &Session,
-    rows: &[SqlRow],
+fn decide<'r>(
+    rows: impl Iterator<Item = &'r SqlRow>,
     wish: &Wish,
     at: Timestamp,
-    careful: bool,
+    ends: &mut Ends,
 ) -> Result<(Vec<Claimed>, Vec<Change>), Fault> {
-    let handoffs = rows.iter().map(table::handoff).collect::<Result<Vec<Handoff>, Fault>>()?;
-    let mut ends = Ends::default();
-    if careful {
-        // Others write to the same runs: after waiting for them, the journals end elsewhere.
-        let runs: Vec<&str> = handoffs.iter().map(|handoff| handoff.run.as_str()).collect();
-        session.query(LOCK_RUNS, &[&runs]).await?;
-        table::ends(&session.query(ENDS, &[&runs]).await?, &mut ends)?;
-    }
-    let (mut claimed, mut changes) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
-    for (row, handoff) in rows.iter().zip(handoffs) {
+    let (mut claimed, mut changes) = (Vec::new(), Vec::new());
+    for row in rows {
+        let handoff = table::handoff(row)?;
         ends.read(&handoff.run, row, END)?;
         let command = Command::Claim(Claim {
             claimant: wish.claimant.clone(),
@@ -181,7 +262,7 @@ async fn decide(
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;
         claimed.push(Claimed { handoff: transition.handoff.clone(), request });
-        changes.push(Change::of(transition, &mut ends));
+        changes.push(Change::of(transition, ends));
     }
     Ok((claimed, changes))
 }
@@ -193,6 +274,7 @@ mod tests {
     use baton_engine::lifecycle::Accept;
     use baton_engine::{HandoffId, RunId, Terms};
 
+    use super::super::Postgres;
     use super::*;
 
     async fn with_handoffs(count: usize) -> Postgres {
@@ -214,14 +296,16 @@ mod tests {
     #[tokio::test]
     async fn claiming_looks_only_where_something_waits() {
         let store = with_handoffs(3).await;
-        let session = store.session().await.unwrap();
+        let session = store.0.session().await.unwrap();
+        let wishes: super::super::session::Parameters<'_> =
+            &[&["builder"].as_slice(), &[0_i64].as_slice(), &[1_i64].as_slice(), &false];
         for analyzed in [false, true] {
             if analyzed {
                 // With so few rows the server would rather read the whole table, if we let it.
                 session.client().batch_execute("ANALYZE handoffs; ANALYZE events").await.unwrap();
             }
             let explain = format!("EXPLAIN {READY}");
-            let rows = session.client().query(&explain, &[&"builder", &0_i64, &1_i64, &false]).await.unwrap();
+            let rows = session.client().query(&explain, wishes).await.unwrap();
             let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
             let plan = plan.join("\n");
             assert!(plan.contains("Index Scan using handoffs_ready"), "{plan}");
@@ -233,10 +317,10 @@ mod tests {
     #[tokio::test]
     async fn no_more_is_locked_than_is_taken() {
         let store = with_handoffs(10).await;
-        let (mut one, mut other) = (store.session().await.unwrap(), store.session().await.unwrap());
-        let wish = |count| Wish { agent: "builder".to_owned(), claimant: "w".to_owned(), lease_ms: 1, count };
-        let taken = take(&mut one, &wish(3), Timestamp::UNIX_EPOCH).await.unwrap();
-        let left = take(&mut other, &wish(100), Timestamp::UNIX_EPOCH).await.unwrap();
+        let (mut one, mut other) = (store.0.session().await.unwrap(), store.0.session().await.unwrap());
+        let (agent, now) = (["builder"].as_slice(), [0_i64].as_slice());
+        let taken = one.begin_with(READY, &[&agent, &now, &[3_i64].as_slice(), &false]).await.unwrap();
+        let left = other.begin_with(READY, &[&agent, &now, &[100_i64].as_slice(), &false]).await.unwrap();
         assert_eq!((taken.len(), left.len()), (3, 7));
     }
 }

@@ -20,12 +20,14 @@ const RACES_MAX: u32 = 20;
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Why an attempt did not succeed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Fault {
     /// The connection is lost, or there was none. What was sent may have had its effect.
     Lost(String),
     /// Somebody else was faster. What was sent has had no effect.
     Raced,
+    /// It was not done together with what others want; it must be done alone. Nothing was sent, or it was undone.
+    Crowded,
     /// Trying again would not help.
     Final(Error),
 }
@@ -80,13 +82,16 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         // A statement that was sent behind the one that failed; its answer may be looked at first.
         SqlState::IN_FAILED_SQL_TRANSACTION,
     ];
-    let unwritable = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE];
+    let unwritable = [SqlState::DISK_FULL, SqlState::INSUFFICIENT_PRIVILEGE];
     let lost = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
         SqlState::CANNOT_CONNECT_NOW,
         SqlState::TOO_MANY_CONNECTIONS,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::IDLE_SESSION_TIMEOUT,
+        // A standby: after a fail-over another server writes, or this one does in a moment.
+        SqlState::READ_ONLY_SQL_TRANSACTION,
     ];
     let unreachable = [
         SqlState::INVALID_PASSWORD,
@@ -147,7 +152,7 @@ impl Patience {
         Patience { until: Instant::now() + PATIENCE, pause: Duration::from_millis(20), races: 0 }
     }
 
-    /// Says whether somebody else was faster before.
+    /// Says whether somebody else was faster or in the way before.
     pub(super) fn has_raced(&self) -> bool {
         self.races > 0
     }
@@ -156,7 +161,11 @@ impl Patience {
     pub(super) async fn after(&mut self, fault: Fault) -> Result<(), Error> {
         match fault {
             Fault::Final(error) => Err(error),
-            Fault::Raced if self.races == RACES_MAX => {
+            Fault::Crowded => {
+                self.races += 1;
+                Ok(())
+            }
+            Fault::Raced if self.races >= RACES_MAX => {
                 Err(Error::Unreachable(format!("others were faster {RACES_MAX} times")))
             }
             Fault::Raced => {

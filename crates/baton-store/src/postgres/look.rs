@@ -7,23 +7,24 @@ use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
-use super::Postgres;
+use super::Node;
 use super::fault::Fault;
+use super::session::TIME;
 use super::table;
 use crate::rows;
 
 /// Finds a handoff.
-pub(super) async fn find(store: &Postgres, id: &HandoffId) -> Result<Option<Handoff>, Fault> {
-    table::find(&store.session().await?, id).await
+pub(super) async fn find(node: &Node, id: &HandoffId) -> Result<Option<Handoff>, Fault> {
+    table::find(&node.session().await?, id).await
 }
 
 /// Returns the ids that begin like this.
-pub(super) async fn ids_beginning_with(store: &Postgres, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Fault> {
+pub(super) async fn ids_beginning_with(node: &Node, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Fault> {
     if table::is_unknowable(prefix) {
         return Ok(Vec::new());
     }
     // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other.
-    let (session, limit) = (store.session().await?, i64::from(limit));
+    let (session, limit) = (node.session().await?, i64::from(limit));
     let found = match first_after(prefix) {
         Some(end) => {
             let sql = "SELECT id FROM handoffs WHERE id >= $1 AND id < $3 ORDER BY id LIMIT $2";
@@ -45,7 +46,7 @@ fn first_after(prefix: &str) -> Option<String> {
 }
 
 /// Lists handoffs, the newest first.
-pub(super) async fn list(store: &Postgres, filter: &Filter) -> Result<Vec<Handoff>, Fault> {
+pub(super) async fn list(node: &Node, filter: &Filter) -> Result<Vec<Handoff>, Fault> {
     let sql = concat!(
         "SELECT ",
         table::columns!(),
@@ -57,23 +58,23 @@ pub(super) async fn list(store: &Postgres, filter: &Filter) -> Result<Vec<Handof
     }
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let states = (!states.is_empty()).then_some(states);
-    let found = store.session().await?.query(sql, &[&filter.agent, &states, &i64::from(filter.limit)]).await?;
+    let found = node.session().await?.query(sql, &[&filter.agent, &states, &i64::from(filter.limit)]).await?;
     found.iter().map(table::handoff).collect()
 }
 
 /// Counts the handoffs of each agent in each state.
-pub(super) async fn census(store: &Postgres) -> Result<Vec<Count>, Fault> {
+pub(super) async fn census(node: &Node) -> Result<Vec<Count>, Fault> {
     let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
     let count = |row: &SqlRow| {
         let word: &str = row.try_get(1)?;
         let state = StateName::parse(word).ok_or_else(|| Error::Damaged(format!("`{word}` is no state")))?;
         Ok(Count { agent: row.try_get(0)?, state, handoffs: rows::unsigned(row.try_get(2)?)? })
     };
-    store.session().await?.query(sql, &[]).await?.iter().map(count).collect()
+    node.session().await?.query(sql, &[]).await?.iter().map(count).collect()
 }
 
 /// Returns the events of a run after a number.
-pub(super) async fn history(store: &Postgres, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Fault> {
+pub(super) async fn history(node: &Node, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Fault> {
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
     let event = |row: &SqlRow| {
@@ -88,7 +89,7 @@ pub(super) async fn history(store: &Postgres, run: &RunId, after: u64, limit: u3
             hash: rows::hash(row.try_get(6)?)?,
         })
     };
-    let session = store.session().await?;
+    let session = node.session().await?;
     let found = session.query(sql, &[&run.as_str(), &rows::signed(after), &i64::from(limit)]).await?;
     found.iter().map(event).collect()
 }
@@ -99,7 +100,7 @@ pub(super) fn run_ids(found: &[SqlRow]) -> Result<Vec<RunId>, Fault> {
 }
 
 /// Returns the runs after one.
-pub(super) async fn runs(store: &Postgres, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Fault> {
+pub(super) async fn runs(node: &Node, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Fault> {
     // Differs from SQLite: one step into the index per run, whatever the length of its journal.
     let sql = "WITH RECURSIVE each (run) AS (
             (SELECT run FROM events WHERE run > $1 ORDER BY run LIMIT 1)
@@ -109,11 +110,11 @@ pub(super) async fn runs(store: &Postgres, after: Option<&RunId>, limit: u32) ->
         )
         SELECT run FROM each WHERE run IS NOT NULL LIMIT $2";
     let after = after.map_or("", RunId::as_str);
-    run_ids(&store.session().await?.query(sql, &[&after, &i64::from(limit)]).await?)
+    run_ids(&node.session().await?.query(sql, &[&after, &i64::from(limit)]).await?)
 }
 
 /// Returns the handoffs of a run, each with the last event that its row knows of.
-pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Handoff, Head)>, Fault> {
+pub(super) async fn handoffs_of(node: &Node, run: &RunId) -> Result<Vec<(Handoff, Head)>, Fault> {
     // A handoff of its own is found by its id, those of a run together by the run.
     let sql = concat!(
         "SELECT ",
@@ -122,7 +123,7 @@ pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Ha
           WHERE h.id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND h.run = $1
           ORDER BY h.position"
     );
-    let found = store.session().await?.query(sql, &[&run.as_str()]).await?;
+    let found = node.session().await?.query(sql, &[&run.as_str()]).await?;
     let read = |row: &SqlRow| {
         let columns = rows::StoredColumns {
             agent: row.try_get(8)?,
@@ -142,7 +143,7 @@ pub(super) async fn handoffs_of(store: &Postgres, run: &RunId) -> Result<Vec<(Ha
 }
 
 /// Returns when something will be ready for the agent, or due for anybody.
-pub(super) async fn next_due(store: &Postgres, agent: Option<&str>) -> Result<Option<Timestamp>, Fault> {
+pub(super) async fn next_due(node: &Node, agent: Option<&str>) -> Result<Option<Timestamp>, Fault> {
     // Each minimum is one step into an index.
     let sql = "SELECT least(
             (SELECT min(wake_at) FROM handoffs WHERE wake_at IS NOT NULL),
@@ -153,16 +154,15 @@ pub(super) async fn next_due(store: &Postgres, agent: Option<&str>) -> Result<Op
                 ORDER BY ready_at LIMIT 1
              ) AS first))";
     let agent = agent.filter(|agent| !table::is_unknowable(agent));
-    let found = store.session().await?.query(sql, &[&agent]).await?;
+    let found = node.session().await?.query(sql, &[&agent]).await?;
     let due: Option<i64> = found.first().map_or(Ok(None), |row| row.try_get(0))?;
     Ok(due.map(rows::time).transpose()?)
 }
 
 /// Returns the time of the server.
-pub(super) async fn time(store: &Postgres) -> Result<Option<Timestamp>, Fault> {
+pub(super) async fn time(node: &Node) -> Result<Option<Timestamp>, Fault> {
     // Differs from SQLite: a server has a clock that everybody shares.
-    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let found = store.session().await?.query(sql, &[]).await?;
+    let found = node.session().await?.query(TIME, &[]).await?;
     let now: Option<i64> = found.first().map(|row| row.try_get(0)).transpose()?;
     Ok(now.map(rows::time).transpose()?)
 }

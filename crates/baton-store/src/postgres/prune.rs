@@ -3,13 +3,13 @@
 use baton_engine::RunId;
 use jiff::Timestamp;
 
-use super::Postgres;
+use super::Node;
 use super::fault::Fault;
 use super::look::run_ids;
 use crate::rows;
 
 /// Returns the runs whose handoffs were all finished before a time.
-pub(super) async fn finished_runs(store: &Postgres, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Fault> {
+pub(super) async fn finished_runs(node: &Node, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Fault> {
     // From the oldest on, so that a batch costs the same however many are left. The journal finds the other handoffs
     // of the run by its index.
     let sql = "WITH RECURSIVE each (run) AS (
@@ -22,12 +22,12 @@ pub(super) async fn finished_runs(store: &Postgres, before: Timestamp, limit: u3
             SELECT FROM events JOIN handoffs ON handoffs.id = events.handoff
             WHERE events.run = each.run AND (handoffs.finished_at IS NULL OR handoffs.finished_at >= $1))
         LIMIT $2";
-    let session = store.session().await?;
+    let session = node.session().await?;
     run_ids(&session.query(sql, &[&before.as_microsecond(), &i64::from(limit)]).await?)
 }
 
 /// Removes a run with its journal, if everything in it was finished before that time. Returns how many handoffs.
-pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp) -> Result<u64, Fault> {
+pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp) -> Result<u64, Fault> {
     // Whoever wants to accept something in this run waits for the same lock.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))";
     let members = "SELECT finished_at < $2 FROM handoffs
@@ -40,7 +40,7 @@ pub(super) async fn remove_run(store: &Postgres, run: &RunId, before: Timestamp)
             DELETE FROM events WHERE run = $1
         )
         SELECT count(*) FROM removed";
-    let mut session = store.session().await?;
+    let mut session = node.session().await?;
     let (lock, members) = (session.prepare(lock).await?, session.prepare(members).await?);
     let name = run.as_str();
     let found = session.begin(Some((&lock, &[&name])), (&members, &[&name, &before.as_microsecond()])).await?;

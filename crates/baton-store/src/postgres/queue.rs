@@ -4,7 +4,7 @@ use baton_engine::queue::Queue;
 use baton_engine::store::Error;
 use tokio_postgres::Row as SqlRow;
 
-use super::Postgres;
+use super::Node;
 use super::fault::Fault;
 use super::session::{Parameters, sent_behind};
 use super::table;
@@ -17,34 +17,34 @@ pub(super) fn read(agent: &str, row: &SqlRow) -> Result<Queue, Fault> {
 }
 
 /// Returns the settings of an agent's queue.
-pub(super) async fn queue(store: &Postgres, agent: &str) -> Result<Queue, Fault> {
+pub(super) async fn queue(node: &Node, agent: &str) -> Result<Queue, Fault> {
     if table::is_unknowable(agent) {
         return Ok(Queue::open(agent));
     }
-    let session = store.session().await?;
+    let session = node.session().await?;
     let found = session.query("SELECT paused, concurrency FROM queues WHERE agent = $1", &[&agent]).await?;
     found.first().map_or_else(|| Ok(Queue::open(agent)), |row| read(agent, row))
 }
 
 /// Returns the settings of all queues.
-pub(super) async fn queues(store: &Postgres) -> Result<Vec<Queue>, Fault> {
+pub(super) async fn queues(node: &Node) -> Result<Vec<Queue>, Fault> {
     let sql = "SELECT paused, concurrency, agent FROM queues ORDER BY agent";
-    let found = store.session().await?.query(sql, &[]).await?;
+    let found = node.session().await?.query(sql, &[]).await?;
     found.iter().map(|row| read(row.try_get(2)?, row)).collect()
 }
 
 /// Changes the settings of an agent's queue.
-pub(super) async fn set_queue(store: &Postgres, queue: &Queue) -> Result<(), Fault> {
+pub(super) async fn set_queue(node: &Node, queue: &Queue) -> Result<(), Fault> {
     queue.check().map_err(Error::Invalid)?;
     let sql = "INSERT INTO queues (agent, paused, concurrency) VALUES ($1, $2, $3)
                ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, concurrency = excluded.concurrency";
-    let session = store.session().await?;
-    let (set, notify) = (session.prepare(sql).await?, store.wake.statement(&session).await?);
+    let session = node.session().await?;
+    let (set, notify) = (session.prepare(sql).await?, node.wake.statement(&session).await?);
     let concurrency = queue.concurrency.map(i64::from);
     let settings: Parameters<'_> = &[&queue.agent, &queue.paused, &concurrency];
     let client = session.client();
     let written = client.execute(&set, settings);
-    sent_behind(written, client.execute(&notify, &store.wake.parameters())).await?;
-    store.wake.ring();
+    sent_behind(written, client.execute(&notify, &node.wake.parameters())).await?;
+    node.wake.ring();
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Rescuing: leases, time-outs and deadlines that have ended. Every node may do it; none waits for another.
 
+use std::sync::Arc;
+
 use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::{self, Action, Command, Expire, Transition};
 use baton_engine::store::{Error, Order};
 use jiff::Timestamp;
 
-use super::Postgres;
+use super::Node;
 use super::accept::LOCK_RUNS;
 use super::fault::{Fault, Patience};
 use super::table::{self, Arrays, Change, ENDS, Ends, UPDATE, UPDATE_PARAMETERS};
@@ -26,17 +28,17 @@ const IS_DUE: &str = "SELECT EXISTS (SELECT FROM handoffs WHERE wake_at <= $1)";
 /// Expires what is due.
 ///
 /// If the connection is lost while this is committed, what was rescued is not returned; it is rescued all the same.
-pub(super) async fn rescue(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+pub(super) async fn rescue(node: &Arc<Node>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
     let mut patience = Patience::new();
     loop {
-        match attempt(store, limit, dice, at).await {
+        match attempt(node, limit, dice, at).await {
             Ok(Attempt::Rescued(rescued)) => return Ok(rescued),
             Ok(Attempt::OneByOne(due)) => {
                 let mut rescued = Vec::new();
                 for id in due {
                     // Somebody else may have been faster, or what came back a moment ago has changed it.
                     let expire = Order::new(id, Command::Expire(Expire { dice, for_good: false }));
-                    rescued.extend(super::apply::apply(store, &expire, at).await.ok());
+                    rescued.extend(super::apply::apply(node, expire, at).await.ok());
                 }
                 return Ok(rescued);
             }
@@ -46,8 +48,8 @@ pub(super) async fn rescue(store: &Postgres, limit: u32, dice: f64, at: Timestam
 }
 
 /// Expires what is due in one transaction, unless others wait for some of it: that takes more than one row each.
-async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Result<Attempt, Fault> {
-    let mut session = store.session().await?;
+async fn attempt(node: &Node, limit: u32, dice: f64, at: Timestamp) -> Result<Attempt, Fault> {
+    let mut session = node.session().await?;
     let until = at.as_microsecond();
     let is_due = session.query(IS_DUE, &[&until]).await?.first().map_or(Ok(false), |row| row.try_get(0))?;
     if !is_due {
@@ -72,13 +74,13 @@ async fn attempt(store: &Postgres, limit: u32, dice: f64, at: Timestamp) -> Resu
             Err(_) => {}
         }
     }
-    let (update, notify) = (session.prepare(UPDATE).await?, store.wake.statement(&session).await?);
+    let (update, notify) = (session.prepare(UPDATE).await?, node.wake.statement(&session).await?);
     let arrays = Arrays::of(&changes);
     let parameters = arrays.parameters();
     let bound = (&update, &parameters[..UPDATE_PARAMETERS]);
-    session.commit(Some(bound), Some((&notify, &store.wake.parameters()))).await?;
+    session.commit(Some(bound), Some((&notify, &node.wake.parameters()))).await?;
     if !changes.is_empty() {
-        store.wake.ring();
+        node.wake.ring();
     }
     Ok(Attempt::Rescued(changes.into_iter().map(|change| change.handoff).collect()))
 }

@@ -1,6 +1,6 @@
 //! The rows of the tables: how they are read, and the two statements that write them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Fact, Head};
@@ -125,7 +125,10 @@ impl Change {
     }
 }
 
-/// Writes handoffs that have changed, each with its event, if they are still what they were before.
+/// Writes handoffs that have changed, each with its event, if they are still what they were before, and returns which.
+///
+/// The order keeps nodes from waiting for each other: first all rows, as they stand in the arrays, and only then the
+/// events. If each row came with its event, a node could hold the event that another needs, which holds the next row.
 pub(super) const UPDATE: &str = "WITH updated AS (
         UPDATE handoffs SET state = change.state, version = change.version, fence = change.fence,
             ready_at = change.ready_at, wake_at = change.wake_at, finished_at = change.finished_at,
@@ -137,11 +140,12 @@ pub(super) const UPDATE: &str = "WITH updated AS (
         RETURNING handoffs.run, change.seq, handoffs.id, change.version, change.at, change.kind, change.detail,
             change.hash
     )
-    INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash) SELECT * FROM updated";
+    INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
+    SELECT * FROM updated ORDER BY 1, 2 RETURNING handoff";
 
 /// Writes handoffs that are new, each with its event.
 ///
-/// One that is there already is left out; the caller compares the count.
+/// Returns those that were not there already; the others are left out.
 pub(super) const INSERT: &str = "WITH request AS (
         SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
                              $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11::bigint[], $12::text[],
@@ -158,7 +162,7 @@ pub(super) const INSERT: &str = "WITH request AS (
     )
     INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
     SELECT run, seq, id, version, at, kind, detail, hash FROM request
-    WHERE id COLLATE \"C\" IN (SELECT id FROM inserted)";
+    WHERE id COLLATE \"C\" IN (SELECT id FROM inserted) RETURNING handoff";
 
 /// The columns of changes, as the arrays that [`UPDATE`] and [`INSERT`] take.
 #[derive(Default)]
@@ -183,9 +187,9 @@ pub(super) struct Arrays<'c> {
 }
 
 impl<'c> Arrays<'c> {
-    pub(super) fn of(changes: &'c [Change]) -> Arrays<'c> {
+    pub(super) fn of(changes: impl IntoIterator<Item = &'c Change>) -> Arrays<'c> {
         let mut arrays = Arrays::default();
-        changes.iter().for_each(|change| arrays.push(change));
+        changes.into_iter().for_each(|change| arrays.push(change));
         arrays
     }
 
@@ -238,26 +242,9 @@ impl<'c> Arrays<'c> {
 /// Of the parameters of [`INSERT`], how many [`UPDATE`] takes.
 pub(super) const UPDATE_PARAMETERS: usize = 13;
 
-/// What was sent and perhaps written, when the connection was lost before the answer: the numbers and hashes of events.
-#[derive(Debug, Default)]
-pub(super) struct Sent(Vec<(RunId, Head)>);
-
-impl Sent {
-    /// Takes note of events that are about to be sent.
-    pub(super) fn of<'e>(events: impl IntoIterator<Item = &'e Event>) -> Sent {
-        Sent(events.into_iter().map(|event| (event.run.clone(), event.head())).collect())
-    }
-
-    /// Says whether what was sent was written. A hash covers everything before it, so it cannot be anybody else's.
-    pub(super) async fn arrived(&self, session: &Session) -> Result<bool, Fault> {
-        let runs: Vec<&str> = self.0.iter().map(|(run, _)| run.as_str()).collect();
-        let numbers: Vec<i64> = self.0.iter().map(|(_, head)| signed(head.seq)).collect();
-        let hashes: Vec<&[u8]> = self.0.iter().map(|(_, head)| head.hash.0.as_slice()).collect();
-        let sql = "SELECT FROM events JOIN unnest($1::text[], $2::bigint[], $3::bytea[]) AS sent (run, seq, hash)
-                   ON events.run = sent.run COLLATE \"C\" AND events.seq = sent.seq AND events.hash = sent.hash";
-        let found = session.query(sql, &[&runs, &numbers, &hashes]).await?;
-        Ok(!runs.is_empty() && found.len() == runs.len())
-    }
+/// Reads the answer to [`UPDATE`] and [`INSERT`]: the ids of what was written.
+pub(super) fn written(found: &[SqlRow]) -> Result<HashSet<&str>, Fault> {
+    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
 /// Reads the request of a handoff, from the event with which it was accepted.

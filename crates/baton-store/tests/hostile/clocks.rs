@@ -9,7 +9,7 @@ use baton_engine::lifecycle::{Command, Ending, Heartbeat, Report};
 use baton_engine::store::Order;
 use baton_engine::{Clock, Store};
 use baton_store::Location;
-use baton_testbed::{Postgres, Scratch};
+use baton_testbed::{MOVABLE_CLOCK, Postgres, Scratch, query};
 
 use crate::bed::{id, open, replay, request, run, time, wish};
 
@@ -67,5 +67,26 @@ fn lease_ends_in_time_for_whoever_asks_the_store_for_its_time() {
         assert_eq!(waiting.len(), 1, "what waits can be claimed at once");
         clock.advance(Duration::from_secs(11));
         assert_eq!(store.rescue(10, 0.5, clock.now()).await.unwrap().len(), 2, "leases end after their length");
+    });
+}
+
+/// A machine that was suspended without noticing, and a server that has gone on for a night, look the same.
+#[test]
+fn every_answer_of_a_server_tells_its_time() {
+    let url = Postgres::shared().new_database();
+    query(&url, MOVABLE_CLOCK);
+    run(async {
+        let store = baton_store::open(&Location::Postgres(url.clone())).await.unwrap();
+        let evening = store.server_time().expect("a server has a clock");
+        query(&url, "UPDATE shift SET by = interval '8 hours'");
+        // What was heard is asked for again after a moment, with whatever is looked up then.
+        let night = Duration::from_secs(8 * 3600);
+        while store.server_time().expect("a server has a clock").duration_since(evening).unsigned_abs() < night {
+            store.next_due(Some("builder")).await.unwrap();
+        }
+        query(&url, "UPDATE shift SET by = interval '0'");
+        while store.server_time().expect("a server has a clock").duration_since(evening).unsigned_abs() > night {
+            store.claim(&wish(1), time(0)).await.unwrap();
+        }
     });
 }

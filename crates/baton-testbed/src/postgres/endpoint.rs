@@ -42,6 +42,16 @@ pub fn query(url: &str, sql: &str) -> String {
     run(Command::new(find_psql()), url, sql)
 }
 
+/// Puts a clock before the server's own that can be moved: SQL to run in a new database, after which
+/// `UPDATE shift SET by = interval '8 hours'` makes it eight hours later for those who ask.
+pub const MOVABLE_CLOCK: &str = "CREATE TABLE shift AS SELECT interval '0' AS by;
+    CREATE SCHEMA shifted;
+    CREATE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+        'SELECT pg_catalog.clock_timestamp() + (SELECT by FROM public.shift)';
+    DO $$ BEGIN
+        EXECUTE format('ALTER DATABASE %I SET search_path = public, shifted, pg_catalog', current_database());
+    END $$";
+
 fn run(mut psql: Command, url: &str, sql: &str) -> String {
     // Without our variables the user's own start file and settings would have a say.
     psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]);

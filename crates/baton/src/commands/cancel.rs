@@ -1,9 +1,8 @@
 //! `baton cancel`: calls a handoff off.
 
-use baton_engine::draft::Draft;
-use baton_engine::flow;
 use baton_engine::lifecycle::{self, Command};
-use baton_engine::store::Error;
+use baton_engine::step::ORCHESTRATOR;
+use baton_engine::store::{Error, Step};
 use baton_engine::{Handoff, Refusal};
 use clap::Args;
 
@@ -51,24 +50,28 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 /// So often somebody else may change something while we call it off.
 const RACES_MAX: usize = 20;
 
-/// Calls a run off, with everything that is open in it, in one transaction.
+/// Calls a run off, with everything that is open in it, in one transaction. What the run is about is not looked at: one
+/// that nobody can read can be called off, too.
 async fn cancel_run(session: &Session, root: &Handoff, cancel: &lifecycle::Cancel) -> Result<Handoff, CommandError> {
+    let stopped = lifecycle::Cancel { by: ORCHESTRATOR.to_owned(), reason: Some("the run has stopped".to_owned()) };
     for _ in 0..RACES_MAX {
-        let (run, _) = session.read_run(root).await?;
-        let mut draft = Draft::new(&run, session.now());
-        let cancelled = draft.apply(&root.id, Command::Cancel(cancel.clone()));
-        if let Err(refusal) = cancelled {
-            return Err(CommandError::from(Error::Refused(refusal)));
-        }
-        flow::call_off(&mut draft);
-        match session.store.carry_out(draft.steps, draft.at).await {
+        let handoffs = session.store.handoffs_of(&root.run).await?;
+        let open = handoffs.iter().map(|(handoff, _)| handoff).filter(|handoff| !handoff.state.name().is_finished());
+        let others = open.filter(|handoff| handoff.id != root.id);
+        let mut steps = vec![Step::Apply(root.id.clone(), Command::Cancel(cancel.clone()))];
+        steps.extend(others.map(|handoff| Step::Apply(handoff.id.clone(), Command::Cancel(stopped.clone()))));
+        match session.store.carry_out(steps, session.now()).await {
             Ok(handoffs) => {
                 return handoffs.into_iter().next().ok_or_else(|| CommandError::internal("nothing was called off"));
             }
             // Something has happened in it since we looked.
-            Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Over { .. } | Refusal::Repeated)) => {}
+            Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Repeated)) if !is_over(session, root).await? => {}
             Err(error) => return Err(error.into()),
         }
     }
     Err(CommandError::no(format!("{}: somebody else changes it again and again", root.id)).hint("try once more"))
+}
+
+async fn is_over(session: &Session, root: &Handoff) -> Result<bool, CommandError> {
+    Ok(session.store.find(&root.id).await?.is_none_or(|root| root.state.name().is_finished()))
 }

@@ -1,6 +1,9 @@
 //! `baton prune`: what was finished long ago goes, after it was archived.
 
+use baton_engine::handoff::{StateName, Written};
 use baton_engine::lifecycle::{Cancel, Command};
+use baton_engine::step::{Role, Step};
+use baton_protocol::Dialect;
 
 use crate::stocked::Stocked;
 
@@ -70,4 +73,21 @@ fn removing_without_an_archive_needs_yes() {
     let run = stocked.sandbox.baton(&["prune", "--older-than", "0", "--no-export", "--yes"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), "removed 3 handoffs of 3 runs without an archive\n"));
     assert!(!stocked.sandbox.path(".project").exists());
+}
+
+#[test]
+fn run_that_nobody_can_read_can_be_called_off_and_pruned() {
+    let stocked = Stocked::new();
+    let step = |role| Step { role, phase: String::new(), visit: 1, within: None, about: None, after: None };
+    let unreadable = Written::new(Dialect::Native, "[");
+    let run = stocked.accept_document("r", "r", unreadable, |terms| terms.step = Some(step(Role::Run)));
+    let phase = stocked.accept_with("r.a.1", "r", |terms| terms.step = Some(step(Role::Work)));
+    assert_eq!(stocked.sandbox.baton(&["show", "r"]).code, Some(1), "it cannot be read");
+    let ended = stocked.sandbox.baton(&["cancel", "r"]);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    for id in [run, phase] {
+        assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Cancelled);
+    }
+    let pruned = stocked.sandbox.baton(&["prune", "--older-than", "0", "--no-export", "--yes", "--json"]);
+    assert_eq!(pruned.json()["runs"].as_u64(), Some(1), "{pruned}");
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::thread;
 
+use baton_testbed::{MOVABLE_CLOCK, Postgres, query};
+
 use crate::documents::{REPORT, REQUEST, with};
 use crate::queue_life::{done, with_one_sent};
 use crate::sandbox::Sandbox;
@@ -72,4 +74,27 @@ fn several_are_waited_for_together() {
     assert_eq!(waited.code, Some(1));
     let states: Vec<_> = waited.stdout.lines().filter_map(|line| line.split(' ').nth(1)).collect();
     assert_eq!(states, ["completed", "cancelled"]);
+}
+
+/// To a machine that was suspended, the server's clock has gone on without it.
+#[test]
+fn whoever_waited_through_the_night_takes_what_is_sent_in_the_morning() {
+    let sandbox = Sandbox::new();
+    sandbox.write("request.json", REQUEST);
+    let url = Postgres::shared().new_database();
+    query(&url, MOVABLE_CLOCK);
+    thread::scope(|scope| {
+        let claim = || sandbox.baton(&["claim", "--agent", "finder", "--wait", "100s", "--json", "--store", &url]);
+        let waiter = scope.spawn(claim);
+        let listens = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^LISTEN'";
+        while query(&url, listens) == "0" {
+            thread::yield_now();
+        }
+        query(&url, "UPDATE shift SET by = interval '8 hours'");
+        done(&sandbox, &["send", "--to", "finder", "request.json", "--store", &url]);
+        let claimed = waiter.join().expect("it ran");
+        assert_eq!(claimed.code, Some(0), "{claimed}");
+    });
+    let hours = "SELECT floor((max(at) - min(at)) / 3600e6) FROM events";
+    assert_eq!(query(&url, hours), "0", "the claim is dated after the request, not eight hours before");
 }

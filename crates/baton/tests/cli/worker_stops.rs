@@ -6,6 +6,7 @@ use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::retry;
 use baton_testbed::Process;
+use rustix::process::Signal;
 
 use crate::documents::REPORT;
 use crate::stocked::{LONG, Stocked, until_dead};
@@ -88,6 +89,29 @@ fn heartbeats_keep_a_lease_that_is_shorter_than_the_work() {
     stocked.sandbox.write("go", "go\n");
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
     assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Completed);
+}
+
+#[test]
+fn worker_that_stood_still_for_longer_than_its_lease_keeps_its_work() {
+    let stocked = Stocked::new();
+    stocked.sandbox.write("report.json", REPORT);
+    let id = stocked.accept("csv-07");
+    // The command goes on while the worker stands still, for much longer than the lease.
+    let script = "mkfifo go; echo hanging >&2; sleep 2; mkfifo awake; echo awake > awake; read x < go; cat report.json";
+    let mut worker = stocked.worker(&["--lease", "500ms"], script);
+    says(&worker, "hanging");
+    worker.signal(Signal::STOP);
+    let started = std::time::Instant::now();
+    while !stocked.sandbox.path("awake").exists() {
+        assert!(started.elapsed() < LONG, "the command goes on");
+        std::thread::yield_now();
+    }
+    std::fs::read_to_string(stocked.sandbox.path("awake")).expect("the command has written");
+    worker.signal(Signal::CONT);
+    stocked.until(&id, |handoff| handoff.version > 2);
+    stocked.sandbox.write("go", "go\n");
+    stocked.until(&id, |handoff| handoff.state.name() == StateName::Completed);
+    assert_eq!(stocked.find(&id).expect("there").fence, 1, "nobody took it away, not even the worker itself");
 }
 
 #[test]
