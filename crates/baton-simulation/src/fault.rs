@@ -1,6 +1,7 @@
 //! Faults: what can go wrong with a call of the store, and who decides when it does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::chance::Chance;
@@ -42,10 +43,37 @@ impl Fault {
     }
 }
 
+/// What a call of the store does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// It may write.
+    Writes,
+    /// It only looks.
+    Reads,
+}
+
+impl Call {
+    /// Returns everything that can go wrong with such a call; `pause` is how long a caller is away.
+    pub fn faults(self, pause: Duration) -> Vec<Fault> {
+        match self {
+            Call::Writes => vec![
+                Fault::Refused,
+                Fault::AnswerLost,
+                Fault::KilledBefore,
+                Fault::KilledAfter,
+                Fault::PausedBefore(pause),
+                Fault::PausedAfter(pause),
+            ],
+            // What changes nothing can be lost, and it can be old when it arrives.
+            Call::Reads => vec![Fault::Refused, Fault::KilledBefore, Fault::PausedAfter(pause)],
+        }
+    }
+}
+
 /// Decides what goes wrong.
 pub trait Plan: Send + Sync {
     /// Returns what goes wrong with a call, by its number from 1; `None` if all is well.
-    fn call(&self, number: u64) -> Option<Fault>;
+    fn call(&self, number: u64, call: Call) -> Option<Fault>;
 
     /// Says what becomes of waiting for a change.
     fn wait(&self) -> Bell;
@@ -68,7 +96,22 @@ pub enum Bell {
 pub struct Calm;
 
 impl Plan for Calm {
-    fn call(&self, _: u64) -> Option<Fault> {
+    fn call(&self, _: u64, _: Call) -> Option<Fault> {
+        None
+    }
+
+    fn wait(&self) -> Bell {
+        Bell::Rings
+    }
+}
+
+/// Nothing goes wrong, and every call is taken down.
+#[derive(Default)]
+pub struct Recorder(pub Mutex<Vec<Call>>);
+
+impl Plan for Recorder {
+    fn call(&self, _: u64, call: Call) -> Option<Fault> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
         None
     }
 
@@ -86,7 +129,7 @@ pub struct Once {
 }
 
 impl Plan for Once {
-    fn call(&self, number: u64) -> Option<Fault> {
+    fn call(&self, number: u64, _: Call) -> Option<Fault> {
         (number == self.call).then_some(self.fault)
     }
 
@@ -102,18 +145,18 @@ pub struct Weather {
     rate: f64,
     /// Whether the caller is one that can be killed and paused.
     mortal: bool,
-    clear: std::sync::Arc<AtomicBool>,
+    clear: Arc<AtomicBool>,
 }
 
 impl Weather {
     /// Makes weather that clears up when somebody says so.
-    pub fn new(chance: Chance, rate: f64, mortal: bool, clear: std::sync::Arc<AtomicBool>) -> Weather {
+    pub fn new(chance: Chance, rate: f64, mortal: bool, clear: Arc<AtomicBool>) -> Weather {
         Weather { chance, rate, mortal, clear }
     }
 }
 
 impl Plan for Weather {
-    fn call(&self, _: u64) -> Option<Fault> {
+    fn call(&self, _: u64, _: Call) -> Option<Fault> {
         if self.clear.load(Ordering::Relaxed) || !self.chance.happens(self.rate) {
             return None;
         }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::chance::Tally;
-use crate::fault::{Bell, Fault, Plan};
+use crate::fault::{Bell, Call, Fault, Plan};
 use crate::puppet::Strings;
 
 /// How long a call waits for a store that cannot be reached.
@@ -73,7 +73,7 @@ impl Faulty {
         until.map(|until| until.saturating_duration_since(Instant::now())).filter(|rest| !rest.is_zero())
     }
 
-    async fn through<T: Send>(&self, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+    async fn through<T: Send>(&self, call: Call, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if self.asks_without_end() {
             self.tally.count(WITHOUT_END);
@@ -85,7 +85,7 @@ impl Faulty {
             tokio::time::sleep(rest.min(GIVES_UP_AFTER)).await;
             return Err(unreachable());
         }
-        let Some(fault) = self.plan.call(number) else { return work.await };
+        let Some(fault) = self.plan.call(number, call) else { return work.await };
         self.tally.count(fault.name());
         self.troubles.fetch_add(1, Ordering::Relaxed);
         match fault {
@@ -143,75 +143,75 @@ fn unreachable() -> Error {
 #[async_trait]
 impl Store for Faulty {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
-        self.through(self.store.accept(requests, at)).await
+        self.through(Call::Writes, self.store.accept(requests, at)).await
     }
 
     async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
-        self.through(self.store.claim(wish, at)).await
+        self.through(Call::Writes, self.store.claim(wish, at)).await
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        self.through(self.store.apply(order, at)).await
+        self.through(Call::Writes, self.store.apply(order, at)).await
     }
 
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.through(self.store.carry_out(steps, at)).await
+        self.through(Call::Writes, self.store.carry_out(steps, at)).await
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
-        self.through(self.store.rescue(limit, dice, at)).await
+        self.through(Call::Writes, self.store.rescue(limit, dice, at)).await
     }
 
     async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
-        self.through(self.store.find(id)).await
+        self.through(Call::Reads, self.store.find(id)).await
     }
 
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
-        self.through(self.store.ids_beginning_with(prefix, limit)).await
+        self.through(Call::Reads, self.store.ids_beginning_with(prefix, limit)).await
     }
 
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
-        self.through(self.store.list(filter)).await
+        self.through(Call::Reads, self.store.list(filter)).await
     }
 
     async fn census(&self) -> Result<Vec<Count>, Error> {
-        self.through(self.store.census()).await
+        self.through(Call::Reads, self.store.census()).await
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
-        self.through(self.store.history(run, after, limit)).await
+        self.through(Call::Reads, self.store.history(run, after, limit)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
-        self.through(self.store.runs(after, limit)).await
+        self.through(Call::Reads, self.store.runs(after, limit)).await
     }
 
     async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
-        self.through(self.store.handoffs_of(run)).await
+        self.through(Call::Reads, self.store.handoffs_of(run)).await
     }
 
     async fn queue(&self, agent: &str) -> Result<Queue, Error> {
-        self.through(self.store.queue(agent)).await
+        self.through(Call::Reads, self.store.queue(agent)).await
     }
 
     async fn queues(&self) -> Result<Vec<Queue>, Error> {
-        self.through(self.store.queues()).await
+        self.through(Call::Reads, self.store.queues()).await
     }
 
     async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
-        self.through(self.store.set_queue(queue)).await
+        self.through(Call::Writes, self.store.set_queue(queue)).await
     }
 
     async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
-        self.through(self.store.next_due(agent)).await
+        self.through(Call::Reads, self.store.next_due(agent)).await
     }
 
     async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
-        self.through(self.store.finished_runs(before, limit)).await
+        self.through(Call::Reads, self.store.finished_runs(before, limit)).await
     }
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        self.through(self.store.remove_run(run, before)).await
+        self.through(Call::Writes, self.store.remove_run(run, before)).await
     }
 
     fn changes(&self) -> u64 {
@@ -241,10 +241,10 @@ impl Store for Faulty {
     }
 
     async fn time(&self) -> Result<Option<Timestamp>, Error> {
-        self.through(self.store.time()).await
+        self.through(Call::Reads, self.store.time()).await
     }
 
     async fn checkup(&self) -> Result<Checkup, Error> {
-        self.through(self.store.checkup()).await
+        self.through(Call::Reads, self.store.checkup()).await
     }
 }

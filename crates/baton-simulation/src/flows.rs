@@ -98,7 +98,7 @@ pub fn agreeable(question: &Question) -> Decision {
         ExpectedReply::Choice => {
             let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
             // At a limit it must come to an end: some workflows go round in a circle.
-            let onward = ["revise"].into_iter().find(|word| words.contains(word)).map(|_| "stop");
+            let onward = (words.contains(&"revise") && words.contains(&"stop")).then_some("stop");
             let onward = onward.or_else(|| ["continue", "build", "go", "retry"].into_iter().find(|word| words.contains(word)));
             Decision::Answer { answers: onward.or(words.first().copied()).unwrap_or_default().to_owned() }
         }

@@ -9,6 +9,7 @@ pub mod cells;
 pub mod chance;
 pub mod fault;
 pub mod faulty;
+pub mod figures;
 pub mod flows;
 mod memory;
 pub mod mind;

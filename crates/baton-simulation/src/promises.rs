@@ -184,7 +184,8 @@ impl<'h> History<'h> {
             }
         }
         if role == Role::Group && matches!(handoff.state, State::Completed { .. }) {
-            let open = run.inside(&handoff.id).find(|inside| !inside.handoff.state.name().is_finished());
+            let mut inside = run.handoffs().filter(|inside| inside.step.within.as_ref() == Some(&handoff.id));
+            let open = inside.find(|inside| !inside.handoff.state.name().is_finished());
             if let Some(open) = open.map(|open| open.handoff.id.clone()) {
                 self.say(event.seq, "a group ends after its members", format!("{open} is open in {}", handoff.id));
             }

@@ -1,7 +1,7 @@
 //! Single faults: one run of a workflow, and at most one thing that goes wrong, at one call of the store.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use baton_engine::RunId;
@@ -9,7 +9,7 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::End;
 
 use crate::chance::Chance;
-use crate::fault::{Calm, Fault, Once, Plan};
+use crate::fault::{Call, Calm, Fault, Once, Plan, Recorder};
 use crate::flows::Script;
 use crate::mind::Mind;
 use crate::promises;
@@ -21,8 +21,8 @@ use crate::world::paused;
 pub struct Course {
     /// How the run ended, and every handoff with how it ended and what followed.
     pub steps: BTreeMap<String, String>,
-    /// How often its first driver called the store.
-    pub calls: u64,
+    /// How its first driver called the store, if nothing went wrong.
+    pub calls: Vec<Call>,
     /// What must never happen and did.
     pub wrong: String,
 }
@@ -41,27 +41,27 @@ pub fn run(definition: &Definition, fault: Option<(u64, Fault)>) -> Course {
         let id = RunId::parse("r").expect("a safe id");
         let mind: Arc<dyn Mind> = Arc::new(Script);
         let (first, second) = (stage.machine("a", Duration::ZERO), stage.machine("b", Duration::ZERO));
+        let recorder = Arc::new(Recorder::default());
         let plan: Arc<dyn Plan> = match fault {
             Some((call, fault)) => Arc::new(Once { call, fault }),
-            None => Arc::new(Calm),
+            None => recorder.clone(),
         };
-        let calls = async {
+        let first_driver = async {
             let (driver, living, stopped) = stage.driver(&first, &id, &mind, plan, &chance);
             let life = stage.live(driver, &living, stopped, Some(definition)).await;
-            let calls = living.store.calls();
             if !is_over(&life) {
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 keep(&stage, &first, &id, &mind, definition).await;
             }
-            calls
         };
         let stand_by = async {
             // Only what was accepted can be taken over.
             tokio::time::sleep(Duration::from_secs(11)).await;
             keep(&stage, &second, &id, &mind, definition).await;
         };
-        let both = async { tokio::join!(biased; calls, stand_by).0 };
-        let calls = tokio::time::timeout(TIME_MAX, both).await.unwrap_or_default();
+        // Whoever does not end is seen by how the run ended.
+        let _ = tokio::time::timeout(TIME_MAX, async { tokio::join!(first_driver, stand_by) }).await;
+        let calls = recorder.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut violations = stage.witness.violations();
         violations.extend(stage.memory.look(|model| promises::examine(model, &stage.witness)));
         let run = stage.read(&id);

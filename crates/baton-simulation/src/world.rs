@@ -100,7 +100,7 @@ impl World {
             slots.spawn(slot.fill());
         }
         self.invite(&mut others, &runs);
-        let weather = self.chance.between(Duration::from_secs(1_200), Duration::from_secs(4 * 3600));
+        let weather = self.chance.between(Duration::from_secs(1_200), Duration::from_secs(10 * 3600));
         let _ = tokio::time::timeout(weather, self.storm()).await;
         self.clear_up();
         let patience = async { while slots.join_next().await.is_some() {} };
@@ -163,9 +163,9 @@ impl World {
     /// Kills, pauses, cuts off and stops drivers, and lets clocks jump.
     async fn storm(&self) {
         let chance = self.chance.fork();
-        let often = *chance.pick(&[Duration::from_secs(8), Duration::from_secs(40), Duration::from_secs(300)]);
+        let seconds = *chance.pick(&[20, 60, 300, 900]);
         loop {
-            tokio::time::sleep(chance.about(often)).await;
+            tokio::time::sleep(chance.about(Duration::from_secs(seconds))).await;
             if chance.happens(0.02) {
                 self.stage.tally.count("clock jumps");
                 let by = chance.between(Duration::from_secs(1), Duration::from_secs(120));
@@ -279,7 +279,7 @@ impl Slot {
                 keepers.spawn(keeper.keep());
             }
             while keepers.join_next().await.is_some() {}
-            tokio::time::sleep(self.chance.about(Duration::from_secs(120))).await;
+            tokio::time::sleep(self.chance.about(Duration::from_secs(1_200))).await;
         }
     }
 }
