@@ -1,5 +1,6 @@
 //! The model as a store: what the conformance suite demands is thereby known to be possible.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use baton_engine::queue::Queue;
 use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::model::{Change, Model};
 
@@ -18,7 +19,9 @@ use crate::model::{Change, Model};
 #[derive(Clone)]
 pub struct Memory {
     model: Arc<Mutex<Model>>,
-    changes: watch::Sender<u64>,
+    changes: Arc<AtomicU64>,
+    /// Wakes those who wait in the order in which they came; other bells of tokio throw dice of their own.
+    bell: Arc<Notify>,
     writer: Arc<str>,
     watcher: Option<Arc<dyn Watcher>>,
 }
@@ -50,7 +53,7 @@ impl Default for Memory {
 impl Memory {
     /// Makes an empty store.
     pub fn new() -> Memory {
-        Memory { model: Arc::default(), changes: watch::Sender::new(0), writer: Arc::from("somebody"), watcher: None }
+        Memory { model: Arc::default(), changes: Arc::default(), bell: Arc::default(), writer: Arc::from("somebody"), watcher: None }
     }
 
     /// Shows every transaction to a watcher.
@@ -81,7 +84,8 @@ impl Memory {
         drop(model);
         // Whoever finds nothing to do wakes nobody.
         if !changes.is_empty() || matches!(verb, "set_queue" | "remove_run") {
-            self.changes.send_modify(|count| *count += 1);
+            self.changes.fetch_add(1, Ordering::SeqCst);
+            self.bell.notify_waiters();
         }
         answer
     }
@@ -162,13 +166,16 @@ impl Store for Memory {
     }
 
     fn changes(&self) -> u64 {
-        *self.changes.borrow()
+        self.changes.load(Ordering::SeqCst)
     }
 
     async fn changed(&self, since: u64, limit: Duration) {
-        let mut changes = self.changes.subscribe();
-        // Whoever waits too long looks for himself.
-        let _ = tokio::time::timeout(limit, changes.wait_for(|count| *count != since)).await;
+        let mut rings = std::pin::pin!(self.bell.notified());
+        rings.as_mut().enable();
+        if self.changes() == since {
+            // Whoever waits too long looks for himself.
+            let _ = tokio::time::timeout(limit, rings).await;
+        }
     }
 
     async fn time(&self) -> Result<Option<Timestamp>, Error> {

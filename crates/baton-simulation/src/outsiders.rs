@@ -193,7 +193,7 @@ impl Outsider {
         let mut sent: Vec<HandoffId> = Vec::new();
         let mut number = 0;
         while !self.is_clear() {
-            tokio::time::sleep(self.chance.about(Duration::from_secs(45))).await;
+            tokio::time::sleep(self.chance.about(Duration::from_secs(32))).await;
             if sent.len() < 4 || self.chance.happens(0.05) {
                 number += 1;
                 let id = HandoffId::parse(format!("{}-{number}", self.name)).expect("a safe id");
@@ -220,7 +220,7 @@ impl Outsider {
 
     fn lone(&self, id: &HandoffId) -> Accept {
         let mut terms = Terms::between("ana", "stranger");
-        terms.verify = self.chance.happens(0.3);
+        terms.verify = self.chance.happens(0.5);
         terms.retry = retry::Policy { max_retries: 100, delay_ms: 0, ..retry::Policy::default() };
         let request = Written::new(Dialect::Native, r#"{"baton": 1, "document": "request"}"#);
         Accept { id: id.clone(), run: RunId::alone(id), terms, request, notes: Vec::new() }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use baton_engine::definition::Definition;
 use baton_engine::driver::End;
+use baton_engine::journal::Event;
 use baton_engine::store::Error;
 use baton_engine::{HandoffId, RunId, Store};
 use tokio::task::JoinSet;
@@ -25,7 +26,7 @@ use crate::promises;
 use crate::puppet::Strings;
 use crate::random;
 use crate::stage::{Life, Living, Machine, Stage};
-use crate::witness::Violation;
+use crate::witness::{Stamp, Violation};
 
 /// How a world ended.
 #[derive(Debug, Clone)]
@@ -100,7 +101,7 @@ impl World {
             slots.spawn(slot.fill());
         }
         self.invite(&mut others, &runs);
-        let weather = self.chance.between(Duration::from_secs(1_200), Duration::from_secs(10 * 3600));
+        let weather = self.chance.between(Duration::from_secs(1_200), Duration::from_secs(34 * 3600));
         let _ = tokio::time::timeout(weather, self.storm()).await;
         self.clear_up();
         let patience = async { while slots.join_next().await.is_some() {} };
@@ -163,7 +164,7 @@ impl World {
     /// Kills, pauses, cuts off and stops drivers, and lets clocks jump.
     async fn storm(&self) {
         let chance = self.chance.fork();
-        let seconds = *chance.pick(&[20, 60, 300, 900]);
+        let seconds = *chance.pick(&[10, 30, 180, 900]);
         loop {
             tokio::time::sleep(chance.about(Duration::from_secs(seconds))).await;
             if chance.happens(0.02) {
@@ -217,15 +218,25 @@ impl World {
         let mut wrong = stage.witness.violations();
         wrong.extend(stage.memory.look(|model| promises::examine(model, &stage.witness)));
         let told = stage.tell(&wrong);
-        let (met, journals) = stage.memory.look(|model| {
-            let runs = model.runs(None, u32::MAX);
-            let events = runs.iter().flat_map(|run| model.history(run, 0, u32::MAX));
-            let line = |event: baton_engine::journal::Event| {
-                format!("{} {} {} {} {} {} {:?}", event.run, event.seq, event.handoff, event.at, event.kind, event.detail, event.hash)
-            };
-            (model.met().clone(), events.map(line).collect())
-        });
+        let met = stage.memory.look(|model| model.met().clone());
+        let journals = self.journals();
         Ended { seed: self.seed, lasted, tally: stage.tally.all(), met, wrong, told, journals }
+    }
+
+    /// Returns every event of every journal, in the order in which they were written.
+    fn journals(&self) -> Vec<String> {
+        let runs = self.stage.memory.look(|model| model.runs(None, u32::MAX));
+        let mut events: Vec<(Stamp, Event)> = Vec::new();
+        for run in &runs {
+            let journal = self.stage.memory.look(|model| model.history(run, 0, u32::MAX));
+            events.extend(self.stage.witness.stamps(run).into_iter().zip(journal));
+        }
+        events.sort_by_key(|(stamp, event)| (stamp.transaction, event.seq));
+        let line = |(stamp, event): (Stamp, Event)| {
+            let Event { run, seq, handoff, at, kind, detail, hash, .. } = event;
+            format!("{run} {seq} {handoff} {at} {kind} by {} {detail} {hash:?}", stamp.writer)
+        };
+        events.into_iter().map(line).collect()
     }
 
     /// A run has ended, or says whom it waits for.
@@ -279,7 +290,7 @@ impl Slot {
                 keepers.spawn(keeper.keep());
             }
             while keepers.join_next().await.is_some() {}
-            tokio::time::sleep(self.chance.about(Duration::from_secs(1_200))).await;
+            tokio::time::sleep(self.chance.about(Duration::from_secs(9_000))).await;
         }
     }
 }
@@ -338,7 +349,7 @@ impl Keeper {
                 if questions.is_empty() {
                     self.accuse("a run that waits says for whom", "it asks nothing".to_owned());
                 }
-                if clear && self.slot.silent { None } else { about(if clear { 60 } else { 600 }) }
+                if clear && self.slot.silent { None } else { about(if clear { 60 } else { 1_800 }) }
             }
             Life::Ended(Ok(End::Lost(_))) => {
                 self.slot.stage.tally.count("driver lost its run");
