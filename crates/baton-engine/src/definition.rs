@@ -119,7 +119,8 @@ impl Definition {
     /// Finds a phase by its path, such as `tools/get-issue/review`.
     pub fn locate(&self, path: &str) -> Option<Located<'_>> {
         let (siblings, prefix, lane) = (self.workflow.phases.as_slice(), String::new(), String::new());
-        let mut located = Located { definition: self, siblings, index: 0, prefix, group: None, lane };
+        let mut located =
+            Located { definition: self, siblings, index: 0, prefix, group: None, lane, around: Vec::new() };
         let mut segments = path.split('/');
         let mut wanted = segments.next()?;
         loop {
@@ -130,6 +131,8 @@ impl Definition {
             located.group = Some(phase);
             wanted = next;
             if let Some(nested) = &phase.workflow {
+                let path = located.prefix.trim_end_matches('/').to_owned();
+                located.around.push(Nesting { definition: located.definition, path });
                 located.definition = located.definition.nested.get(nested)?;
                 located.siblings = &located.definition.workflow.phases;
             } else if phase.foreach.is_some() {
@@ -161,12 +164,28 @@ pub struct Located<'d> {
     /// The innermost line of phases around it that goes on at the same time as others: an item of a list, or a branch,
     /// by the beginning of its path, such as `tools/get-issue/`. Empty if nothing goes on beside it.
     pub lane: String,
+    /// The workflows around its own, the outermost first.
+    pub around: Vec<Nesting<'d>>,
+}
+
+/// A workflow with another one inside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nesting<'d> {
+    /// The workflow around.
+    pub definition: &'d Definition,
+    /// The path of the phase that is the workflow inside.
+    pub path: String,
 }
 
 impl<'d> Located<'d> {
     /// Returns the phase.
     pub fn phase(&self) -> &'d Phase {
         &self.siblings[self.index]
+    }
+
+    /// Returns the workflows that it belongs to, the outermost first.
+    pub fn workflows(&self) -> impl DoubleEndedIterator<Item = &'d Definition> {
+        self.around.iter().map(|around| around.definition).chain([self.definition])
     }
 
     /// Says whether the phases beside it run at the same time.

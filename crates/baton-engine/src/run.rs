@@ -56,6 +56,8 @@ pub struct Run {
     pub started_at: Timestamp,
     /// What was counted since a person last revised the run.
     pub counted: Counted,
+    /// The same inside each visit of a phase that is a workflow of its own, until it ends.
+    inside: HashTrieMapSync<HandoffId, Counted>,
     agenda: Agenda,
     handoffs: VectorSync<Arc<Tracked>>,
     index: Index,
@@ -77,6 +79,7 @@ impl Run {
             seq: 0,
             started_at: event.at,
             counted: Counted::since(event.at),
+            inside: HashTrieMapSync::new_sync(),
             agenda: Agenda::default(),
             handoffs: VectorSync::new_sync(),
             index: Index::default(),
@@ -136,12 +139,46 @@ impl Run {
             self.index.add_report(place, &told.written);
         }
         let failure = handoff.last_failure.as_ref().filter(|_| is_failure(fact)).map(|failure| failure.to_string());
-        self.counted.take(step, &handoff.terms.to, fact, failure, tracked.tokens_of(fact));
+        let tokens = tracked.tokens_of(fact);
+        for nested in self.nested_around(step) {
+            let mut counted = self.counted_inside(&nested);
+            counted.take(step, &handoff.terms.to, fact, failure.clone(), tokens);
+            self.inside.insert_mut(nested, counted);
+        }
+        self.counted.take(step, &handoff.terms.to, fact, failure, tokens);
+        if handoff.state.name().is_finished() {
+            self.inside.remove_mut(&handoff.id);
+        }
         if revises(step, fact) {
             self.counted = Counted::since(at);
+            self.inside = HashTrieMapSync::new_sync();
         }
         self.index.update(place, &tracked, changed_before);
         self.follow(place, &tracked, fact);
+    }
+
+    /// Returns what was counted inside a visit of a phase that is a workflow of its own.
+    pub(crate) fn counted_inside(&self, nested: &HandoffId) -> Counted {
+        let begun = || self.find(nested).map_or(self.counted.since, |group| group.handoff.accepted_at);
+        // Nothing was counted since it began, or since a person revised the run.
+        self.inside.get(nested).cloned().unwrap_or_else(|| Counted::since(begun().max(self.counted.since)))
+    }
+
+    /// Returns the visits of phases that are workflows of their own and hold this step, at whatever depth.
+    fn nested_around(&self, step: &Step) -> Vec<HandoffId> {
+        let mut nested = Vec::new();
+        if self.definition.nested.is_empty() {
+            return nested;
+        }
+        let mut within = step.within.as_ref().and_then(|within| self.find(within));
+        while let Some(group) = within {
+            let located = self.definition.locate(&group.step.phase);
+            if located.is_some_and(|located| located.phase().workflow.is_some()) {
+                nested.push(group.handoff.id.clone());
+            }
+            within = group.step.within.as_ref().and_then(|within| self.find(within));
+        }
+        nested
     }
 
     fn add(&mut self, handoff: &Handoff, fact: &Fact) -> Place {

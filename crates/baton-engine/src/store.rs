@@ -47,7 +47,12 @@ pub trait Store: Send + Sync {
     /// Returns the ids that begin like this, in their order.
     async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error>;
 
+    /// Returns what is asked in a handoff; its row knows where that stands in the journal.
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error>;
+
     /// Lists handoffs, the newest first.
+    ///
+    /// A page begins behind the last handoff of the page before it. If that was removed meanwhile it is not found.
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error>;
 
     /// Counts the handoffs of each agent in each state.
@@ -55,6 +60,9 @@ pub trait Store: Send + Sync {
 
     /// Returns the events of a run after a number, in their order.
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error>;
+
+    /// Returns the events about a handoff, in their order. It reads that part of its run's journal in which they stand.
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error>;
 
     /// Returns the runs after one, in the order of their ids.
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error>;
@@ -180,6 +188,8 @@ pub struct Filter {
     pub agent: Option<String>,
     /// In one of these states only; empty for all.
     pub states: Vec<StateName>,
+    /// Behind this one only: those that were accepted before it.
+    pub after: Option<HandoffId>,
     /// How many at most.
     pub limit: u32,
 }

@@ -22,6 +22,8 @@ mod handovers;
 mod help;
 #[path = "flow/limits.rs"]
 mod limits;
+#[path = "flow/nested.rs"]
+mod nested;
 #[path = "flow/nothing_lost.rs"]
 mod nothing_lost;
 #[path = "flow/onward.rs"]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_engine::handoff::Written;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -28,7 +29,8 @@ pub struct Faulty {
     strings: Arc<Strings>,
     tally: Tally,
     calls: AtomicU64,
-    troubles: AtomicU64,
+    /// When a call last came through.
+    reached: Mutex<Instant>,
     cut_until: Mutex<Option<Instant>>,
     /// Since when the calls of a minute are counted, and how many there were.
     minute: Mutex<(Instant, u64)>,
@@ -43,13 +45,13 @@ pub const WITHOUT_END: &str = "party asks without end";
 impl Faulty {
     /// Puts faults between a party and its store.
     pub fn new(store: Arc<dyn Store>, plan: Arc<dyn Plan>, strings: Arc<Strings>, tally: Tally) -> Faulty {
-        let (calls, troubles) = (AtomicU64::new(0), AtomicU64::new(0));
-        Faulty { store, plan, strings, tally, calls, troubles, cut_until: Mutex::new(None), minute: Mutex::new((Instant::now(), 0)) }
+        let (calls, now) = (AtomicU64::new(0), Instant::now());
+        let (reached, cut_until, minute) = (Mutex::new(now), Mutex::new(None), Mutex::new((now, 0)));
+        Faulty { store, plan, strings, tally, calls, reached, cut_until, minute }
     }
 
     /// Cuts the party off for a while.
     pub fn cut(&self, time: Duration) {
-        self.troubles.fetch_add(1, Ordering::Relaxed);
         *self.cut_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
     }
 
@@ -63,9 +65,9 @@ impl Faulty {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Returns how often something went wrong.
-    pub fn troubles(&self) -> u64 {
-        self.troubles.load(Ordering::Relaxed)
+    /// Returns for how long no call has come through.
+    pub fn away_for(&self) -> Duration {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     fn cut_for(&self) -> Option<Duration> {
@@ -85,9 +87,11 @@ impl Faulty {
             tokio::time::sleep(rest.min(GIVES_UP_AFTER)).await;
             return Err(unreachable());
         }
-        let Some(fault) = self.plan.call(number, call) else { return work.await };
+        let Some(fault) = self.plan.call(number, call) else {
+            *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            return work.await;
+        };
         self.tally.count(fault.name());
-        self.troubles.fetch_add(1, Ordering::Relaxed);
         match fault {
             Fault::Refused => Err(unreachable()),
             Fault::AnswerLost => work.await.and(Err(unreachable())),
@@ -170,6 +174,10 @@ impl Store for Faulty {
         self.through(Call::Reads, self.store.ids_beginning_with(prefix, limit)).await
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.through(Call::Reads, self.store.request(id)).await
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
         self.through(Call::Reads, self.store.list(filter)).await
     }
@@ -180,6 +188,10 @@ impl Store for Faulty {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         self.through(Call::Reads, self.store.history(run, after, limit)).await
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        self.through(Call::Reads, self.store.history_of(id)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_engine::handoff::Written;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -121,8 +122,12 @@ impl Store for Memory {
         Ok(self.look(|model| model.ids_beginning_with(prefix, limit)))
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        Ok(self.look(|model| model.request(id)))
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
-        Ok(self.look(|model| model.list(filter)))
+        self.look(|model| model.list(filter))
     }
 
     async fn census(&self) -> Result<Vec<Count>, Error> {
@@ -131,6 +136,10 @@ impl Store for Memory {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         Ok(self.look(|model| model.history(run, after, limit)))
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        Ok(self.look(|model| model.history_of(id)))
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

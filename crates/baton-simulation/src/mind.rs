@@ -66,8 +66,6 @@ pub struct Office {
     pub mind: Arc<dyn Mind>,
     /// Who keeps the books.
     pub witness: Arc<Witness>,
-    /// The driver that reaches them.
-    pub claimant: String,
     /// Says whether somebody is certainly dead.
     pub is_dead: Box<dyn Fn(&str) -> bool + Send + Sync>,
 }
@@ -83,7 +81,6 @@ impl Team for Office {
         Reached::Here(Arc::new(Actor {
             mind: self.mind.clone(),
             witness: self.witness.clone(),
-            claimant: self.claimant.clone(),
             dialect: known.dialect.as_deref().and_then(Dialect::parse).unwrap_or(Dialect::Native),
             acknowledges: known.must_acknowledge(),
         }))
@@ -107,7 +104,6 @@ impl Team for Office {
 struct Actor {
     mind: Arc<dyn Mind>,
     witness: Arc<Witness>,
-    claimant: String,
     dialect: Dialect,
     acknowledges: bool,
 }
@@ -115,6 +111,7 @@ struct Actor {
 #[async_trait]
 impl Agent for Actor {
     async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+        self.witness.begins(&job.run, &job.handoff, job.fence);
         let (time, act) = self.mind.work(job);
         let acknowledgment = if self.acknowledges { saying::acknowledgment(job) } else { None };
         if let Some(text) = &acknowledgment {
@@ -128,7 +125,7 @@ impl Agent for Actor {
             Act::Fails(failure) => Attempt::Failed(failure),
             Act::Says(saying) => {
                 let text = saying::write(self.dialect, job, &saying);
-                self.witness.heard(&job.handoff, job.fence, Digest::of(text.as_bytes()), &self.claimant);
+                self.witness.heard(&job.handoff, job.fence, Digest::of(text.as_bytes()));
                 Attempt::Answered(Reply { text, source: "memory".to_owned(), acknowledgment, ..Reply::default() })
             }
         }

@@ -337,15 +337,23 @@ impl Model {
         self.handoffs.keys().filter(begins).take(limit as usize).cloned().collect()
     }
 
+    /// Returns the request that a handoff was made of.
+    pub fn request(&self, id: &HandoffId) -> Option<Written> {
+        self.handoffs.get(id).map(|entry| (*entry.request).clone())
+    }
+
     /// Lists handoffs, the newest first.
-    pub fn list(&self, filter: &Filter) -> Vec<Handoff> {
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| Error::NotFound(id.clone()));
+        let behind = filter.after.as_ref().map(place).transpose()?.map(|entry| entry.number);
         let fits = |handoff: &&Handoff| {
             filter.agent.as_ref().is_none_or(|agent| *agent == handoff.terms.to)
                 && (filter.states.is_empty() || filter.states.contains(&handoff.state.name()))
         };
-        let mut entries: Vec<&Entry> = self.handoffs.values().collect();
+        let is_behind = |entry: &&Entry| behind.is_none_or(|behind| entry.number < behind);
+        let mut entries: Vec<&Entry> = self.handoffs.values().filter(is_behind).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.number));
-        entries.into_iter().map(|entry| &entry.handoff).filter(fits).take(filter.limit as usize).cloned().collect()
+        Ok(entries.into_iter().map(|entry| &entry.handoff).filter(fits).take(filter.limit as usize).cloned().collect())
     }
 
     /// Counts the handoffs of each agent in each state.
@@ -363,6 +371,12 @@ impl Model {
         let after = usize::try_from(after).unwrap_or(usize::MAX);
         let events = self.journal.get(run).and_then(|events| events.get(after..)).unwrap_or_default();
         events.iter().take(limit as usize).cloned().collect()
+    }
+
+    /// Returns the events about a handoff.
+    pub fn history_of(&self, id: &HandoffId) -> Vec<Event> {
+        let run = self.handoffs.get(id).and_then(|entry| self.journal.get(&entry.handoff.run));
+        run.into_iter().flatten().filter(|event| event.handoff == *id).cloned().collect()
     }
 
     /// Returns the runs after one, in their order.

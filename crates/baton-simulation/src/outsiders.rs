@@ -111,7 +111,7 @@ impl Outsider {
         }
         let Some(command) = self.result(&job) else { return };
         if let Command::Report(report) = &command {
-            self.witness.heard(&handoff.id, handoff.fence, report.document.digest(), &self.name);
+            self.witness.heard(&handoff.id, handoff.fence, report.document.digest());
         }
         let order = Order::new(handoff.id.clone(), command);
         let _ = self.insist(&order).await;
@@ -161,7 +161,7 @@ impl Outsider {
     pub async fn decide(&self) {
         loop {
             tokio::time::sleep(self.chance.about(Duration::from_secs(if self.is_clear() { 60 } else { 900 }))).await;
-            let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], limit: 20 };
+            let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], after: None, limit: 20 };
             let Ok(waiting) = self.store.list(&filter).await else { continue };
             if waiting.is_empty() {
                 continue;

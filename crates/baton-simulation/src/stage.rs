@@ -1,6 +1,5 @@
 //! The stage: a store, machines and drivers, before anybody does anything on it.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,7 +32,6 @@ pub struct Stage {
     pub tally: Tally,
     /// When it began.
     pub started: Instant,
-    dead: Arc<Mutex<BTreeSet<String>>>,
     drivers: Arc<Mutex<u64>>,
 }
 
@@ -77,7 +75,6 @@ impl Stage {
             witness,
             tally: Tally::default(),
             started: Instant::now(),
-            dead: Arc::default(),
             drivers: Arc::default(),
         }
     }
@@ -105,18 +102,15 @@ impl Stage {
         let strings = Arc::new(Strings::default());
         let memory = Arc::new(self.memory.used_by(&claimant));
         let store = Arc::new(Faulty::new(memory, plan, strings.clone(), self.tally.clone()));
-        let (dead, same_machine) = (self.dead.clone(), format!("driver-{}-", machine.name));
-        let is_dead = move |claimant: &str| {
-            claimant.starts_with(&same_machine)
-                && dead.lock().unwrap_or_else(PoisonError::into_inner).contains(claimant)
-        };
+        // Only those on the same machine are known to be dead.
+        let (witness, here) = (self.witness.clone(), format!("driver-{}-", machine.name));
+        let is_dead = move |claimant: &str| claimant.starts_with(&here) && witness.is_dead(claimant);
         let driver = Driver {
             store: store.clone(),
             clock: machine.clock.clone(),
             team: Arc::new(Office {
                 mind: mind.clone(),
                 witness: self.witness.clone(),
-                claimant: claimant.clone(),
                 is_dead: Box::new(is_dead),
             }),
             evidence: Arc::new(Inspector(mind.clone())),
@@ -147,7 +141,7 @@ impl Stage {
             driver.drive(&living.run, stopped).await
         };
         let end = Puppet::new(life, living.strings.clone()).await;
-        self.dead.lock().unwrap_or_else(PoisonError::into_inner).insert(driver.claimant.clone());
+        self.witness.died(&driver.claimant);
         self.tally.add("store calls of drivers", living.store.calls());
         match end {
             None => {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
-use baton_engine::lifecycle::Command;
+use baton_engine::lifecycle::{Command, Verdict};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
 use crate::memory::{Transaction, Watcher};
@@ -45,17 +45,37 @@ struct Seen {
     stamps: BTreeMap<RunId, Vec<Stamp>>,
     /// What agents have really said: handoff, fence and the digest of the document, and to whom.
     said: HashSet<(HandoffId, u64, Digest)>,
-    said_to: BTreeMap<(HandoffId, u64), Arc<str>>,
+    /// The attempts that agents have begun.
+    begun: HashSet<(HandoffId, u64)>,
+    /// The drivers that are certainly dead.
+    dead: HashSet<String>,
     violations: Vec<Violation>,
 }
 
 impl Witness {
     /// Takes down what an agent has said.
-    pub fn heard(&self, handoff: &HandoffId, fence: u64, digest: Digest, by: &str) {
-        self.look(|seen| {
-            seen.said.insert((handoff.clone(), fence, digest));
-            seen.said_to.insert((handoff.clone(), fence), Arc::from(by));
-        });
+    pub fn heard(&self, handoff: &HandoffId, fence: u64, digest: Digest) {
+        self.look(|seen| seen.said.insert((handoff.clone(), fence, digest)));
+    }
+
+    /// Takes down that an agent begins to work.
+    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: u64) {
+        let first = self.look(|seen| seen.begun.insert((handoff.clone(), fence)));
+        if !first {
+            let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
+            let seq = self.look(|seen| seen.stamps.get(run).map_or(0, |stamps| stamps.len() as u64));
+            self.accuse(Violation { run: run.clone(), seq, promise, what });
+        }
+    }
+
+    /// Takes down that a driver has died.
+    pub fn died(&self, driver: &str) {
+        self.look(|seen| seen.dead.insert(driver.to_owned()));
+    }
+
+    /// Says whether a driver has died.
+    pub fn is_dead(&self, driver: &str) -> bool {
+        self.look(|seen| seen.dead.contains(driver))
     }
 
     /// Says whether an agent has really said this.
@@ -101,7 +121,8 @@ impl Watcher for Witness {
                 seen.stamps.entry(change.event.run.clone()).or_default().push(stamp.clone());
             }
             let wrong = transaction.changes.iter().flat_map(|change| wrong(transaction.writer, change));
-            let found: Vec<Violation> = wrong.chain(intruder(transaction)).collect();
+            let taken = transaction.changes.iter().flat_map(|change| taken(transaction, &seen.dead, change));
+            let found: Vec<Violation> = wrong.chain(taken).chain(intruder(transaction)).collect();
             seen.violations.extend(found);
         });
     }
@@ -179,10 +200,51 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
         let state = before.state.name();
         say("a report counts once", format!("{} with {fence} while it was {state} with {}", command.name(), before.fence));
     }
+    if let Command::Verify(verify) = &command {
+        let next = change.after.state.name();
+        let refuted = matches!(verify.verdict, Verdict::Refuted { .. });
+        if refuted && !matches!(next, StateName::Pending | StateName::Failed) {
+            say("what is refuted does not count", format!("it is {next}"));
+        }
+        if !refuted && (verify.review || before.review_owed) && next != StateName::AwaitingPerson {
+            say("what a person must see is seen", format!("it is {next}"));
+        }
+    }
+    if let (State::Pending { ready_at }, true) = (&change.after.state, change.event.kind != "reported") {
+        let waits = u64::try_from(ready_at.duration_since(change.event.at).as_millis()).unwrap_or_default();
+        let policy = &before.terms.retry;
+        if policy.jitter == 0.0 && policy.multiplier >= 1.0 && waits < policy.delay_ms {
+            say("retries wait as agreed", format!("{waits} ms instead of {} ms", policy.delay_ms));
+        }
+    }
     let too_late = before.times_out_at().is_some_and(|end| end <= change.event.at);
     if too_late && matches!(command, Command::Report(_)) {
         say("what took too long does not count", "its time was over".to_owned());
     }
+}
+
+/// Who takes something takes all of it, and only from those who are dead or have not been heard of.
+fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<Violation> {
+    let before = change.before.as_ref()?;
+    let lease = before.lease()?;
+    let is_root = change.event.handoff.as_str() == change.event.run.as_str();
+    if change.event.kind == "released" && is_root && lease.claimant != transaction.writer {
+        if !dead.contains(&lease.claimant) {
+            let what = format!("{} took it from {}", transaction.writer, lease.claimant);
+            return Some(violation(change, "nobody takes a run from a living driver", what));
+        }
+        let left = transaction.model.unfinished().find(|other| {
+            other.run == before.run && other.lease().is_some_and(|theirs| theirs.claimant == lease.claimant)
+        })?;
+        return Some(violation(change, "a take-over takes everything", format!("{} was left", left.id)));
+    }
+    if change.event.kind == "expired" && !is_root && lease.until <= change.event.at {
+        let root = transaction.model.find(&HandoffId::parse(change.event.run.as_str()).ok()?)?;
+        let theirs = root.lease().filter(|theirs| theirs.claimant == lease.claimant && theirs.until > lease.until)?;
+        let what = format!("{} until {}, but the run until {}", before.id, lease.until, theirs.until);
+        return Some(violation(change, "heartbeats keep everything that is held", what));
+    }
+    None
 }
 
 /// A driver writes into a run only while it holds it.

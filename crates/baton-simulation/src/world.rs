@@ -50,6 +50,9 @@ pub struct Ended {
 /// How long a run may go on after faults have stopped.
 const PATIENCE: Duration = Duration::from_secs(8 * 3600);
 
+/// A driver endures a store that is away for less than this.
+const AWAY: Duration = Duration::from_secs(9 * 60);
+
 /// Lets something happen in one thread, under simulated time.
 ///
 /// # Panics
@@ -329,10 +332,11 @@ impl Keeper {
         let weather = Arc::new(Weather::new(self.slot.chance.fork(), self.slot.rate, true, self.slot.clear.clone()));
         let mind: Arc<dyn Mind> = self.slot.mind.clone();
         let (driver, living, stopped) = self.slot.stage.driver(&self.machine, &self.run, &mind, weather, &self.slot.chance);
-        let number = self.slot.chance.number();
+        let (number, claimant) = (self.slot.chance.number(), driver.claimant.clone());
         self.registry(|all| drop(all.insert(number, living.clone())));
         let life = self.slot.stage.live(driver, &living, stopped, begin.then_some(&*self.definition)).await;
         self.registry(|all| drop(all.remove(&number)));
+        let took = matches!(life, Life::Ended(Err(_))) && self.took(&claimant);
         let about = |seconds| Some(self.slot.chance.about(Duration::from_secs(seconds)));
         let clear = self.slot.clear.load(Ordering::Relaxed);
         match life {
@@ -358,6 +362,10 @@ impl Keeper {
             Life::Ended(Ok(End::Stopped)) => about(10),
             Life::Ended(Err(Error::Unreachable(_))) => {
                 self.slot.stage.tally.count("driver gave up on the store");
+                let told = *living.stop.borrow();
+                if took && !told && living.store.away_for() < AWAY {
+                    self.accuse("an outage of minutes ends no driver", format!("{:?}", living.store.away_for()));
+                }
                 about(10)
             }
             Life::Ended(Err(error)) => {
@@ -365,6 +373,15 @@ impl Keeper {
                 about(10)
             }
         }
+    }
+
+    /// Says whether a driver has had the run.
+    fn took(&self, claimant: &str) -> bool {
+        let events = self.slot.stage.memory.look(|model| model.history(&self.run, 0, u32::MAX));
+        let root = self.run.as_str();
+        events.iter().any(|event| {
+            event.handoff.as_str() == root && event.kind == "claimed" && event.detail.contains(&format!("\"{claimant}\""))
+        })
     }
 
     fn accuse(&self, promise: &'static str, what: String) {

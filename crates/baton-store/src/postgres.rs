@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -199,6 +199,10 @@ impl Store for Postgres {
         self.0.patiently(|| look::ids_beginning_with(&self.0, prefix, limit)).await
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.0.patiently(|| look::request(&self.0, id)).await
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
         self.0.patiently(|| look::list(&self.0, filter)).await
     }
@@ -209,6 +213,10 @@ impl Store for Postgres {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         self.0.patiently(|| look::history(&self.0, run, after, limit)).await
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        self.0.patiently(|| look::history_of(&self.0, id)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

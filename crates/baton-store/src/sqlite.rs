@@ -8,21 +8,23 @@ mod apply;
 mod change;
 mod claim;
 mod fault;
+mod holder;
+mod lock;
 mod look;
 mod migrate;
 mod prune;
+mod queue;
 mod rescue;
 mod table;
 mod wake;
 mod writer;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -36,10 +38,8 @@ use fault::translate;
 use wake::Wake;
 use writer::{Batch, Writer};
 
+use crate::folders::make_folders;
 use crate::own::Own;
-
-/// How long to wait for a lock of another program that is not ours.
-const BUSY: Duration = Duration::from_secs(30);
 
 /// A store in one SQLite file.
 pub struct Sqlite {
@@ -58,10 +58,10 @@ impl Sqlite {
             return Err(Error::Unwritable(format!("{}: {why}", path.display())));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
+            make_folders(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
         }
         let wake = Arc::new(Wake::new(path)?);
-        let writer = Writer::start(path, Arc::clone(&wake)).map_err(|error| fault::at(path, error))?;
+        let writer = Writer::start(path, Arc::clone(&wake), lock::PATIENCE).map_err(|error| fault::at(path, error))?;
         Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: Own::default() })
     }
 
@@ -104,10 +104,22 @@ impl Sqlite {
 
 /// Opens a connection with the settings that durability needs.
 fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = open(path)?;
+    set_up(path, &connection)?;
+    Ok(connection)
+}
+
+/// Opens a connection; nothing is read or written yet.
+fn open(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path).map_err(|error| fault::opening(path, &error))?;
-    connection.busy_timeout(BUSY).map_err(|error| fault::opening(path, &error))?;
+    connection.busy_timeout(lock::PATIENCE).map_err(|error| fault::opening(path, &error))?;
+    Ok(connection)
+}
+
+/// Makes the settings of a connection, to a database that is ours.
+fn set_up(path: &Path, connection: &Connection) -> Result<(), Error> {
     // Before anything is set: the mode of the journal is written into the file.
-    migrate::refuse_strangers(&connection).map_err(|error| fault::at(path, error))?;
+    migrate::refuse_strangers(connection).map_err(|error| fault::at(path, error))?;
     let set = || {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // With FULL a commit is on the disk when it returns; NORMAL would lose the last ones with the power.
@@ -123,8 +135,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
         connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
         Ok(())
     };
-    set().map_err(|error| fault::opening(path, &error))?;
-    Ok(connection)
+    set().map_err(|error| fault::opening(path, &error))
 }
 
 #[async_trait]
@@ -178,6 +189,10 @@ impl Store for Sqlite {
         self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await
     }
 
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.look(|connection| look::request(connection, id))
+    }
+
     async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
         let filter = filter.clone();
         self.read(move |connection| look::list(connection, &filter)).await
@@ -189,6 +204,11 @@ impl Store for Sqlite {
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
         self.look(|connection| look::history(connection, run, after, limit))
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        let id = id.clone();
+        self.read(move |connection| look::history_of(connection, &id)).await
     }
 
     async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {

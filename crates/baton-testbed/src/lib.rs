@@ -22,5 +22,5 @@ pub use dice::Dice;
 pub use documents::Maker;
 pub use lines::{Lines, Silence};
 pub use postgres::{Endpoint, MOVABLE_CLOCK, Postgres, Settings, query};
-pub use process::Process;
+pub use process::{Process, kill, lives};
 pub use scratch::Scratch;

@@ -7,7 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process, waitid,
+};
 
 use crate::lines::Lines;
 
@@ -101,6 +103,22 @@ impl Drop for Process {
         let _ = kill_process_group(self.pid(), Signal::KILL);
         let _ = self.child.wait();
     }
+}
+
+/// Kills a process that is not our child, as `kill -9` does.
+pub fn kill(number: &str) {
+    // One that is gone is as dead as we want it.
+    let _ = kill_process(stranger(number), Signal::KILL);
+}
+
+/// Returns whether a process that is not our child lives.
+pub fn lives(number: &str) -> bool {
+    test_kill_process(stranger(number)).is_ok()
+}
+
+fn stranger(number: &str) -> Pid {
+    let number = number.trim().parse().ok().and_then(Pid::from_raw);
+    number.expect("a process said its number")
 }
 
 /// Tells when the child has ended. It is left to be reaped, so that nobody else gets its number meanwhile.

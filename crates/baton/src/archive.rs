@@ -111,7 +111,7 @@ impl Archive {
 
     /// Writes the list of the latest handoffs, the newest last.
     pub(crate) async fn write_current(&self, store: &dyn Store) -> Result<(), CommandError> {
-        let filter = Filter { agent: None, states: Vec::new(), limit: CURRENT_MAX };
+        let filter = Filter { agent: None, states: Vec::new(), after: None, limit: CURRENT_MAX };
         let newest_first = store.list(&filter).await?;
         let listed: Vec<Value> = newest_first.iter().rev().map(entry).collect();
         write(&self.root.join("state/current.json"), &render(&json!({ "handoffs": listed }), Form::Json))

@@ -4,11 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use baton_store::{make_folders, sync_folder};
+
 /// Writes a file so that a crash leaves the old text or the new one, on the disk when this returns.
 pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     make_folders(folder)?;
-    put_in_place(path, text, File::sync_all).and_then(|()| flush_folder(folder))
+    put_in_place(path, text, File::sync_all).and_then(|()| sync_folder(folder))
 }
 
 /// Replaces a file so that its readers see the old text or the new one. It is not waited for the disk: for what can be
@@ -37,26 +39,6 @@ fn put_in_place(path: &Path, text: &[u8], flush: fn(&File) -> io::Result<()>) ->
         let _ = fs::remove_file(&beside);
     }
     written
-}
-
-/// Makes the folders that are missing; each is on the disk when this returns.
-fn make_folders(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if above != folder {
-        make_folders(above)?;
-    }
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        other => other.and_then(|()| flush_folder(above)),
-    }
-}
-
-/// A new name is on the disk only when its folder is.
-fn flush_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

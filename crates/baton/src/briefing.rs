@@ -2,7 +2,7 @@
 //! judged by, and what whoever claims it is told. The same as for agents that the driver starts itself.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_agents::evidence::Eyes;
 use baton_agents::workspace::Folder;
@@ -19,11 +19,20 @@ use baton_engine::{RunId, flow, rehearsal};
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
+use serde::{Deserialize, Serialize};
 
 use crate::outcome;
 use crate::running::keep;
 use crate::store::{dice, unforeseeable_word};
 use baton_engine::run::attempt_folder;
+
+/// Returns what the run of a handoff was started with; `None` if the handoff is no step of a workflow.
+pub(crate) async fn definition_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Definition>, Error> {
+    match handoff.terms.step {
+        Some(_) => definition(store, &handoff.run).await,
+        None => Ok(None),
+    }
+}
 
 /// Returns what a run was started with; `None` if it is no run of a workflow.
 pub(crate) async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
@@ -103,7 +112,7 @@ pub(crate) async fn brief(
 }
 
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
-pub(crate) async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
+async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
     match handoff.terms.step {
         Some(_) => driver::load(store, &handoff.run).await.map(Some),
         None => Ok(None),
@@ -117,8 +126,41 @@ pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>) {
     if let Some(scene) = scene_here(handoff, scene)
         && fs::create_dir_all(&scene.folder).is_ok()
     {
+        let places = OwnPlaces { output_directory: scene.output_directory.clone(), views: scene.views.clone() };
+        places.write(&scene.folder);
         Eyes::new([]).remember(&scene).await;
     }
+}
+
+/// Where an attempt and Baton itself write, which nobody else is told about. It is kept beside the attempt: working it
+/// out once more would take the whole journal of the run.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct OwnPlaces {
+    output_directory: Option<PathBuf>,
+    views: Vec<PathBuf>,
+}
+
+impl OwnPlaces {
+    const FILE: &str = "places.json";
+
+    fn write(&self, folder: &Path) {
+        // Without it these places are named among what has changed, and nothing else is different.
+        let _ = serde_json::to_vec(self).map(|text| fs::write(folder.join(OwnPlaces::FILE), text));
+    }
+
+    fn read(folder: &Path) -> OwnPlaces {
+        let text = fs::read(folder.join(OwnPlaces::FILE)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
+
+/// Lists what has changed since a handoff was claimed on this machine, as far as that can be told.
+pub(crate) async fn changed_since_claimed(handoff: &Handoff, definition: Option<&Definition>) -> Vec<String> {
+    let Some(definition) = definition else { return Vec::new() };
+    let workspace = definition.workspace.clone();
+    let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
+    let OwnPlaces { output_directory, views } = OwnPlaces::read(&folder);
+    changed(handoff, Some(&Scene { workspace, output_directory, views, ..Scene::default() })).await
 }
 
 /// Lists what has changed since then, as far as that can be told here.

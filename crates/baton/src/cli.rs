@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 }
 
 const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, configuration or unreadable path · \
-3 waiting for a person · 70 our mistake";
+3 waiting for a person · 70 our mistake · 75 the store cannot be reached now, try again";
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

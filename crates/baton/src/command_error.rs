@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Waiting,
     /// Our mistake.
     Internal,
+    /// The store does not answer at the moment: the same may work later.
+    TryAgain,
 }
 
 impl Exit {
@@ -28,6 +30,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::Waiting => 3,
             Exit::Internal => 70,
+            Exit::TryAgain => 75,
         }
     }
 }
@@ -68,6 +71,11 @@ impl CommandError {
     /// We made a mistake.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         CommandError { kind: Exit::Internal, message: message.into(), hints: Vec::new() }
+    }
+
+    /// The same may work later, with nothing changed.
+    pub(crate) fn try_again(message: impl Into<String>) -> Self {
+        CommandError { kind: Exit::TryAgain, message: message.into(), hints: Vec::new() }
     }
 
     /// Adds what to do.

@@ -1,10 +1,12 @@
 //! Running workflows: from a file to a run, and the driver with everything that it needs.
 
+mod claimant;
 mod crew;
 mod starting;
 mod workspace_lock;
 
-pub(crate) use crew::{is_dead, keep};
+pub(crate) use claimant::is_dead;
+pub(crate) use crew::keep;
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 
@@ -36,7 +38,7 @@ pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<d
         people,
         audience,
         dice: Arc::new(Thrown),
-        claimant: crew::claimant(),
+        claimant: claimant::claimant(),
         settings: session.settings.clone(),
         patience: PATIENCE,
     }

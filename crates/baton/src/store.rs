@@ -177,7 +177,7 @@ impl Session {
 
     async fn unknown(&self, given: &str) -> CommandError {
         let error = CommandError::usage(format!("there is no handoff `{given}`"));
-        let filter = Filter { agent: None, states: Vec::new(), limit: 200 };
+        let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 200 };
         let recent = self.store.list(&filter).await.unwrap_or_default();
         let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
         match closest(given, &ids) {

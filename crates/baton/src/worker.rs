@@ -267,7 +267,7 @@ impl Worker {
 
     async fn is_something_ready(&self) -> Result<bool, Error> {
         let agent = self.assignment.agent.clone();
-        let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], limit: 1_000 };
+        let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], after: None, limit: 1_000 };
         let now = self.clock.now();
         let ready = |state: &State| matches!(state, State::Pending { ready_at } if *ready_at <= now);
         Ok(self.store.list(&filter).await?.iter().any(|handoff| ready(&handoff.state)))

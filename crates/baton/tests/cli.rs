@@ -50,10 +50,14 @@ mod gate_inbox;
 mod gate_terminal;
 #[path = "cli/gates.rs"]
 mod gates;
+#[path = "cli/held_store.rs"]
+mod held_store;
 #[path = "cli/hostile_store.rs"]
 mod hostile_store;
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/pages.rs"]
+mod pages;
 #[path = "cli/permissions.rs"]
 mod permissions;
 #[path = "cli/prune_runs.rs"]

@@ -26,6 +26,8 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/namespaces.rs"]
+mod namespaces;
 #[path = "run/output_files.rs"]
 mod output_files;
 #[path = "run/packages.rs"]

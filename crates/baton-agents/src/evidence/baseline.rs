@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,9 +46,14 @@ fn tick(folder: &Path) -> Option<Metadata> {
 
 /// Keeps a snapshot in the folder of an attempt. Without it, claims about changes cannot be verified.
 pub(super) fn write(folder: &Path, snapshot: &Snapshot) {
-    if let Ok(text) = serde_json::to_vec(snapshot) {
-        let _ = fs::write(folder.join(FILE), text);
-    }
+    let keep = || {
+        let mut file = File::create(folder.join(FILE))?;
+        file.write_all(&serde_json::to_vec(snapshot)?)?;
+        // The agent begins afterwards: what it changed must not be on the disk before what was there.
+        file.sync_all()?;
+        File::open(folder)?.sync_all()
+    };
+    let _kept: io::Result<()> = keep();
 }
 
 /// Returns the snapshot from before an attempt.

@@ -121,15 +121,14 @@ impl Left {
         Left { number, lines }
     }
 
-    fn signal(&self, signal: &str) -> bool {
-        let told = std::process::Command::new("kill").args([signal, &self.number]).output();
-        told.expect("kill runs").status.success()
+    fn lives(&self) -> bool {
+        baton_testbed::lives(&self.number)
     }
 }
 
 impl Drop for Left {
     fn drop(&mut self) {
-        self.signal("-9");
+        baton_testbed::kill(&self.number);
     }
 }
 
@@ -142,8 +141,8 @@ fn what_a_killed_driver_left_is_swept() {
     let elsewhere = Left::start(&bench, "c", run.as_str(), Path::new("/elsewhere"));
     assert_eq!(process::sweep_run(&run, &workspace), 1);
     assert_eq!(ours.lines.rest(LONG).expect("it is dead"), Vec::<String>::new());
-    assert!(other.signal("-0"), "another run is left alone");
-    assert!(elsewhere.signal("-0"), "a run of the same name in another workspace is left alone");
+    assert!(other.lives(), "another run is left alone");
+    assert!(elsewhere.lives(), "a run of the same name in another workspace is left alone");
     assert_eq!(process::sweep_run(&run, &workspace), 0);
 }
 

@@ -8,10 +8,10 @@ use baton_protocol::model::{Document, Kind, Request};
 use baton_protocol::workflow::{self, Agent, Phase, ReportFrom, Skill};
 
 use crate::agent::Job;
-use crate::definition::Located;
+use crate::definition::{Definition, Located};
 use crate::evidence::{Check, Scene};
 use crate::expression;
-use crate::flow;
+use crate::flow::{self, limits};
 use crate::handoff::{About, Note, Written};
 use crate::handover;
 use crate::prompt::{self, Briefing, ReportTo};
@@ -118,7 +118,6 @@ impl<'r> Brief<'r> {
         let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
         let handoff = &self.tracked.handoff;
         let within = agent.acknowledge.and_then(|asked| asked.within).map(|within| within.to_string());
-        let limits = self.run.definition.workflow.limits.as_ref();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
         let reasons = route::reasons(&self.located.definition.workflow, &handoff.terms.to);
         let briefing = Briefing {
@@ -150,7 +149,9 @@ impl<'r> Brief<'r> {
             reasons: &reasons,
             delimiter,
             template: template.map(String::as_str),
-            budget_tokens: agent.prompt_tokens.or_else(|| limits.and_then(|limits| limits.prompt_tokens)),
+            budget_tokens: agent
+                .prompt_tokens
+                .or_else(|| limits::smallest(&self.located, |limits| limits.prompt_tokens)),
         };
         prompt::render(&briefing).map_err(|fault| fault.to_string())
     }
@@ -254,9 +255,16 @@ impl<'r> Brief<'r> {
 }
 
 /// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
+///
+/// The innermost workflow that names a place decides, and its template speaks of what is known there.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
-    let template = run.definition.workflow.output_directory.as_deref().unwrap_or(OUTPUT);
-    let rendered = expression::render(template, &flow::names(run, phase, [template]));
+    let located = run.definition.locate(phase);
+    let around = located.iter().flat_map(|located| &located.around).rev();
+    let around = around.map(|around| (around.definition, around.path.as_str()));
+    let own = (located.as_ref().map_or(run.definition.as_ref(), |located| located.definition), phase);
+    let named = |(definition, path): (&'_ Definition, _)| Some((definition.workflow.output_directory.clone()?, path));
+    let (template, path) = [own].into_iter().chain(around).find_map(named).unwrap_or((OUTPUT.to_owned(), phase));
+    let rendered = expression::render(&template, &flow::names(run, path, [template.as_str()]));
     let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
     let relative = PathBuf::from(relative.trim());
     // A part of it may come from an agent.

@@ -14,6 +14,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
 use crate::run::Tracked;
 use crate::store::Error;
+use crate::sabotage::{Bug, planted};
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
 const AWAY_MAX: Duration = Duration::from_mins(10);
@@ -45,7 +46,10 @@ impl Lead<'_> {
             lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
             Some((tracked.handoff.id.clone(), heartbeat))
         };
-        let beats: Vec<(HandoffId, Command)> = self.held().filter_map(beat).collect();
+        let mut beats: Vec<(HandoffId, Command)> = self.held().filter_map(beat).collect();
+        if planted(Bug::HeartbeatForgetsOne) {
+            beats.truncate(1);
+        }
         let mut draft = Draft::new(&self.run, now);
         for (id, heartbeat) in beats {
             let _ = draft.apply(&id, heartbeat);
@@ -64,7 +68,7 @@ impl Lead<'_> {
     /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
     pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
         let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        if is_ours { tracked.handoff.overdue_at() } else { tracked.handoff.wakes_at() }
+        if is_ours && !planted(Bug::OwnLeaseExpires) { tracked.handoff.overdue_at() } else { tracked.handoff.wakes_at() }
     }
 
     /// Notices what has ended: leases of others, and what has taken too long.
@@ -95,7 +99,7 @@ impl Lead<'_> {
             }
         };
         let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
-        if *self.stop.borrow() || given_up {
+        if *self.stop.borrow() || given_up || planted(Bug::OutageEndsDriver) {
             return Err(Error::Unreachable(why));
         }
         let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);

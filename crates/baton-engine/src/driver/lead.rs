@@ -22,6 +22,7 @@ use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 use crate::store::{Error, Step};
+use crate::sabotage::{Bug, planted};
 
 /// How many events are read at a time.
 const EVENTS: u32 = 1_000;
@@ -236,11 +237,15 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            record(&mut draft, id, *fence, finished, self.driver.dice.number());
+            let newest = self.run.find(id).map_or(*fence, |tracked| tracked.handoff.fence);
+            let fence = if planted(Bug::ResultOfOlderClaim) { newest } else { *fence };
+            record(&mut draft, id, fence, finished, self.driver.dice.number());
         }
         self.expire(&mut draft);
         self.decide_gates(&mut draft);
-        if let Err(why) = flow::settle(&mut draft) {
+        if !results.is_empty() && planted(Bug::RouteInSecondTransaction) {
+            // What follows is decided the next time.
+        } else if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
         }
         let prompts = self.claim_ready(&mut draft);
@@ -271,7 +276,7 @@ impl<'d> Lead<'d> {
                 Ok(true)
             }
             Err(error) => {
-                self.results = results;
+                self.results = if planted(Bug::ResultLostInOutage) { Vec::new() } else { results };
                 Err(error)
             }
         }
@@ -280,9 +285,10 @@ impl<'d> Lead<'d> {
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
     pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, Error> {
         let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
-        let steps = std::iter::once(held).chain(draft.steps).collect();
+        let held = Some(held).filter(|_| !planted(Bug::LeaseGuardLeftOut));
+        let steps = held.into_iter().chain(draft.steps).collect();
         let written = self.driver.store.carry_out(steps, draft.at).await;
-        self.behind |= written.is_err();
+        self.behind |= written.is_err() && !planted(Bug::RaceIsNotReadAgain);
         written
     }
 

@@ -71,11 +71,6 @@ impl QueueBrief {
         })
     }
 
-    /// Returns where a handoff of a run is worked on, as its evidence sees it; its folder is for the caller to name.
-    pub fn scene_of(run: &Run, id: &HandoffId) -> Option<Scene> {
-        Some(Brief::of(run, run.find(id)?)?.scene(PathBuf::new(), Vec::new()))
-    }
-
     /// Briefs whoever has claimed a handoff that belongs to no workflow, from its request alone.
     pub fn alone(handoff: &Handoff, request: &Written, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
         let dialect = Dialect::parse(&request.dialect);

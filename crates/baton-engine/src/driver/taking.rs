@@ -13,12 +13,14 @@ use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
-use crate::handoff::State;
+use crate::flow::limits;
+use crate::handoff::{State, readable_claimant};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release};
 use crate::run::{Run, Tracked};
 use crate::store::{Error, Store};
+use crate::sabotage::{Bug, planted};
 
 impl Driver {
     /// Reads a run from its journal.
@@ -35,7 +37,9 @@ impl Driver {
         let mut draft = Draft::new(&run, self.clock.now());
         match &root.state {
             State::Pending { .. } => {}
-            State::Claimed { lease } if self.team.is_dead(&lease.claimant) => self.bury(&mut draft, &lease.claimant),
+            State::Claimed { lease } if planted(Bug::TakesFromTheLiving) || self.team.is_dead(&lease.claimant) => {
+                self.bury(&mut draft, &lease.claimant);
+            }
             State::Claimed { lease } => return Ok(Err(End::Lost(lease.claimant.clone()))),
             State::Completed { .. } => return Ok(Err(End::Completed)),
             State::Cancelled { .. } => return Ok(Err(End::Cancelled)),
@@ -71,7 +75,7 @@ impl Driver {
         let held: Vec<(HandoffId, u64)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
         for (id, fence) in held {
-            let why = format!("{claimant} has died");
+            let why = format!("{} has died", readable_claimant(claimant));
             let command = match id == root {
                 true => Command::Release(Release { fence, why }),
                 false => {
@@ -133,8 +137,7 @@ pub(crate) fn judging(settings: &Settings, located: &Located<'_>) -> Settings {
     settings.reasons.extend(workflow.routes.iter().filter_map(|route| route.reason.clone()));
     settings.phases.extend(workflow.phases.iter().map(|phase| phase.id().to_owned()));
     settings.phases.extend(located.siblings.iter().map(|phase| phase.id().to_owned()));
-    let limit = workflow.limits.as_ref().and_then(|limits| limits.summary_tokens);
-    if let Some(tokens) = limit.map(|tokens| if tokens == 0 { u64::MAX } else { tokens }) {
+    if let Some(tokens) = limits::smallest(located, |limits| limits.summary_tokens) {
         settings.summary_tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
         // A limit that somebody has set is one. A severity that the project has set stays.
         settings.levels.entry(summary_over_budget::RULE.name).or_insert(Level::At(Severity::Error));

@@ -19,6 +19,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
 use crate::run::{Lane, Progress, Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
+use crate::sabotage::{Bug, planted};
 
 /// How many items are worked on at the same time unless the workflow says otherwise: a list from an agent must not decide
 /// how many processes start.
@@ -139,7 +140,7 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
             return Ok(());
         }
         let Some((lane, first)) = next_wanted(&draft.run, group, from)? else {
-            return if lanes.going == 0 { finish(draft, id) } else { Ok(()) };
+            return if lanes.going == 0 || planted(Bug::GroupEndsWithOpenLane) { finish(draft, id) } else { Ok(()) };
         };
         if let Some(limit) = enter::limit(draft, &first).filter(|_| !lanes.is_waived) {
             return gates::at_limit(draft, id, &limit);

@@ -1,10 +1,14 @@
-//! Limits: when a person must look before it goes on.
+//! Limits: when a person must look before it goes on. Those of a workflow inside another one hold in there, and those
+//! around it hold above them.
+
+use std::borrow::Cow;
 
 use baton_protocol::workflow::Limits;
 use jiff::Timestamp;
 
+use crate::definition::Located;
 use crate::handoff::later;
-use crate::run::Run;
+use crate::run::{Counted, Run};
 use crate::step::Role;
 
 /// What would come next.
@@ -14,54 +18,127 @@ pub(super) struct Next<'a> {
     pub(super) agent: Option<&'a str>,
 }
 
+/// Where limits hold, and what counts there: the run, or a visit of a phase that is a workflow of its own.
+struct Scope<'r> {
+    limits: Option<&'r Limits>,
+    counted: Cow<'r, Counted>,
+    /// The path of that phase; empty for the run.
+    path: String,
+}
+
+impl Scope<'_> {
+    fn given(&self, limit: impl Fn(&Limits) -> Option<u64>) -> Option<u64> {
+        self.limits.and_then(limit)
+    }
+
+    /// Begins a sentence about what was counted here.
+    fn place(&self) -> String {
+        if self.path.is_empty() { String::new() } else { format!("in {}: ", self.path) }
+    }
+}
+
+/// Returns the scopes around a phase, the run first.
+fn scopes<'r>(run: &'r Run, located: Option<&Located<'r>>) -> Vec<Scope<'r>> {
+    let limits = run.definition.workflow.limits.as_ref();
+    let mut scopes = vec![Scope { limits, counted: Cow::Borrowed(&run.counted), path: String::new() }];
+    let Some(located) = located else { return scopes };
+    for (around, inner) in located.around.iter().zip(located.workflows().skip(1)) {
+        let Some(visit) = run.latest(&around.path) else { continue };
+        let counted = Cow::Owned(run.counted_inside(&visit.handoff.id));
+        scopes.push(Scope { limits: inner.workflow.limits.as_ref(), counted, path: around.path.clone() });
+    }
+    scopes
+}
+
+/// Finds a scope whose limit is reached; the limit comes with it.
+///
+/// What is usual holds in the run as a whole. Of limits that every phase has for itself it holds only where no workflow
+/// around the phase says otherwise.
+fn over<'s, 'r>(
+    scopes: &'s [Scope<'r>],
+    limit: impl Fn(&Limits) -> Option<u64>,
+    (usual, per_phase): (u64, bool),
+    count: impl Fn(&Counted) -> u64,
+) -> Option<(&'s Scope<'r>, u64)> {
+    let is_given = scopes.iter().any(|scope| scope.given(&limit).is_some());
+    scopes.iter().enumerate().find_map(|(depth, scope)| {
+        let usual = (depth == 0 && !(per_phase && is_given)).then_some(usual);
+        let limit = scope.given(&limit).or(usual).filter(|limit| *limit > 0)?;
+        (count(&scope.counted) >= limit).then_some((scope, limit))
+    })
+}
+
 /// Says which limit stands against what would come next; `None` if none does.
 pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<String> {
-    let limits = limits(run);
-    let counted = &run.counted;
-    let over = |limit: Option<u64>, usual: u64, count: u64| {
-        let limit = limit.unwrap_or(usual);
-        (limit > 0 && count >= limit).then_some(limit)
-    };
-    if let Some(limit) = over(limits.handoffs, 50, counted.handoffs) {
-        return Some(format!("{} handoffs were made, and {limit} are allowed", counted.handoffs));
+    let located = run.definition.locate(next.phase);
+    let scopes = scopes(run, located.as_ref());
+    let told = |scope: &Scope<'_>, text: String| Some(format!("{}{text}", scope.place()));
+    if let Some((scope, limit)) = over(&scopes, |limits| limits.handoffs, (50, false), |counted| counted.handoffs) {
+        let made = scope.counted.handoffs;
+        return told(scope, format!("{made} handoffs were made, and {limit} are allowed"));
     }
-    let visits = counted.visits(next.phase);
-    let own = run.definition.locate(next.phase).and_then(|located| located.phase().visits);
-    if let Some(limit) = over(own.or(limits.visits_per_phase), 3, visits).filter(|_| next.role.is_phase()) {
-        return Some(format!("the phase {} was visited {visits} times, and {limit} are allowed", next.phase));
+    let visits = |counted: &Counted| counted.visits(next.phase);
+    let own = located.as_ref().and_then(|located| located.phase().visits);
+    let visited = match own {
+        // What a phase says about itself counts in its own workflow, and nothing else does.
+        Some(own) => scopes.last().filter(|scope| own > 0 && visits(&scope.counted) >= own).map(|scope| (scope, own)),
+        None => over(&scopes, |limits| limits.visits_per_phase, (3, true), visits),
+    };
+    if let Some((scope, limit)) = visited.filter(|_| next.role.is_phase()) {
+        let (phase, visits) = (next.phase, visits(&scope.counted));
+        return Some(format!("the phase {phase} was visited {visits} times, and {limit} are allowed"));
     }
     if let Some(agent) = next.agent {
-        let exchanges = counted.exchanges_with(next.phase, agent);
+        let exchanges = |counted: &Counted| counted.exchanges_with(next.phase, agent);
         // The usual limit lets work come back three times.
-        if let Some(limit) = over(limits.ping_pong, 3, exchanges.saturating_sub(1)) {
-            return Some(format!("two agents handed work to each other {exchanges} times, and {limit} are allowed"));
+        let back = |counted: &Counted| exchanges(counted).saturating_sub(1);
+        if let Some((scope, limit)) = over(&scopes, |limits| limits.ping_pong, (3, true), back) {
+            let times = exchanges(&scope.counted);
+            return Some(format!("two agents handed work to each other {times} times, and {limit} are allowed"));
         }
     }
-    if let Some(limit) = over(limits.tokens, 0, counted.tokens) {
-        return Some(format!("{} tokens were used, and {limit} are allowed", counted.tokens));
+    if let Some((scope, limit)) = over(&scopes, |limits| limits.tokens, (0, false), |counted| counted.tokens) {
+        return told(scope, format!("{} tokens were used, and {limit} are allowed", scope.counted.tokens));
     }
-    wall_clock_ends_at(run).filter(|end| *end <= now).map(|_| told_wall_clock(run, now))
+    let late = scopes.iter().find(|scope| scope.ends_at().is_some_and(|end| end <= now))?;
+    told(late, late.told_wall_clock(now))
+}
+
+impl Scope<'_> {
+    /// Returns when it has taken as long as it may.
+    fn ends_at(&self) -> Option<Timestamp> {
+        let limit = self.limits?.wall_clock.filter(|limit| limit.milliseconds > 0)?;
+        Some(later(self.counted.since, limit.milliseconds))
+    }
+
+    fn told_wall_clock(&self, now: Timestamp) -> String {
+        let elapsed = now.duration_since(self.counted.since).unsigned_abs();
+        let limit = self.limits.and_then(|limits| limits.wall_clock).unwrap_or_default();
+        let what = if self.path.is_empty() { "the run" } else { "it" };
+        format!("{what} has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_std().as_secs_f64())
+    }
 }
 
 /// Returns when the run has taken as long as it may.
 pub(super) fn wall_clock_ends_at(run: &Run) -> Option<Timestamp> {
-    let limit = run.definition.workflow.limits.as_ref()?.wall_clock.filter(|limit| limit.milliseconds > 0)?;
-    Some(later(run.counted.since, limit.milliseconds))
+    scopes(run, None).first()?.ends_at()
 }
 
 /// Says how long the run has taken, and how long it may.
 pub(super) fn told_wall_clock(run: &Run, now: Timestamp) -> String {
-    let elapsed = now.duration_since(run.counted.since).unsigned_abs();
-    let limit = limits(run).wall_clock.unwrap_or_default();
-    format!("the run has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_std().as_secs_f64())
+    scopes(run, None).first().map(|scope| scope.told_wall_clock(now)).unwrap_or_default()
 }
 
 /// Says whether the same failure has now happened as often as is allowed.
 pub fn same_failure(run: &Run, phase: &str, failure: &str) -> bool {
-    let limit = limits(run).same_failure.unwrap_or(3);
-    limit > 0 && run.counted.failures(phase, failure) + 1 >= limit
+    let located = run.definition.locate(phase);
+    let again = |counted: &Counted| counted.failures(phase, failure) + 1;
+    over(&scopes(run, located.as_ref()), |limits| limits.same_failure, (3, true), again).is_some()
 }
 
-fn limits(run: &Run) -> Limits {
-    run.definition.workflow.limits.clone().unwrap_or_default()
+/// Returns the smallest limit of one thing that a workflow around a phase sets; the largest number if all of them say
+/// that there is none.
+pub(crate) fn smallest(located: &Located<'_>, limit: impl Fn(&Limits) -> Option<u64>) -> Option<u64> {
+    let given = located.workflows().filter_map(|definition| definition.workflow.limits.as_ref().and_then(&limit));
+    given.map(|limit| if limit == 0 { u64::MAX } else { limit }).min()
 }

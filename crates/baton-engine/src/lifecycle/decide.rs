@@ -11,6 +11,7 @@ use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::step::Role;
+use crate::sabotage::{Bug, planted};
 
 /// Tell a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,7 @@ impl Decide {
                 }
                 self.answer(ask, handoff, at)
             }
+            State::Completed { .. } if planted(Bug::GateDecidedTwice) => Ok(Vec::new()),
             State::Pending { .. }
             | State::Claimed { .. }
             | State::Verifying

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::fail::{finite, give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{Handoff, Lease, State, whole};
+use crate::handoff::{Handoff, Lease, State, readable_claimant, whole};
+use crate::sabotage::{Bug, planted};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,16 +76,16 @@ fn stop(lease: &Lease, fence: u64) -> Action {
 /// Returns why the attempt has ended; `None` if it has not.
 fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
     let over = |end: Option<Timestamp>| end.is_some_and(|end| end <= at);
-    let (claimant, terms) = (&lease.claimant, &handoff.terms);
+    let (claimant, terms) = (readable_claimant(&lease.claimant), &handoff.terms);
     let (code, message) = if over(handoff.times_out_at()) {
         let limit = seconds(terms.timeout_ms.unwrap_or_default());
         (Code::timeout(), format!("{claimant} did not finish within {limit} s"))
     } else if over(handoff.acknowledge_by()) {
         let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
         // In a run the driver has claimed it; who has not said anything is the agent.
-        let silent = if terms.step.is_some() { &terms.to } else { claimant };
+        let silent = if terms.step.is_some() { terms.to.as_str() } else { claimant };
         (Code::not_acknowledged(), format!("{silent} did not say within {limit} s that it understood"))
-    } else if lease.until <= at {
+    } else if lease.until <= at || planted(Bug::ExpiresTooEarly) {
         (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
     } else {
         return None;

@@ -1,6 +1,6 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::handoff::{Handoff, StateName, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::store::{Count, Error, Filter};
 use baton_engine::{HandoffId, RunId};
@@ -45,20 +45,39 @@ fn first_after(prefix: &str) -> Option<String> {
     Some(format!("{}{next}", &kept[..kept.len() - last.len_utf8()]))
 }
 
+/// Returns what is asked in a handoff.
+pub(super) async fn request(node: &Node, id: &HandoffId) -> Result<Option<Written>, Fault> {
+    let sql = "SELECT h.run, first.kind, first.detail FROM handoffs AS h
+               LEFT JOIN events AS first ON first.run = h.run AND first.seq = h.accepted_seq WHERE h.id = $1";
+    let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
+    let Some(row) = found.first() else { return Ok(None) };
+    let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+    Ok(Some(table::accepted(row, 1, &run)?.request))
+}
+
 /// Lists handoffs, the newest first.
 pub(super) async fn list(node: &Node, filter: &Filter) -> Result<Vec<Handoff>, Fault> {
     let sql = concat!(
         "SELECT ",
         table::columns!(),
         " FROM handoffs AS h WHERE ($1::text IS NULL OR h.agent = $1) AND ($2::text[] IS NULL OR h.state = ANY ($2))
-          ORDER BY h.position DESC LIMIT $3"
+          AND ($4::bigint IS NULL OR h.position < $4) ORDER BY h.position DESC LIMIT $3"
     );
     if filter.agent.as_deref().is_some_and(table::is_unknowable) {
         return Ok(Vec::new());
     }
+    let session = node.session().await?;
+    let behind: Option<i64> = match &filter.after {
+        Some(id) => {
+            let found = session.query("SELECT position FROM handoffs WHERE id = $1", &[&id.as_str()]).await?;
+            let row = found.first().ok_or_else(|| Error::NotFound(id.clone()))?;
+            Some(row.try_get(0)?)
+        }
+        None => None,
+    };
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let states = (!states.is_empty()).then_some(states);
-    let found = node.session().await?.query(sql, &[&filter.agent, &states, &i64::from(filter.limit)]).await?;
+    let found = session.query(sql, &[&filter.agent, &states, &i64::from(filter.limit), &behind]).await?;
     found.iter().map(table::handoff).collect()
 }
 
@@ -77,21 +96,32 @@ pub(super) async fn census(node: &Node) -> Result<Vec<Count>, Fault> {
 pub(super) async fn history(node: &Node, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Fault> {
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-    let event = |row: &SqlRow| {
-        Ok(Event {
-            run: run.clone(),
-            seq: rows::unsigned(row.try_get(0)?)?,
-            handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(Error::Damaged)?,
-            version: rows::unsigned(row.try_get(2)?)?,
-            at: rows::time(row.try_get(3)?)?,
-            kind: row.try_get(4)?,
-            detail: row.try_get(5)?,
-            hash: rows::hash(row.try_get(6)?)?,
-        })
-    };
     let session = node.session().await?;
     let found = session.query(sql, &[&run.as_str(), &rows::signed(after), &i64::from(limit)]).await?;
-    found.iter().map(event).collect()
+    found.iter().map(|row| event(run, row)).collect()
+}
+
+/// Returns the events about a handoff.
+pub(super) async fn history_of(node: &Node, id: &HandoffId) -> Result<Vec<Event>, Fault> {
+    let sql = "SELECT e.seq, e.handoff, e.version, e.at, e.kind, e.detail, e.hash, e.run FROM handoffs AS h
+               JOIN events AS e ON e.run = h.run AND e.seq BETWEEN h.accepted_seq AND h.last_seq AND e.handoff = h.id
+               WHERE h.id = $1 ORDER BY e.seq";
+    let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
+    let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(Error::Damaged)?, row);
+    found.iter().map(of_run).collect()
+}
+
+fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {
+    Ok(Event {
+        run: run.clone(),
+        seq: rows::unsigned(row.try_get(0)?)?,
+        handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(Error::Damaged)?,
+        version: rows::unsigned(row.try_get(2)?)?,
+        at: rows::time(row.try_get(3)?)?,
+        kind: row.try_get(4)?,
+        detail: row.try_get(5)?,
+        hash: rows::hash(row.try_get(6)?)?,
+    })
 }
 
 /// Reads the ids of runs.

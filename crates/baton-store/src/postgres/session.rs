@@ -62,10 +62,7 @@ impl Session {
     }
 
     /// Waits for an answer, but not for ever: a server that is frozen keeps its connections.
-    async fn answered<T>(
-        &self,
-        question: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Fault> {
+    async fn answered<T>(&self, question: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Fault> {
         let answer = tokio::time::timeout(ANSWER, question).await;
         let answer = answer.map_err(|_| Fault::Lost(format!("no answer within {} s", ANSWER.as_secs())));
         let answer = answer.and_then(|answer| Ok(answer?));

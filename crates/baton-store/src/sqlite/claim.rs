@@ -1,7 +1,6 @@
 //! Claiming: what is ready for an agent, the most urgent first.
 
-use baton_engine::handoff::Written;
-use baton_engine::journal::{Fact, Head};
+use baton_engine::journal::Head;
 use baton_engine::lifecycle::{self, Claim, Command};
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
@@ -35,7 +34,7 @@ fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result
         return Ok(None);
     };
     let change = table::advance(batch.connection, head, transition)?;
-    let claimed = Claimed { request: request(batch.connection, row)?, handoff: change.handoff };
+    let claimed = Claimed { request: table::request(batch.connection, row)?, handoff: change.handoff };
     Ok(Some((claimed, change.event.head())))
 }
 
@@ -70,23 +69,4 @@ fn claimed(connection: &Connection, agent: &str) -> Result<u32, Error> {
     let sql = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND agent = ?1 AND state = 'claimed'";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement.query_row([agent], |row| row.get(0)).map_err(translate)
-}
-
-/// Returns the request of a handoff, from the event with which it was accepted.
-fn request(connection: &Connection, row: &Row) -> Result<Written, Error> {
-    let sql = "SELECT kind, detail FROM events WHERE run = ?1 AND seq = ?2";
-    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
-    let (kind, detail): (String, String) = statement
-        .query_row(params![row.run, row.accepted_seq], |row| Ok((row.get(0)?, row.get(1)?)))
-        .map_err(|error| match error {
-            rusqlite::Error::QueryReturnedNoRows => {
-                Error::Damaged(format!("event {} of run `{}` is missing", row.accepted_seq, row.run))
-            }
-            error => translate(error),
-        })?;
-    match Fact::read(&kind, &detail) {
-        Ok(Fact::Accepted(accept)) => Ok(accept.request),
-        Ok(fact) => Err(Error::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
-        Err(why) => Err(Error::Damaged(format!("event {} of run `{}`: {why}", row.accepted_seq, row.run))),
-    }
 }

@@ -16,7 +16,7 @@ pub(super) fn translate(error: rusqlite::Error) -> Error {
         Some(ErrorCode::SystemIoFailure) => Error::Unwritable(format!("the disk does not take or give it ({text})")),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged(text),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::Unreachable(format!("another program holds the database ({text})"))
+            Error::Unreachable(format!("another program writes to the database ({text})"))
         }
         _ if is_no_value_of_ours(&error) => Error::Damaged(text),
         _ => Error::Failed(text),

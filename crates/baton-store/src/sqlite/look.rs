@@ -1,6 +1,6 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName};
+use baton_engine::handoff::{Handoff, StateName, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Checkup, Count, Error, Filter};
@@ -23,6 +23,9 @@ fn all<T>(
     rows.collect::<Result<_, _>>().map_err(translate)
 }
 
+/// Where a handoff stands in the order of acceptance.
+const PLACE: &str = "SELECT rowid FROM handoffs WHERE id = ?1";
+
 /// Returns the ids that begin like this.
 pub(super) fn ids_beginning_with(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
     // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other. No id is longer than its end.
@@ -33,15 +36,26 @@ pub(super) fn ids_beginning_with(connection: &Connection, prefix: &str, limit: u
     ids.into_iter().map(|id| HandoffId::parse(id).map_err(Error::Damaged)).collect()
 }
 
+/// Returns what is asked in a handoff.
+pub(super) fn request(connection: &Connection, id: &HandoffId) -> Result<Option<Written>, Error> {
+    table::find(connection, id)?.map(|row| table::request(connection, &row)).transpose()
+}
+
 /// Lists handoffs, the newest first.
 pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    let place = |id: &HandoffId| match all(connection, PLACE, [id.as_str()], |row| row.get::<_, i64>(0))?.first() {
+        Some(place) => Ok(*place),
+        None => Err(Error::NotFound(id.clone())),
+    };
+    let behind = filter.after.as_ref().map(place).transpose()?.unwrap_or(i64::MAX);
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let places = vec!["?"; states.len()].join(", ");
     let of_agent = if filter.agent.is_some() { "agent = ?" } else { "TRUE" };
     let in_state = if states.is_empty() { "TRUE".to_owned() } else { format!("state IN ({places})") };
     let columns = table::columns!();
     let sql = format!(
-        "SELECT {columns} FROM handoffs WHERE {of_agent} AND {in_state} ORDER BY rowid DESC LIMIT {}",
+        "SELECT {columns} FROM handoffs WHERE rowid < {behind} AND {of_agent} AND {in_state}
+         ORDER BY rowid DESC LIMIT {}",
         filter.limit
     );
     let parameters = filter.agent.as_deref().into_iter().chain(states);
@@ -65,8 +79,21 @@ pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, Error> {
 pub(super) fn history(connection: &Connection, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    events(connection, sql, run, params![run.as_str(), rows::signed(after), limit])
+}
+
+/// Returns the events about a handoff.
+pub(super) fn history_of(connection: &Connection, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    let Some(row) = table::find(connection, id)? else { return Ok(Vec::new()) };
+    let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
+               WHERE run = ?1 AND seq BETWEEN ?2 AND ?3 AND handoff = ?4 ORDER BY seq";
+    let run = RunId::parse(row.run).map_err(Error::Damaged)?;
+    events(connection, sql, &run, params![run.as_str(), row.accepted_seq, row.last_seq, id.as_str()])
+}
+
+fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Params) -> Result<Vec<Event>, Error> {
     type Parts = (i64, String, i64, i64, String, String, Vec<u8>);
-    let parts: Vec<Parts> = all(connection, sql, params![run.as_str(), rows::signed(after), limit], |row| {
+    let parts: Vec<Parts> = all(connection, sql, parameters, |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
     })?;
     let event = |(seq, handoff, version, at, kind, detail, hash): Parts| {

@@ -1,7 +1,7 @@
 //! The rows of the tables: one function per statement that more than one verb needs.
 
-use baton_engine::handoff::Handoff;
-use baton_engine::journal::{Event, Head};
+use baton_engine::handoff::{Handoff, Written};
+use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::Transition;
 use baton_engine::queue::Queue;
 use baton_engine::store::Error;
@@ -61,6 +61,25 @@ pub(super) fn find(connection: &Connection, id: &HandoffId) -> Result<Option<Row
     let sql = concat!("SELECT ", columns!(), " FROM handoffs WHERE id = ?1");
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement.query_row([id.as_str()], row).optional().map_err(translate)
+}
+
+/// Returns the request of a handoff, from the event with which it was accepted.
+pub(super) fn request(connection: &Connection, row: &Row) -> Result<Written, Error> {
+    let sql = "SELECT kind, detail FROM events WHERE run = ?1 AND seq = ?2";
+    let mut statement = connection.prepare_cached(sql).map_err(translate)?;
+    let (kind, detail): (String, String) = statement
+        .query_row(params![row.run, row.accepted_seq], |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(|error| match error {
+            rusqlite::Error::QueryReturnedNoRows => {
+                Error::Damaged(format!("event {} of run `{}` is missing", row.accepted_seq, row.run))
+            }
+            error => translate(error),
+        })?;
+    match Fact::read(&kind, &detail) {
+        Ok(Fact::Accepted(accept)) => Ok(accept.request),
+        Ok(fact) => Err(Error::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
+        Err(why) => Err(Error::Damaged(format!("event {} of run `{}`: {why}", row.accepted_seq, row.run))),
+    }
 }
 
 /// Returns the last event of a run and its time.

@@ -5,18 +5,19 @@
 //! undone and each piece is done again in a transaction of its own.
 
 use std::cell::Cell;
-use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use baton_engine::store::Error;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::lock::Lock;
+use super::queue::Queue;
 use super::wake::Wake;
-use super::{connect, migrate, translate};
+use super::{migrate, open, set_up, translate};
 
 /// How many callers share a commit at most.
 const BATCH_MAX: usize = 256;
@@ -24,16 +25,22 @@ const BATCH_MAX: usize = 256;
 /// Writes for everybody in this process.
 pub(super) struct Writer {
     desk: Arc<Mutex<Desk>>,
-    queue: mpsc::Sender<Box<dyn Work>>,
-    /// How many pieces are in the queue.
-    waiting: Arc<AtomicUsize>,
+    queue: Arc<Queue>,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
 }
 
 /// What writing needs; only one can have it.
 struct Desk {
     connection: Connection,
-    lock: File,
+    lock: Lock,
     wake: Arc<Wake>,
+    /// Whether somebody who waits should look.
+    news: Cell<bool>,
 }
 
 /// The transaction that is being written.
@@ -52,7 +59,7 @@ impl Batch<'_> {
 }
 
 /// A piece of work. An outer error undoes it; an inner one is an answer like any other, and what was written stays.
-trait Work: Send {
+pub(super) trait Work: Send {
     fn run(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
     fn answer(self: Box<Self>, committed: Result<(), Error>);
 }
@@ -78,29 +85,21 @@ impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send> Wo
 }
 
 impl Writer {
-    /// Opens the database, brings it up to date and starts the thread.
-    pub(super) fn start(path: &Path, wake: Arc<Wake>) -> Result<Writer, Error> {
-        let lock_path = path.with_extension("lock");
-        let lock = OpenOptions::new().create(true).append(true).open(&lock_path);
-        let lock = lock.map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
-        lock.lock().map_err(|error| Error::Unwritable(format!("{}: {error}", lock_path.display())))?;
-        let mut connection = connect(path)?;
-        migrate::migrate(&mut connection)?;
-        unlock(&lock)?;
-        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake }));
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let (queue, received) = mpsc::channel();
-        let (shared_desk, count) = (Arc::clone(&desk), Arc::clone(&waiting));
+    /// Opens the database, brings it up to date and starts the thread. Others may hold a lock and do nothing for as long
+    /// as the patience lasts.
+    pub(super) fn start(path: &Path, wake: Arc<Wake>, patience: Duration) -> Result<Writer, Error> {
+        let lock = Lock::beside(path)?;
+        let connection = up_to_date(path, &lock, patience)?;
+        let desk = Arc::new(Mutex::new(Desk { connection, lock, wake, news: Cell::new(false) }));
+        let queue = Arc::new(Queue::new(patience));
+        let (shared_desk, shared_queue) = (Arc::clone(&desk), Arc::clone(&queue));
         let thread = thread::Builder::new().name("baton-sqlite-writer".to_owned()).spawn(move || {
-            while let Ok(first) = received.recv() {
-                let desk = shared_desk.lock().unwrap_or_else(PoisonError::into_inner);
-                let batch: Vec<_> = std::iter::once(first).chain(received.try_iter().take(BATCH_MAX - 1)).collect();
-                count.fetch_sub(batch.len(), Ordering::Relaxed);
-                desk.write(batch);
+            while shared_queue.wait() {
+                shared_desk.lock().unwrap_or_else(PoisonError::into_inner).serve(&shared_queue);
             }
         });
         thread.map_err(|error| Error::Failed(format!("the writer cannot be started: {error}")))?;
-        Ok(Writer { desk, queue, waiting })
+        Ok(Writer { desk, queue })
     }
 
     /// Does a piece of work in a transaction and returns when it is on the disk. It may be run more than once.
@@ -113,8 +112,7 @@ impl Writer {
         }
         let (answer, answered) = oneshot::channel();
         let gone = || Error::Failed("the writer has stopped".to_owned());
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.queue.send(Box::new(Piece { what, result: None, answer })).map_err(|_| gone())?;
+        self.queue.add(Box::new(Piece { what, result: None, answer }));
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
@@ -124,61 +122,79 @@ impl Writer {
         &self,
         what: &mut impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error>,
     ) -> Option<Result<T, Error>> {
-        if self.waiting.load(Ordering::Relaxed) > 0 {
+        if !self.queue.is_empty() {
             return None;
         }
         let desk = self.desk.try_lock().ok()?;
-        desk.lock.try_lock().ok()?;
+        let held = desk.lock.try_acquire()?;
         let mut result = None;
         let written = desk.transaction(|batch| {
             result = Some(what(batch)?);
             Ok(())
         });
+        drop(held);
+        desk.ring();
         let lost = || Err(Error::Failed("the work was never done".to_owned()));
         Some(written.and_then(|()| result.unwrap_or_else(lost)))
     }
 }
 
 impl Desk {
-    /// Does all the work in one transaction, or else each piece in its own.
-    fn write(&self, mut batch: Vec<Box<dyn Work>>) {
-        let together = self.locked(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
+    /// Does what waits when the processes before us are done, and answers.
+    fn serve(&self, queue: &Arc<Queue>) {
+        let held = queue.acquire(&self.lock);
+        // What came while we waited is written as well; what nobody waits for any more is gone.
+        let mut batch = queue.take(BATCH_MAX);
+        let written = match &held {
+            Ok(_) => self.carry_out(&mut batch),
+            Err(error) => batch.iter().map(|_| Err(error.clone())).collect(),
+        };
+        drop(held);
+        self.ring();
+        batch.into_iter().zip(written).for_each(|(work, written)| work.answer(written));
+    }
+
+    /// Does all the work in one transaction, or else each piece in its own. Returns what became of each.
+    fn carry_out(&self, batch: &mut [Box<dyn Work>]) -> Vec<Result<(), Error>> {
+        let together = self.transaction(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
         match together {
-            Ok(()) => batch.into_iter().for_each(|work| work.answer(Ok(()))),
-            Err(error) if batch.len() == 1 => batch.into_iter().for_each(|work| work.answer(Err(error.clone()))),
-            Err(_) => batch.into_iter().for_each(|mut work| {
-                let alone = self.locked(|context| work.run(context));
-                work.answer(alone);
-            }),
+            // Somebody else has the database: then each would wait as long again.
+            Err(Error::Unreachable(_)) => batch.iter().map(|_| together.clone()).collect(),
+            Err(_) if batch.len() > 1 => {
+                batch.iter_mut().map(|work| self.transaction(|context| work.run(context))).collect()
+            }
+            together => batch.iter().map(|_| together.clone()).collect(),
         }
     }
 
-    /// Runs a transaction when the processes before us are done.
-    ///
-    /// Ours queue up at this lock, where the system wakes the next one at once; for SQLite's own one can only ask again
-    /// and again.
-    fn locked(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        self.lock.lock().map_err(|error| Error::Unwritable(format!("the lock of the database: {error}")))?;
-        self.transaction(run)
-    }
-
-    /// Runs a transaction under the lock, and releases it: all of it is on the disk afterwards, or nothing.
+    /// Runs a transaction under the lock: all of it is on the disk afterwards, or nothing.
     fn transaction(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let batch = Batch { connection: &self.connection, news: Cell::new(false) };
-        let written = self.execute("BEGIN IMMEDIATE").and_then(|()| {
-            let written = run(&batch).and_then(|()| self.execute("COMMIT"));
-            // After some errors SQLite has rolled back by itself.
-            if written.is_err() && !self.connection.is_autocommit() {
-                self.execute("ROLLBACK")?;
-            }
-            written
-        });
-        let unlocked = unlock(&self.lock);
-        written?;
-        if batch.news.get() {
+        self.begin()?;
+        let written = run(&batch).and_then(|()| self.execute("COMMIT"));
+        // After some errors SQLite has rolled back by itself.
+        if written.is_err() && !self.connection.is_autocommit() {
+            self.execute("ROLLBACK")?;
+        }
+        if written.is_ok() && batch.news.get() {
+            self.news.set(true);
+        }
+        written
+    }
+
+    /// Begins to write, as soon as no program that is not ours does.
+    fn begin(&self) -> Result<(), Error> {
+        self.execute("BEGIN IMMEDIATE").map_err(|error| match error {
+            Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", self.lock.place().writer())),
+            error => error,
+        })
+    }
+
+    /// Tells everybody what was written, after the lock was released: whoever looks may want to write.
+    fn ring(&self) {
+        if self.news.take() {
             self.wake.ring();
         }
-        unlocked
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {
@@ -188,6 +204,53 @@ impl Desk {
     }
 }
 
-fn unlock(lock: &File) -> Result<(), Error> {
-    lock.unlock().map_err(|error| Error::Failed(format!("the lock of the database: {error}")))
+/// Opens the database and brings it up to date. Whoever finds it so takes no lock: nobody who only reads waits for those
+/// who write.
+fn up_to_date(path: &Path, lock: &Lock, patience: Duration) -> Result<Connection, Error> {
+    let mut connection = open(path)?;
+    let held = match migrate::current(&connection)? == migrate::known() {
+        true => None,
+        false => Some(lock.acquire_within(patience)?),
+    };
+    set_up(path, &connection)?;
+    migrate::migrate(&mut connection)?;
+    drop(held);
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_for_a_process_that_does_nothing_is_told_and_what_it_wanted_is_not_done_later() {
+        let scratch = Scratch::new();
+        let path = scratch.path("store.db");
+        let wake = Arc::new(Wake::new(&path).expect("a bell"));
+        let writer = Writer::start(&path, wake, Duration::from_millis(50)).expect("a writer");
+        let set = |agent: &'static str| {
+            let sql = "INSERT INTO queues (agent, paused) VALUES (?1, 0)";
+            writer.run(move |batch| batch.connection.execute(sql, [agent]).map(Ok).map_err(translate))
+        };
+        let other = File::open(scratch.path("store.lock")).expect("it is there");
+        other.lock().expect("nobody writes");
+        for agent in ["first", "second"] {
+            let Err(Error::Unreachable(why)) = set(agent).await else { panic!("somebody holds the lock") };
+            assert!(why.contains(&format!("process {} (", std::process::id())), "{why}");
+        }
+        other.unlock().expect("it is ours");
+        set("third").await.expect("nobody holds it any more");
+        let names: Vec<String> = crate::sqlite::look::queues(&open(&path).expect("it opens"))
+            .expect("it can be read")
+            .into_iter()
+            .map(|queue| queue.agent)
+            .collect();
+        assert_eq!(names, ["third"]);
+        // Whoever waited in vain does not keep the lock.
+        other.lock().expect("it is free");
+    }
 }

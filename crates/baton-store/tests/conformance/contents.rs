@@ -78,7 +78,7 @@ async fn odd_names_come_back_letter_by_letter(bed: Bed) {
         assert_eq!(claimed.len(), 1, "{text:?}");
         assert_eq!(claimed[0].handoff, bed.find(&name).await);
         assert_eq!(claimed[0].handoff.lease().unwrap().claimant, text);
-        let listed = Filter { agent: Some(text.to_owned()), states: vec![StateName::Claimed], limit: 9 };
+        let listed = Filter { agent: Some(text.to_owned()), states: vec![StateName::Claimed], after: None, limit: 9 };
         assert_eq!(bed.store.list(&listed).await.unwrap().len(), 1);
     }
     assert_eq!(bed.store.census().await.unwrap().len(), odd_names().count());
@@ -161,7 +161,7 @@ async fn name_with_nul_is_the_same_for_every_store(bed: Bed) {
 async fn looking_for_a_nul_finds_nothing(bed: Bed) {
     bed.send_one("a").await;
     assert!(bed.store.ids_beginning_with("a\0", 10).await.unwrap().is_empty());
-    let filter = Filter { agent: Some("builder\0".to_owned()), states: Vec::new(), limit: 10 };
+    let filter = Filter { agent: Some("builder\0".to_owned()), states: Vec::new(), after: None, limit: 10 };
     assert!(bed.store.list(&filter).await.unwrap().is_empty());
     let wish = Wish { agent: "builder\0".to_owned(), ..wish(1) };
     assert!(bed.store.claim(&wish, time(0)).await.unwrap().is_empty());

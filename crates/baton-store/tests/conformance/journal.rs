@@ -8,13 +8,14 @@ use baton_engine::{Handoff, HandoffId};
 
 use super::bed::{Bed, wish};
 use super::requests::{
-    blocked, cancel, fail, heartbeat, report, request, request_in, requeue, resume, run, time, verify, with,
+    blocked, cancel, fail, heartbeat, id, report, request, request_in, requeue, resume, run, time, verify, with,
 };
 
 on_every_store! {
     events_are_numbered_from_one_without_gaps,
     history_is_read_in_pages,
     history_of_nobody_is_empty,
+    history_of_a_handoff_is_its_part_of_the_journal,
     runs_are_read_in_pages,
     heads_are_the_last_events_of_their_handoffs,
     chain_holds_and_gives_every_handoff_again,
@@ -47,6 +48,17 @@ async fn events_are_numbered_from_one_without_gaps(bed: Bed) {
     let numbers: Vec<u64> = bed.events("r").await.iter().map(|event| event.seq).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<u64>>());
     assert!(numbers.len() > 18, "{}", numbers.len());
+}
+
+async fn history_of_a_handoff_is_its_part_of_the_journal(bed: Bed) {
+    eventful(&bed).await;
+    let whole = bed.events("r").await;
+    for name in ["a", "b", "c"] {
+        let id = id(name);
+        let own: Vec<Event> = whole.iter().filter(|event| event.handoff == id).cloned().collect();
+        assert_eq!(bed.store.history_of(&id).await.unwrap(), own, "{name}");
+    }
+    assert!(bed.store.history_of(&id("d")).await.unwrap().is_empty());
 }
 
 async fn history_is_read_in_pages(bed: Bed) {

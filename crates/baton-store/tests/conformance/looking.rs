@@ -1,10 +1,10 @@
 //! Looking: find, prefixes, lists, the census.
 
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Count, Filter};
+use baton_engine::store::{Count, Error, Filter};
 
 use super::bed::{Bed, ids, names};
-use super::requests::{AGENT, cancel, id, report, request, request_for, run, time};
+use super::requests::{AGENT, cancel, id, report, request, request_for, request_in, run, time};
 
 on_every_store! {
     last_letter_of_unicode_is_a_letter_too,
@@ -14,7 +14,9 @@ on_every_store! {
     letters_differ_from_capitals,
     list_shows_the_newest_first,
     list_is_filtered_by_agent_and_state,
+    list_goes_on_behind_a_handoff,
     list_of_nothing_is_empty,
+    request_of_a_handoff_is_found_without_its_journal,
     census_counts_every_agent_in_every_state,
 }
 
@@ -76,7 +78,7 @@ async fn last_letter_of_unicode_is_a_letter_too(bed: Bed) {
 }
 
 fn filter(agent: Option<&str>, states: &[StateName], limit: u32) -> Filter {
-    Filter { agent: agent.map(str::to_owned), states: states.to_vec(), limit }
+    Filter { agent: agent.map(str::to_owned), states: states.to_vec(), after: None, limit }
 }
 
 async fn listed(bed: &Bed, filter: Filter) -> Vec<String> {
@@ -105,6 +107,30 @@ async fn list_is_filtered_by_agent_and_state(bed: Bed) {
     assert_eq!(listed(&bed, filter(None, &[StateName::Claimed, StateName::Cancelled], 10)).await, ["d", "a"]);
     assert_eq!(listed(&bed, filter(Some("reviewer"), &[StateName::Pending], 10)).await, ["c"]);
     assert_eq!(listed(&bed, filter(None, &StateName::ALL, 10)).await, ["d", "c", "b", "a"]);
+}
+
+async fn list_goes_on_behind_a_handoff(bed: Bed) {
+    bed.send(["c", "a", "b", "d"].map(request), time(0)).await;
+    bed.send([request_for("reviewer", "e")], time(1)).await;
+    let behind = |after: &str, limit| Filter { after: Some(id(after)), ..filter(None, &[], limit) };
+    assert_eq!(listed(&bed, behind("b", 10)).await, ["a", "c"]);
+    assert_eq!(listed(&bed, behind("b", 1)).await, ["a"]);
+    assert!(listed(&bed, behind("c", 10)).await.is_empty());
+    let of_agent = Filter { agent: Some(AGENT.to_owned()), ..behind("e", 2) };
+    assert_eq!(listed(&bed, of_agent).await, ["d", "b"], "also behind one that is not in the list");
+    let gone = bed.store.list(&behind("z", 10)).await;
+    assert_eq!(gone, Err(Error::NotFound(id("z"))), "what comes behind it is not known");
+}
+
+async fn request_of_a_handoff_is_found_without_its_journal(bed: Bed) {
+    let sent = [request_in("r", "a"), request_in("r", "b")];
+    bed.send(sent.clone(), time(0)).await;
+    let claimed = bed.claim(1, time(0)).await;
+    bed.apply("a", report(claimed[0].handoff.fence, "done"), time(1)).await.unwrap();
+    for request in sent {
+        assert_eq!(bed.store.request(&request.id).await.unwrap(), Some(request.request));
+    }
+    assert_eq!(bed.store.request(&id("c")).await.unwrap(), None);
 }
 
 async fn list_of_nothing_is_empty(bed: Bed) {

@@ -139,6 +139,8 @@ impl SideBySide {
         }
         for handoff in self.model.all() {
             same("find", self.store.find(&handoff.id).await.unwrap(), Some(handoff.clone()))?;
+            same("request", self.store.request(&handoff.id).await.unwrap(), self.model.request(&handoff.id))?;
+            same("events", self.store.history_of(&handoff.id).await.unwrap(), self.model.history_of(&handoff.id))?;
         }
         for prefix in ["", "h", "h1", "x"] {
             let found = self.store.ids_beginning_with(prefix, 9).await.unwrap();
@@ -152,12 +154,17 @@ impl SideBySide {
         census.sort_by_key(|count| (count.agent.clone(), count.state));
         same("census", census, self.model.census())?;
         let filters = [
-            Filter { agent: None, states: Vec::new(), limit: 7 },
-            Filter { agent: Some(AGENTS[2].to_owned()), states: Vec::new(), limit: 100 },
-            Filter { agent: None, states: vec![StateName::Pending, StateName::Failed], limit: 100 },
+            Filter { agent: None, states: Vec::new(), after: None, limit: 7 },
+            Filter { agent: Some(AGENTS[2].to_owned()), states: Vec::new(), after: None, limit: 100 },
+            Filter {
+                agent: None,
+                states: vec![StateName::Pending, StateName::Failed],
+                after: self.pick(3),
+                limit: 100,
+            },
         ];
         for filter in filters {
-            same("list", self.store.list(&filter).await.unwrap(), self.model.list(&filter))?;
+            same("list", self.store.list(&filter).await, self.model.list(&filter))?;
         }
         for agent in AGENTS {
             same("queue", self.store.queue(agent).await.unwrap(), self.model.queue(agent))?;

@@ -161,7 +161,7 @@ impl ClaimedWork {
         let missing_artifacts = match (workspace, &handoff.terms.step) {
             (Some(folder), _) => missing(folder),
             (None, Some(_)) => {
-                let definition = briefing::definition(store, &handoff.run).await?;
+                let definition = briefing::definition_of(store, &handoff).await?;
                 briefing::workspace(definition.as_ref()).as_ref().map(missing).unwrap_or_default()
             }
             (None, None) => Vec::new(),

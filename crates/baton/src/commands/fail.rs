@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use baton_engine::driver::QueueBrief;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::lifecycle::{self, Command};
 use baton_protocol::{Dialect, Kind};
@@ -65,8 +64,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let run = briefing::run_of(session.store.as_ref(), &handoff).await?;
-        let definition = run.as_ref().map(|run| run.definition.as_ref());
+        let definition = briefing::definition_of(session.store.as_ref(), &handoff).await?;
+        let definition = definition.as_ref();
         let judging = Judging::of(&handoff, definition, &session.settings);
         let dialect = options.dialect.or(judging.dialect);
         let intake = Intake {
@@ -79,8 +78,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         };
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.written);
-        let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));
-        let changed = briefing::changed(&handoff, scene.as_ref()).await;
+        let changed = briefing::changed_since_claimed(&handoff, definition).await;
         let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;

@@ -94,7 +94,8 @@ async fn waiting(session: &Session, options: &Options) -> Result<(Vec<(Handoff, 
     let mut handoffs: Vec<Handoff> = match &options.run {
         Some(run) => session.store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).collect(),
         None => {
-            let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], limit: WAITING_MAX };
+            let filter =
+                Filter { agent: None, states: vec![StateName::AwaitingPerson], after: None, limit: WAITING_MAX };
             session.store.list(&filter).await?
         }
     };

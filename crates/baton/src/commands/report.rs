@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use baton_agents::workspace::Folder;
 use baton_engine::Handoff;
-use baton_engine::driver::QueueBrief;
 use baton_engine::handoff::Written;
 use baton_engine::lifecycle::{self, Accept, Command, Ending};
+use baton_engine::store::Error;
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
@@ -17,7 +17,7 @@ use crate::intake::{Intake, Taken, wrong_kind};
 use crate::outcome::{self, HandedIn, NoAnswer};
 use crate::output::Output;
 use crate::sending::{self, Origin, TermOptions};
-use crate::store::{Access, Session, StoreOptions, accepted_request};
+use crate::store::{Access, Session, StoreOptions};
 
 /// Hand in the report of a claimed handoff
 ///
@@ -74,10 +74,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let run = briefing::run_of(session.store.as_ref(), &handoff).await?;
-        let definition = run.as_ref().map(|run| run.definition.as_ref());
+        let definition = briefing::definition_of(session.store.as_ref(), &handoff).await?;
+        let definition = definition.as_ref();
         let judging = Judging::of(&handoff, definition, &session.settings);
-        let request = accepted_request(&session.events_of(&handoff).await?)?;
+        let request = session.store.request(&handoff.id).await?;
+        let request = request.ok_or_else(|| Error::NotFound(handoff.id.clone()))?;
         let Some(taken) = take(options, &judging, &handoff, &request, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
         };
@@ -85,8 +86,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let Some(next) = following(options, &session, &handoff, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
         };
-        let scene = run.as_ref().and_then(|run| QueueBrief::scene_of(run, &handoff.id));
-        let changed = briefing::changed(&handoff, scene.as_ref()).await;
+        let changed = briefing::changed_since_claimed(&handoff, definition).await;
         let handed_in = HandedIn {
             document: taken.document,
             written: taken.written,

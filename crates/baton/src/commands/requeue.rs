@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 }
 
 async fn dead_letters(session: &Session, agent: &str) -> Result<Vec<Handoff>, CommandError> {
-    let filter = Filter { agent: Some(agent.to_owned()), states: vec![StateName::Failed], limit: PAGE };
+    let filter = Filter { agent: Some(agent.to_owned()), states: vec![StateName::Failed], after: None, limit: PAGE };
     Ok(session.store.list(&filter).await?)
 }
 

@@ -8,6 +8,7 @@ use baton_engine::store::Filter;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::list::Page;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render::handoff::{ago, columns};
@@ -20,11 +21,16 @@ use crate::store::{Access, Session, StoreOptions, is_run};
 /// Each with where it stands, the phases that are going on, when it was started and how long it took. Without --all only
 /// the newest are listed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  baton runs\n  baton runs --limit 5 --json")]
+#[command(
+    after_help = "Examples:\n  baton runs\n  baton runs --limit 5 --json\n  baton runs --after integration-k3f9q2"
+)]
 pub(crate) struct Options {
     /// All of them
     #[arg(long, conflicts_with = "limit")]
     all: bool,
+    /// Go on behind this one: the last that was listed before
+    #[arg(long, value_name = "RUN")]
+    after: Option<String>,
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
@@ -37,6 +43,9 @@ pub(crate) struct Options {
 
 /// How many are listed with --all.
 const ALL: u32 = 100_000;
+
+/// How many rows are looked at together.
+const PAGE: u32 = 500;
 
 /// A run in the list.
 struct Listed {
@@ -51,10 +60,12 @@ struct Listed {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
     let limit = if options.all { ALL } else { options.limit };
-    let listed = session.run(list(&session, limit))?;
+    let Page { items, next } = Page::of(session.run(roots(&session, options.after.as_deref(), limit))?, limit);
+    let next = next.map(|last| last.id);
+    let listed = session.run(list(&session, items))?;
     if options.json {
         let runs: Vec<Value> = listed.iter().map(in_json).collect();
-        output.json(&json!({ "version": 1, "runs": runs }))?;
+        output.json(&json!({ "version": 1, "runs": runs, "next": next }))?;
         return Ok(Exit::Done);
     }
     if listed.is_empty() {
@@ -75,15 +86,33 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         ]
     }));
     output.data(&columns(&rows))?;
-    if !options.all && listed.len() == limit as usize {
-        output.note(&format!("only the newest {limit} are listed; --all shows the others"));
+    if let Some(last) = next {
+        output.note(&format!("these are {}; --after {last} goes on, --all shows the others as well", listed.len()));
     }
     Ok(Exit::Done)
 }
 
-async fn list(session: &Session, limit: u32) -> Result<Vec<Listed>, CommandError> {
-    let filter = Filter { agent: Some(ORCHESTRATOR.to_owned()), states: Vec::new(), limit };
-    let roots = session.store.list(&filter).await?.into_iter().filter(is_run);
+/// Finds runs, and one more than the limit if there are so many.
+async fn roots(session: &Session, after: Option<&str>, limit: u32) -> Result<Vec<Handoff>, CommandError> {
+    let mut after = match after {
+        Some(given) => Some(session.resolve_run(given).await?.id),
+        None => None,
+    };
+    let mut roots = Vec::new();
+    loop {
+        let filter = Filter { agent: Some(ORCHESTRATOR.to_owned()), states: Vec::new(), after, limit: PAGE };
+        let page = session.store.list(&filter).await?;
+        let is_last = page.len() < PAGE as usize;
+        after = page.last().map(|last| last.id.clone());
+        // Groups and checks of runs are the orchestrator's as well.
+        roots.extend(page.into_iter().filter(is_run));
+        if is_last || roots.len() > limit as usize {
+            return Ok(roots);
+        }
+    }
+}
+
+async fn list(session: &Session, roots: Vec<Handoff>) -> Result<Vec<Listed>, CommandError> {
     let mut listed = Vec::new();
     for root in roots {
         let inside: Vec<Handoff> =

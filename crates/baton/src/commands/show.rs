@@ -2,8 +2,8 @@
 
 mod run_of_workflow;
 
-use baton_engine::handoff::{Digest, Written};
-use baton_engine::journal::Event;
+use baton_engine::Handoff;
+use baton_engine::handoff::{Digest, StateName, Written};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use clap::Args;
@@ -45,6 +45,15 @@ fn whole(name: &str, written: &Written) -> String {
     format!("\n{name} ({}, digest {digest}):\n{}\n", written.dialect, printable(written.text.trim_end()))
 }
 
+/// Returns what a person is asked about a handoff that waits for one; that depends on all of its run.
+fn question(session: &Session, handoff: &Handoff) -> Result<Option<Question>, CommandError> {
+    if handoff.state.name() != StateName::AwaitingPerson {
+        return Ok(None);
+    }
+    let journal = session.run(session.events_of_run(&handoff.run))?;
+    Ok(Asking::of(&journal).question(handoff))
+}
+
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look)?;
     let handoff = session.run(session.resolve(&options.id))?;
@@ -52,9 +61,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if is_run(&handoff) && !options.documents {
         return run_of_workflow::show(&session, &handoff, &options.store, options.json, output);
     }
-    let all = session.run(session.events_of_run(&handoff.run))?;
-    let events: Vec<Event> = all.iter().filter(|event| event.handoff == handoff.id).cloned().collect();
-    let question = Asking::of(&all).question(&handoff);
+    let events = session.run(session.store.history_of(&handoff.id))?;
+    let question = question(&session, &handoff)?;
     let request = accepted_request(&events)?;
     let report = shown_document(&events, handoff.last_report.as_ref());
     if options.json {

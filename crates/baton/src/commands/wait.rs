@@ -119,7 +119,7 @@ fn verdict(handoffs: &[Handoff]) -> Exit {
 async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output: &Output) -> Result<(), CommandError> {
     let mut reports = Vec::with_capacity(handoffs.len());
     for handoff in handoffs {
-        let events = session.events_of(handoff).await?;
+        let events = session.store.history_of(&handoff.id).await?;
         reports.push(shown_document(&events, handoff.last_report.as_ref()));
     }
     let pairs = || handoffs.iter().zip(&reports);

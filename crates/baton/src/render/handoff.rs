@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{About, Ask, Note, Written};
+use baton_engine::handoff::{About, Ask, Note, Written, readable_claimant};
 use baton_engine::{Handoff, State};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
@@ -167,7 +167,11 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
         State::Pending { ready_at } if *ready_at > now => format!("{name}, ready {}", ahead(*ready_at, now)),
         State::Claimed { lease } => {
             let end = if lease.until > now { ahead(lease.until, now) } else { ago(lease.until, now) };
-            format!("{name} by {} with fence {}, lease ends {end}", one_line(&lease.claimant), handoff.fence)
+            format!(
+                "{name} by {} with fence {}, lease ends {end}",
+                one_line(readable_claimant(&lease.claimant)),
+                handoff.fence
+            )
         }
         State::Blocked { reason } => format!("{name}: {}", one_line(reason)),
         State::AwaitingPerson { ask: Ask::Gate } if handoff.terms.returns_to.is_some() => {

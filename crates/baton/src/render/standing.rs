@@ -1,6 +1,6 @@
 //! Where a run stands: driven by somebody, waiting for a person, left alone, or ended; and what goes on in it.
 
-use baton_engine::handoff::{Handoff, State, StateName};
+use baton_engine::handoff::{Handoff, State, StateName, readable_claimant};
 use baton_engine::step::Role;
 
 use super::counted;
@@ -56,7 +56,7 @@ impl Standing {
     /// Returns a few words for people.
     pub(crate) fn words(&self) -> String {
         match self {
-            Standing::Driven(by) => format!("driven by {}", one_line(by)),
+            Standing::Driven(by) => format!("driven by {}", one_line(readable_claimant(by))),
             Standing::Waiting(count) => format!("waits for a person ({})", counted(*count as u64, "question")),
             Standing::Left => "nobody drives it".to_owned(),
             Standing::Ended(name) => name.to_string(),

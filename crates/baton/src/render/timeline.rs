@@ -1,5 +1,6 @@
 //! How the history of a handoff is written: a line per event for people, and the events as JSON.
 
+use baton_engine::handoff::readable_claimant;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
 use jiff::Timestamp;
@@ -66,7 +67,9 @@ fn happened(command: &Command) -> String {
         None => format!("by {by}"),
     };
     match command {
-        Command::Claim(claim) => format!("by {} for {} s", claim.claimant, claim.lease_ms as f64 / 1000.0),
+        Command::Claim(claim) => {
+            format!("by {} for {} s", readable_claimant(&claim.claimant), claim.lease_ms as f64 / 1000.0)
+        }
         Command::Acknowledge(acknowledge) if acknowledge.understood => "understood".to_owned(),
         Command::Acknowledge(_) => "not understood: a person must clarify".to_owned(),
         Command::Heartbeat(heartbeat) => format!("fence {}", heartbeat.fence),

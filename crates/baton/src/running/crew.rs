@@ -13,7 +13,7 @@ use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
-use crate::user;
+use super::is_dead;
 
 /// The agents of a workflow.
 pub(crate) struct Crew {
@@ -95,70 +95,9 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the name under which this process claims: `user@host:pid:start`, so that others can see when it is dead.
-pub(crate) fn claimant() -> String {
-    let pid = std::process::id();
-    format!("{}:{}", user::claimant(), started_at(pid).unwrap_or_default())
-}
-
-/// Says whether a claimant is certainly dead: a process of this machine that is gone, or another one by now.
-pub(crate) fn is_dead(claimant: &str) -> bool {
-    let mut parts = claimant.rsplitn(3, ':');
-    let (Some(start), Some(pid), Some(place)) = (parts.next(), parts.next(), parts.next()) else { return false };
-    let ours = user::claimant();
-    let here = ours.rsplit_once(':').map(|(place, _)| host(place));
-    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return false };
-    here == Some(host(place)) && start > 0 && started_at(pid) != Some(start)
-}
-
-fn host(place: &str) -> &str {
-    place.rsplit_once('@').map_or(place, |(_, host)| host)
-}
-
-/// Returns when a process was started, in the kernel's ticks; `None` if there is no such process.
-fn started_at(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in brackets and may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    // One that is dead but not buried by whoever started it does nothing any more.
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whoever_died_is_dead_before_it_is_buried() {
-        let mut child =
-            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("a process");
-        let claimant = format!("{}:{}", user::claimant(), 0);
-        let start = started_at(child.id()).expect("it lives");
-        let claimant = claimant.replace(&format!(":{}:0", std::process::id()), &format!(":{}:{start}", child.id()));
-        assert!(!is_dead(&claimant), "{claimant}");
-        child.kill().expect("it can be killed");
-        // It stays in the table of processes until somebody waits for it, which this does not.
-        let id = rustix::process::Pid::from_child(&child);
-        let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
-        rustix::process::waitid(rustix::process::WaitId::Pid(id), options).expect("it dies");
-        assert!(is_dead(&claimant), "{claimant}");
-        child.wait().expect("it is dead");
-    }
-
-    #[test]
-    fn only_a_process_of_this_machine_that_is_gone_is_dead() {
-        assert!(!is_dead(&claimant()), "we live");
-        let ours = claimant();
-        let (rest, start) = ours.rsplit_once(':').expect("a start");
-        let start: u64 = start.parse().expect("a number");
-        assert!(is_dead(&format!("{rest}:{}", start + 1)), "the number belongs to another process");
-        assert!(!is_dead("ana@elsewhere:1:5"), "nobody here knows");
-        assert!(!is_dead("worker-7"));
-    }
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::Clock as _;
 use baton_engine::driver::End;
-use baton_engine::handoff::Handoff;
+use baton_engine::handoff::{Handoff, readable_claimant};
 use baton_engine::people::Question;
 use baton_engine::run::Run;
 
@@ -96,7 +96,7 @@ impl Show<'_> {
             let seconds = lease.until.duration_since(now).as_secs().max(0);
             format!("; its lease ends in {seconds} s unless it is heard of")
         });
-        format!("{} is driven by {}{}", run.id, printable(by), until.unwrap_or_default())
+        format!("{} is driven by {}{}", run.id, printable(readable_claimant(by)), until.unwrap_or_default())
     }
 
     /// Says where the record is, and what can be done next.

@@ -1,10 +1,10 @@
 //! The history of one handoff, and the documents in it.
 
+use baton_engine::RunId;
 use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::store::Error;
-use baton_engine::{Handoff, RunId};
 
 use super::Session;
 use crate::command_error::CommandError;
@@ -22,20 +22,6 @@ impl Session {
             after = page.last().map_or(after, |event| event.seq);
             events.extend(page);
             if is_last {
-                return Ok(events);
-            }
-        }
-    }
-
-    /// Returns the events about a handoff, in their order.
-    pub(crate) async fn events_of(&self, handoff: &Handoff) -> Result<Vec<Event>, CommandError> {
-        let (mut events, mut after) = (Vec::new(), 0);
-        loop {
-            let page = self.store.history(&handoff.run, after, EVENTS_MAX).await?;
-            let is_last = page.len() < EVENTS_MAX as usize;
-            after = page.last().map_or(after, |event| event.seq);
-            events.extend(page.into_iter().filter(|event| event.handoff == handoff.id));
-            if is_last || events.len() as u64 >= handoff.version {
                 return Ok(events);
             }
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use baton_store::Location;
+use baton_store::{Location, sync_folder};
 
 use super::Access;
 use crate::command_error::CommandError;
@@ -59,7 +59,7 @@ pub(super) fn prepare(location: &Location, access: Access) -> Result<(), Command
         return Err(CommandError::usage(format!("there is no store yet: {location} does not exist"))
             .hint("`baton send` makes one; --store or BATON_STORE names another"));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_above(path);
     match folder.file_name().is_some_and(|name| name == FOLDER) {
         true => make_folder(folder),
         // A mistyped path must not make folders.
@@ -71,14 +71,18 @@ pub(super) fn prepare(location: &Location, access: Access) -> Result<(), Command
     }
 }
 
+fn folder_above(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Makes the folder of a project's store, which no repository should contain.
 fn make_folder(folder: &Path) -> Result<(), CommandError> {
     let failed =
         |error: std::io::Error| CommandError::usage(format!("cannot make the folder {}: {error}", folder.display()));
-    if let Err(error) = fs::create_dir(folder)
-        && !folder.is_dir()
-    {
-        return Err(failed(error));
+    match fs::create_dir(folder) {
+        Ok(()) => sync_folder(folder_above(folder)).map_err(failed)?,
+        Err(_) if folder.is_dir() => {}
+        Err(error) => return Err(failed(error)),
     }
     match fs::File::create_new(folder.join(".gitignore")) {
         Ok(mut file) => file.write_all(b"*\n").map_err(failed),

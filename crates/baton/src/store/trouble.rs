@@ -18,7 +18,7 @@ impl From<Error> for CommandError {
             }
             Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
             Error::TooNew { .. } => CommandError::usage(message).hint("update baton, or use another store"),
-            Error::Unreachable(_) => CommandError::usage(message).hint(
+            Error::Unreachable(_) => CommandError::try_again(message).hint(
                 "see that nobody holds the file, or that the server runs and the address is right; then try again",
             ),
             Error::Unwritable(_) => {

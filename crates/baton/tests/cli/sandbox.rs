@@ -129,7 +129,7 @@ fn run(mut command: Command, folder: &Path, input: &[u8]) -> Run {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(child.wait_with_output()));
     let Ok(output) = receiver.recv_timeout(TIME_MAX) else {
-        let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+        baton_testbed::kill(&id.to_string());
         panic!("{command:?} did not end within {TIME_MAX:?}");
     };
     feeder.join().expect("the input was offered");

@@ -138,6 +138,6 @@ fn process_that_leaves_its_group_does_not_hold_the_report() {
         "cat report.json; setsid sh -c 'echo $$ > left.pid; exec sleep 600' & \n while ! test -s left.pid; do :; done",
     );
     let left = stocked.sandbox.read("left.pid");
-    let _ = std::process::Command::new("kill").args(["-9", left.trim()]).status();
+    baton_testbed::kill(&left);
     assert_eq!((code, state), (Some(0), StateName::Completed));
 }

@@ -169,6 +169,6 @@ fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
     assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, 2));
     // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
     for pid in pids {
-        let _ = std::process::Command::new("kill").args(["-9", pid.trim()]).status();
+        baton_testbed::kill(&pid);
     }
 }

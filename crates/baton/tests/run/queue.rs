@@ -272,3 +272,42 @@ report(artifacts=["docs/forms.md"])"#;
     assert!(claim.stderr.contains("t.build.1: not in the workspace: `docs/forms.md`"), "{}", claim.stderr);
     assert!(claim.stdout.contains("\"missing_artifacts\": [\n    \"docs/forms.md\""), "{}", claim.stdout);
 }
+
+/// Makes everything in the journal unreadable but the beginning of the run and the request of one handoff.
+fn damage_all_but(site: &Site, request_of: &str) {
+    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let others = "UPDATE events SET handoff = '', kind = 'nothing', detail = 'nothing' WHERE seq > 1
+                  AND seq <> (SELECT accepted_seq FROM handoffs WHERE id = ?1)";
+    let changed = connection.execute(others, [request_of]).expect("it is ours");
+    assert!(changed > 3, "there is a journal: {changed}");
+}
+
+#[test]
+fn report_reads_its_request_and_not_the_journal_of_its_run() {
+    let site = site("queue: true");
+    begin(&site);
+    let claim = site.baton(&["claim", "--agent", "dev"]);
+    assert_eq!(claim.code, Some(0), "{claim:?}");
+    site.scratch.write("workspace/src/parser.rs", "fn parse() {}");
+    let report = r#"{"baton": 1, "document": "report", "id": "t.build.1", "outcome": "complete", "summary":
+        "Wrote the parser for dates and its three tests."}"#;
+    site.scratch.write("report.json", report);
+    damage_all_but(&site, "t.build.1");
+    let reported = site.baton(&["report", "t.build.1", "--fence", "1", "report.json", "--json"]);
+    assert_eq!(reported.code, Some(0), "{reported:?}");
+    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let last = "SELECT detail FROM events ORDER BY position DESC LIMIT 1";
+    let detail: String = connection.query_row(last, [], |row| row.get(0)).expect("the report");
+    assert!(detail.contains("src/parser.rs (created)"), "what has changed is known all the same: {detail}");
+}
+
+#[test]
+fn failure_is_handed_in_without_the_journal_of_its_run() {
+    let site = site("queue: true");
+    begin(&site);
+    site.baton(&["claim", "--agent", "dev"]);
+    damage_all_but(&site, "t.build.1");
+    let failed =
+        site.baton(&["fail", "t.build.1", "--fence", "1", "--code", "DEPENDENCY_MISSING", "--message", "No compiler."]);
+    assert_eq!(failed.code, Some(0), "{failed:?}");
+}

@@ -15,7 +15,7 @@ const LOOKED_AT_MAX: u32 = 10_000;
 
 pub(super) async fn look(session: &Session) -> Result<Vec<Sign>, Error> {
     let census = session.store.census().await?;
-    let filter = Filter { agent: None, states: vec![StateName::Claimed], limit: LOOKED_AT_MAX };
+    let filter = Filter { agent: None, states: vec![StateName::Claimed], after: None, limit: LOOKED_AT_MAX };
     let claimed = session.store.list(&filter).await?;
     let ends = claimed.iter().filter_map(|handoff| handoff.wakes_at());
     let mut signs = vec![leases(ends.collect(), session.now()), dead_letters(&census)];
