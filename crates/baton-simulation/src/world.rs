@@ -2,17 +2,20 @@
 //!
 //! Everything in it comes from one seed. When faults have stopped, every run must end or say whom it waits for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_engine::definition::Definition;
+use baton_engine::draft::Draft;
 use baton_engine::driver::End;
+use baton_engine::flow;
 use baton_engine::journal::Event;
+use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::store::Error;
-use baton_engine::{HandoffId, RunId, Store};
+use baton_engine::{Clock as _, HandoffId, RunId, Store};
 use tokio::task::JoinSet;
 
 use crate::cells::Met;
@@ -49,6 +52,9 @@ pub struct Ended {
 
 /// How long a run may go on after faults have stopped.
 const PATIENCE: Duration = Duration::from_secs(8 * 3600);
+
+/// How long a run may take while faults go on, before somebody calls it off.
+const RUN_MAX: Duration = Duration::from_secs(4 * 3600);
 
 /// A driver endures a store that is away for less than this.
 const AWAY: Duration = Duration::from_secs(9 * 60);
@@ -170,6 +176,9 @@ impl World {
         let seconds = *chance.pick(&[10, 30, 180, 900]);
         loop {
             tokio::time::sleep(chance.about(Duration::from_secs(seconds))).await;
+            if !self.stage.witness.violations().is_empty() {
+                return;
+            }
             if chance.happens(0.02) {
                 self.stage.tally.count("clock jumps");
                 let by = chance.between(Duration::from_secs(1), Duration::from_secs(120));
@@ -292,8 +301,27 @@ impl Slot {
                 let keeper = Keeper { slot, machine, run: run.clone(), begins, definition: definition.clone() };
                 keepers.spawn(keeper.keep());
             }
+            let ended = async { while keepers.join_next().await.is_some() {} };
+            if tokio::time::timeout(RUN_MAX, ended).await.is_err() && !self.clear.load(Ordering::Relaxed) {
+                self.call_off(&run).await;
+            }
             while keepers.join_next().await.is_some() {}
             tokio::time::sleep(self.chance.about(Duration::from_secs(9_000))).await;
+        }
+    }
+
+    /// Whoever has begun a run loses patience, and calls it off as `baton cancel` does.
+    async fn call_off(&self, run: &RunId) {
+        let (store, clock) = (self.stage.memory.used_by("ana"), &self.machines[0].clock);
+        while let Some(run) = self.stage.read(run).filter(|run| !run.is_finished()) {
+            let mut draft = Draft::new(&run, clock.now());
+            let cancel = Command::Cancel(Cancel { by: "ana".to_owned(), reason: None });
+            let cancelled = draft.apply(&run.root().handoff.id.clone(), cancel);
+            flow::call_off(&mut draft);
+            if cancelled.is_err() || store.carry_out(draft.steps, draft.at).await.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
     }
 }
@@ -375,13 +403,12 @@ impl Keeper {
         }
     }
 
-    /// Says whether a driver has had the run.
+    /// Says whether a driver has had the run: it wrote something after its claim.
     fn took(&self, claimant: &str) -> bool {
-        let events = self.slot.stage.memory.look(|model| model.history(&self.run, 0, u32::MAX));
-        let root = self.run.as_str();
-        events.iter().any(|event| {
-            event.handoff.as_str() == root && event.kind == "claimed" && event.detail.contains(&format!("\"{claimant}\""))
-        })
+        let stamps = self.slot.stage.witness.stamps(&self.run);
+        let own = stamps.iter().filter(|stamp| &*stamp.writer == claimant && stamp.verb == "carry_out");
+        let transactions: BTreeSet<u64> = own.map(|stamp| stamp.transaction).collect();
+        transactions.len() > 1
     }
 
     fn accuse(&self, promise: &'static str, what: String) {
