@@ -29,10 +29,7 @@ pub mod retry;
 pub mod route;
 pub mod run;
 pub mod step;
-#[cfg(feature = "sabotage")]
 pub mod sabotage;
-#[cfg(not(feature = "sabotage"))]
-mod sabotage;
 pub mod store;
 pub mod view;
 

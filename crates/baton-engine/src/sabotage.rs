@@ -2,34 +2,58 @@
 
 /// A bug that can be planted: one line somewhere in the engine does the wrong thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "each says where it is planted")]
-#[cfg_attr(not(feature = "sabotage"), expect(dead_code, reason = "nobody can plant them"))]
 pub enum Bug {
+    /// A retry does not wait.
     BackoffIgnored,
+    /// A run that ends leaves its last open handoff as it is.
     CallOffForgetsOne,
+    /// Checks do not count against the limit of handoffs.
     CounterNotCounted,
+    /// Whoever waits for a delegation is not told that it has ended.
     DelegationDoesNotReturn,
+    /// A blocked agent is routed to a person, and nobody is asked.
     EscalationForgotten,
+    /// A lease ends whenever somebody looks.
     ExpiresTooEarly,
+    /// An older token is as good as the latest.
     FenceNotCompared,
+    /// Only the first claim has a token of its own.
     FenceNotRaised,
+    /// What is completed can be decided about again.
     GateDecidedTwice,
+    /// A group ends when its last lane has begun.
     GroupEndsWithOpenLane,
+    /// A heartbeat extends the run and nothing in it.
     HeartbeatForgetsOne,
+    /// What took longer than agreed counts.
     LateReportCounts,
+    /// A transaction of a driver does not look whether the run is still its own.
     LeaseGuardLeftOut,
+    /// What a person lets through at a limit lets every lane through.
     LimitWaivedForAll,
+    /// A driver gives up when the store does not answer once.
     OutageEndsDriver,
+    /// A driver ends its own leases after a pause.
     OwnLeaseExpires,
+    /// The route is recorded, but the next phase does not begin.
     PhaseNotEntered,
+    /// After a refused transaction the journal is not read again.
     RaceIsNotReadAgain,
+    /// A report that was refuted counts.
     RefutedCounts,
+    /// A result is forgotten if the store is away when it comes.
     ResultLostInOutage,
+    /// A result of an older claim is recorded with the latest token.
     ResultOfOlderClaim,
+    /// A handoff may be tried again for ever.
     RetriesNotCounted,
+    /// Work that a person must see is not shown.
     ReviewSkipped,
+    /// What follows from a result is written in a transaction of its own.
     RouteInSecondTransaction,
+    /// Whoever takes over a run leaves the attempts of the dead driver as they are.
     TakeOverForgetsAttempts,
+    /// Every other driver counts as dead.
     TakesFromTheLiving,
 }
 
