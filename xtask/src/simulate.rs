@@ -43,7 +43,10 @@ impl Options {
 
 /// Lets the worlds live.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    output::note(&format!("worlds of chance for {} hours from seed {}, built for release", options.hours, options.seed));
+    output::note(&format!(
+        "worlds of chance for {} hours from seed {}, built for release",
+        options.hours, options.seed
+    ));
     process::run(&mut command(root, options), "live the world that went wrong again with the seed printed above")
 }
 

@@ -37,8 +37,8 @@ use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Fail, Report};
 use crate::run::{Run, Tracked};
-use crate::step::{ORCHESTRATOR, Role};
 use crate::sabotage::{Bug, planted};
+use crate::step::{ORCHESTRATOR, Role};
 
 /// How often one phase may end within one transaction. A workflow that is right needs once or twice; one whose phases
 /// need nobody's work may go round for ever.

@@ -28,8 +28,8 @@ pub mod rehearsal;
 pub mod retry;
 pub mod route;
 pub mod run;
-pub mod step;
 pub mod sabotage;
+pub mod step;
 pub mod store;
 pub mod view;
 

@@ -161,15 +161,15 @@ impl Plan for Weather {
             return None;
         }
         let short = |least, most| self.chance.between(Duration::from_millis(least), Duration::from_millis(most));
-        Some(match self.chance.below(if self.mortal { 16 } else { 8 }) {
+        Some(match self.chance.below(if self.mortal { 20 } else { 8 }) {
             0 | 1 => Fault::Refused,
             2..=4 => Fault::AnswerLost,
-            5 | 6 => Fault::Slow(short(10, 20_000)),
-            7 => Fault::SlowAnswer(short(10, 20_000)),
+            5 | 6 => Fault::Slow(short(10, 90_000)),
+            7 => Fault::SlowAnswer(short(10, 90_000)),
             8..=10 => Fault::KilledBefore,
             11..=13 => Fault::KilledAfter,
-            14 => Fault::PausedBefore(short(1_000, 150_000)),
-            _ => Fault::PausedAfter(short(1_000, 150_000)),
+            14..=17 => Fault::PausedBefore(short(1_000, 200_000)),
+            _ => Fault::PausedAfter(short(1_000, 200_000)),
         })
     }
 

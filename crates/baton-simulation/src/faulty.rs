@@ -75,7 +75,11 @@ impl Faulty {
         until.map(|until| until.saturating_duration_since(Instant::now())).filter(|rest| !rest.is_zero())
     }
 
-    async fn through<T: Send>(&self, call: Call, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+    async fn through<T: Send>(
+        &self,
+        call: Call,
+        work: impl Future<Output = Result<T, Error>> + Send,
+    ) -> Result<T, Error> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if self.asks_without_end() {
             self.tally.count(WITHOUT_END);

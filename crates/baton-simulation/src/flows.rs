@@ -99,7 +99,8 @@ pub fn agreeable(question: &Question) -> Decision {
             let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
             // At a limit it must come to an end: some workflows go round in a circle.
             let onward = (words.contains(&"revise") && words.contains(&"stop")).then_some("stop");
-            let onward = onward.or_else(|| ["continue", "build", "go", "retry"].into_iter().find(|word| words.contains(word)));
+            let onward =
+                onward.or_else(|| ["continue", "build", "go", "retry"].into_iter().find(|word| words.contains(word)));
             Decision::Answer { answers: onward.or(words.first().copied()).unwrap_or_default().to_owned() }
         }
     }

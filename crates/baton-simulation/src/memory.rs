@@ -54,7 +54,13 @@ impl Default for Memory {
 impl Memory {
     /// Makes an empty store.
     pub fn new() -> Memory {
-        Memory { model: Arc::default(), changes: Arc::default(), bell: Arc::default(), writer: Arc::from("somebody"), watcher: None }
+        Memory {
+            model: Arc::default(),
+            changes: Arc::default(),
+            bell: Arc::default(),
+            writer: Arc::from("somebody"),
+            watcher: None,
+        }
     }
 
     /// Shows every transaction to a watcher.

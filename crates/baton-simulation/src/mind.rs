@@ -9,7 +9,7 @@ use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, News, Reached, Team};
 use baton_engine::evidence::{Check, Evidence, Examined, Finding, Outcome, Scene};
-use baton_engine::failure::Failure;
+use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
 use baton_engine::lifecycle::Decision;
@@ -45,6 +45,8 @@ pub enum Act {
     Says(Saying),
     /// It fails.
     Fails(Failure),
+    /// It says something when its time is over.
+    SaysLate(Saying),
     /// It does nothing, for ever.
     Hangs,
 }
@@ -119,11 +121,20 @@ impl Agent for Actor {
             // Nobody may listen.
             let _ = updates.send(Update::Acknowledged(text.clone()));
         }
-        tokio::time::sleep(time).await;
+        let late = matches!(act, Act::SaysLate(_));
+        match job.timeout.filter(|most| late || *most <= time) {
+            // It cannot be stopped, and goes on when nobody wants to know.
+            Some(most) if late => tokio::time::sleep(most + Duration::from_secs(1)).await,
+            Some(most) => {
+                tokio::time::sleep(most).await;
+                return Attempt::Failed(Failure::new(Code::timeout(), "it took too long and was stopped"));
+            }
+            None => tokio::time::sleep(time).await,
+        }
         match act {
             Act::Hangs => std::future::pending().await,
             Act::Fails(failure) => Attempt::Failed(failure),
-            Act::Says(saying) => {
+            Act::Says(saying) | Act::SaysLate(saying) => {
                 let text = saying::write(self.dialect, job, &saying);
                 self.witness.heard(&job.handoff, job.fence, Digest::of(text.as_bytes()));
                 Attempt::Answered(Reply { text, source: "memory".to_owned(), acknowledgment, ..Reply::default() })

@@ -262,7 +262,8 @@ impl Model {
         let transition = request.apply(at);
         let handoff = transition.handoff.clone();
         self.count += 1;
-        let entry = Entry { number: self.count, handoff: handoff.clone(), head: Head::START, request: Arc::new(document) };
+        let entry =
+            Entry { number: self.count, handoff: handoff.clone(), head: Head::START, request: Arc::new(document) };
         self.handoffs.insert(id, entry);
         self.record_first(transition);
         Ok(Accepted { handoff, existing: false })

@@ -120,6 +120,10 @@ impl Mind for Mood {
                     self.count("agent hangs");
                     return (time, Act::Hangs);
                 }
+                5 | 6 if job.timeout.is_some() => {
+                    self.count("agent answers when its time is over");
+                    return (time, Act::SaysLate(self.saying()));
+                }
                 1..=3 => {
                     self.count("agent fails");
                     return (time, Act::Fails(Failure::new(Code::processing_error(), "exit 3")));

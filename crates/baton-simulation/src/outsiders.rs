@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use baton_engine::agent::Job;
 use baton_engine::answer::{self, Answer, Successors};
-use baton_engine::driver;
 use baton_engine::draft::Draft;
+use baton_engine::driver;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::{Digest, StateName, Written};
@@ -296,9 +296,7 @@ impl Outsider {
             16 => verify(Verdict::Verified),
             17 => verify(Verdict::Refuted { reasons: "not there".to_owned(), for_good: false }),
             18 => Command::Expire(Expire { dice, for_good: false }),
-            19 => {
-                Command::Resume(Resume { by: self.name.clone(), resolution: "solved".to_owned(), question: None })
-            }
+            19 => Command::Resume(Resume { by: self.name.clone(), resolution: "solved".to_owned(), question: None }),
             20 => decide(Decision::Approve),
             21 => decide(Decision::Reject { feedback: "again".to_owned() }),
             22 => decide(Decision::Answer { answers: "yes".to_owned() }),

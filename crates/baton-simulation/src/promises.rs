@@ -256,4 +256,3 @@ fn revises(run: &Run, event: &Event, fact: &Fact) -> bool {
     let limit = run.find(&event.handoff).is_some_and(|tracked| tracked.step.role == Role::Limit);
     limit && answers.trim().eq_ignore_ascii_case(REVISE)
 }
-

@@ -96,7 +96,9 @@ impl<F: Future> Future for Puppet<F> {
                 return Poll::Ready(Some(end));
             }
             // A string that was pulled from inside is felt at once.
-            let pulled = self.strings.look(|pulled| pulled.killed || pulled.asleep_until.is_some_and(|until| until > Instant::now()));
+            let pulled = self
+                .strings
+                .look(|pulled| pulled.killed || pulled.asleep_until.is_some_and(|until| until > Instant::now()));
             if !pulled {
                 return Poll::Pending;
             }

@@ -31,6 +31,7 @@ fn text(chance: &Chance) -> String {
         "{visits_per_phase: 1}",
         "{handoffs: 4, ping_pong: 1}",
         "{handoffs: 2}",
+        "{handoffs: 3}",
         "{tokens: 2000, same_failure: 2}",
         "{wall_clock: 40m, visits_per_phase: 2}",
     ]);
@@ -48,11 +49,7 @@ fn text(chance: &Chance) -> String {
 
 fn agent(chance: &Chance, name: &str) -> String {
     let timeout = chance.pick(&["2m", "20m", "3h"]);
-    let retry = format!(
-        "retry: {{max_retries: {}, delay: {}}}",
-        chance.below(4),
-        chance.pick(&["0s", "1s", "30s"])
-    );
+    let retry = format!("retry: {{max_retries: {}, delay: {}}}", chance.below(4), chance.pick(&["0s", "1s", "30s"]));
     match name {
         CLERK => {
             let within = chance.pick(&["", ", pick_up_within: 30m"]);
@@ -113,7 +110,11 @@ fn kind(chance: &Chance, depth: u64, first: &str) -> String {
         }
         7 | 8 => "check: 'true'".to_owned(),
         9 => chance
-            .pick(&["gate: {items: [this]}", "gate: {type: advisory, after: 20m}", "gate: {type: auto, checks: ['true']}"])
+            .pick(&[
+                "gate: {items: [this]}",
+                "gate: {type: advisory, after: 20m}",
+                "gate: {type: auto, checks: ['true']}",
+            ])
             .to_string(),
         10 => format!("gate: {{choices: {{go: next, halt: stop, over: end, jump: {first}}}}}"),
         11 => "workflow: inner.yaml".to_owned(),
@@ -122,7 +123,7 @@ fn kind(chance: &Chance, depth: u64, first: &str) -> String {
             format!("pass_when: {rule}, parallel: {}", phases(chance, depth + 1, true))
         }
         _ => {
-            let items: Vec<u64> = (0..chance.below(4)).collect();
+            let items: Vec<u64> = (0..chance.below(7)).collect();
             let at_once = chance.pick(&["", "at_once: 1, ", "at_once: 2, "]);
             format!("foreach: '{items:?}', {at_once}phases: {}", phases(chance, depth + 1, false))
         }

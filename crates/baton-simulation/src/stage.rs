@@ -108,11 +108,7 @@ impl Stage {
         let driver = Driver {
             store: store.clone(),
             clock: machine.clock.clone(),
-            team: Arc::new(Office {
-                mind: mind.clone(),
-                witness: self.witness.clone(),
-                is_dead: Box::new(is_dead),
-            }),
+            team: Arc::new(Office { mind: mind.clone(), witness: self.witness.clone(), is_dead: Box::new(is_dead) }),
             evidence: Arc::new(Inspector(mind.clone())),
             people: Arc::new(AtTheDesk(mind.clone())),
             audience: Arc::new(Deaf),
@@ -177,10 +173,16 @@ impl Stage {
             let last = usize::try_from(violation.seq).unwrap_or(usize::MAX).saturating_add(5);
             let tail = events.iter().zip(&stamps).skip(first).take(last.saturating_sub(first)).map(|(event, stamp)| {
                 let detail: String = event.detail.chars().take(110).collect();
-                format!("  {:>4} {} {:<12} {} by {} ({} {}) {detail}\n", event.seq, event.at, event.kind, event.handoff, stamp.writer, stamp.verb, stamp.transaction)
+                format!(
+                    "  {:>4} {} {:<12} {} by {} ({} {}) {detail}\n",
+                    event.seq, event.at, event.kind, event.handoff, stamp.writer, stamp.verb, stamp.transaction
+                )
             });
             let tail: String = tail.collect();
-            format!("{}: {} (run {}, event {})\n{tail}", violation.promise, violation.what, violation.run, violation.seq)
+            format!(
+                "{}: {} (run {}, event {})\n{tail}",
+                violation.promise, violation.what, violation.run, violation.seq
+            )
         });
         lines.collect()
     }

@@ -49,6 +49,7 @@ struct Seen {
     begun: HashSet<(HandoffId, u64)>,
     /// The drivers that are certainly dead.
     dead: HashSet<String>,
+    beats: Beats,
     violations: Vec<Violation>,
 }
 
@@ -112,17 +113,16 @@ impl Watcher for Witness {
     fn saw(&self, transaction: &Transaction<'_>) {
         self.look(|seen| {
             seen.transactions += 1;
-            let stamp = Stamp {
-                writer: Arc::from(transaction.writer),
-                verb: transaction.verb,
-                transaction: seen.transactions,
-            };
+            let stamp =
+                Stamp { writer: Arc::from(transaction.writer), verb: transaction.verb, transaction: seen.transactions };
             for change in transaction.changes {
                 seen.stamps.entry(change.event.run.clone()).or_default().push(stamp.clone());
             }
             let wrong = transaction.changes.iter().flat_map(|change| wrong(transaction.writer, change));
             let taken = transaction.changes.iter().flat_map(|change| taken(transaction, &seen.dead, change));
-            let found: Vec<Violation> = wrong.chain(taken).chain(intruder(transaction)).collect();
+            let beats = &mut seen.beats;
+            let missed = transaction.changes.iter().filter_map(|change| beats.take(change));
+            let found: Vec<Violation> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
             seen.violations.extend(found);
         });
     }
@@ -198,7 +198,10 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
     };
     if fence != before.fence || before.state.name() != expected {
         let state = before.state.name();
-        say("a report counts once", format!("{} with {fence} while it was {state} with {}", command.name(), before.fence));
+        say(
+            "a report counts once",
+            format!("{} with {fence} while it was {state} with {}", command.name(), before.fence),
+        );
     }
     if let Command::Verify(verify) = &command {
         let next = change.after.state.name();
@@ -238,13 +241,40 @@ fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change)
         })?;
         return Some(violation(change, "a take-over takes everything", format!("{} was left", left.id)));
     }
-    if change.event.kind == "expired" && !is_root && lease.until <= change.event.at {
-        let root = transaction.model.find(&HandoffId::parse(change.event.run.as_str()).ok()?)?;
-        let theirs = root.lease().filter(|theirs| theirs.claimant == lease.claimant && theirs.until > lease.until)?;
-        let what = format!("{} until {}, but the run until {}", before.id, lease.until, theirs.until);
-        return Some(violation(change, "heartbeats keep everything that is held", what));
-    }
     None
+}
+
+/// Counts the heartbeats of runs: whoever extends a run again and again extends what it holds in it, too.
+#[derive(Debug, Default)]
+struct Beats {
+    /// How often the holder of each run has extended it.
+    of_runs: BTreeMap<RunId, u64>,
+    /// How often that was when a handoff in it was last claimed or extended.
+    of_handoffs: BTreeMap<HandoffId, u64>,
+}
+
+impl Beats {
+    fn take(&mut self, change: &Change) -> Option<Violation> {
+        let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
+        let is_root = handoff.as_str() == run.as_str();
+        let beats = self.of_runs.entry(run.clone()).or_default();
+        match kind {
+            "extended" if is_root => *beats += 1,
+            // Who has just taken it knows nothing yet of what is in it.
+            "claimed" if is_root => *beats = 0,
+            "claimed" | "extended" => drop(self.of_handoffs.insert(handoff.clone(), *beats)),
+            "expired" if !is_root => {
+                let lease = change.before.as_ref()?.lease()?;
+                let missed = beats.saturating_sub(self.of_handoffs.get(handoff).copied().unwrap_or_default());
+                if missed > 1 && is_driver(&lease.claimant) && lease.until <= change.event.at {
+                    let what = format!("{handoff} was not extended, and the run was {missed} times");
+                    return Some(violation(change, "heartbeats keep everything that is held", what));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
 }
 
 /// A driver writes into a run only while it holds it.

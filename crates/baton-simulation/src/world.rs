@@ -295,7 +295,7 @@ impl Slot {
             let definition = Arc::new(random::workflow(&self.chance));
             let first = self.chance.below(3) as usize;
             let mut keepers = JoinSet::new();
-            for other in 0..1 + self.chance.below(2) as usize {
+            for other in 0..if self.chance.happens(0.7) { 2 } else { 1 } {
                 let machine = self.machines[(first + other) % 3].clone();
                 let (begins, slot) = (other == 0, Slot { chance: self.chance.fork(), ..self.clone() });
                 let keeper = Keeper { slot, machine, run: run.clone(), begins, definition: definition.clone() };
@@ -359,7 +359,8 @@ impl Keeper {
     async fn drive(&self, begin: bool) -> Option<Duration> {
         let weather = Arc::new(Weather::new(self.slot.chance.fork(), self.slot.rate, true, self.slot.clear.clone()));
         let mind: Arc<dyn Mind> = self.slot.mind.clone();
-        let (driver, living, stopped) = self.slot.stage.driver(&self.machine, &self.run, &mind, weather, &self.slot.chance);
+        let (driver, living, stopped) =
+            self.slot.stage.driver(&self.machine, &self.run, &mind, weather, &self.slot.chance);
         let (number, claimant) = (self.slot.chance.number(), driver.claimant.clone());
         self.registry(|all| drop(all.insert(number, living.clone())));
         let life = self.slot.stage.live(driver, &living, stopped, begin.then_some(&*self.definition)).await;

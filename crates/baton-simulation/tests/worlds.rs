@@ -10,7 +10,7 @@ use baton_simulation::world::live;
 const SEED: u64 = 1;
 
 /// How many worlds live.
-const WORLDS: u64 = 60;
+const WORLDS: u64 = 66;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)

@@ -23,7 +23,6 @@ use jiff::Timestamp;
 use serde_json::Map;
 use tokio::sync::{mpsc, watch};
 
-
 /// Nothing takes longer, on the slowest machine.
 const LONG: Duration = Duration::from_secs(60);
 

@@ -13,8 +13,8 @@ use crate::handoff::later;
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
 use crate::run::Tracked;
-use crate::store::Error;
 use crate::sabotage::{Bug, planted};
+use crate::store::Error;
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
 const AWAY_MAX: Duration = Duration::from_mins(10);
@@ -68,7 +68,11 @@ impl Lead<'_> {
     /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
     pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
         let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        if is_ours && !planted(Bug::OwnLeaseExpires) { tracked.handoff.overdue_at() } else { tracked.handoff.wakes_at() }
+        if is_ours && !planted(Bug::OwnLeaseExpires) {
+            tracked.handoff.overdue_at()
+        } else {
+            tracked.handoff.wakes_at()
+        }
     }
 
     /// Notices what has ended: leases of others, and what has taken too long.

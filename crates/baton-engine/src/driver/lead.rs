@@ -20,9 +20,9 @@ use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 use crate::store::{Error, Step};
-use crate::sabotage::{Bug, planted};
 
 /// How many events are read at a time.
 const EVENTS: u32 = 1_000;

@@ -19,8 +19,8 @@ use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release};
 use crate::run::{Run, Tracked};
-use crate::store::{Error, Store};
 use crate::sabotage::{Bug, planted};
+use crate::store::{Error, Store};
 
 impl Driver {
     /// Reads a run from its journal.

@@ -18,8 +18,8 @@ use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
 use crate::run::{Lane, Progress, Run, Tracked};
-use crate::step::{ORCHESTRATOR, Role};
 use crate::sabotage::{Bug, planted};
+use crate::step::{ORCHESTRATOR, Role};
 
 /// How many items are worked on at the same time unless the workflow says otherwise: a list from an agent must not decide
 /// how many processes start.

@@ -17,8 +17,8 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decision, Route};
 use crate::route::{Row, Target, route};
 use crate::run::{CONTINUE, REVISE, Run, Tracked};
-use crate::step::{HUMAN, ORCHESTRATOR, Role};
 use crate::sabotage::{Bug, planted};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What follows.
 #[derive(Debug, Clone, PartialEq)]

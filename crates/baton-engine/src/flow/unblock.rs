@@ -17,8 +17,8 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Route};
 use crate::route::{Target, route};
 use crate::run::{Run, Tracked};
-use crate::step::{HUMAN, ORCHESTRATOR, Role};
 use crate::sabotage::{Bug, planted};
+use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// Finds somebody who helps a blocked agent.
 pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {

@@ -10,8 +10,8 @@ use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
-use crate::step::Role;
 use crate::sabotage::{Bug, planted};
+use crate::step::Role;
 
 /// Tell a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

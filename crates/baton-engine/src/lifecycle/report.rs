@@ -90,7 +90,12 @@ pub(super) fn heard_once(handoff: &Handoff, fence: u64, digest: &Digest) -> Resu
 
 /// What must be done when a handoff is finished: whoever waits for it goes on, however it ended.
 pub(super) fn completed(handoff: &Handoff) -> Vec<Action> {
-    let returned = handoff.terms.returns_to.clone().filter(|_| !planted(Bug::DelegationDoesNotReturn)).map(|to| Action::Return { to });
+    let returned = handoff
+        .terms
+        .returns_to
+        .clone()
+        .filter(|_| !planted(Bug::DelegationDoesNotReturn))
+        .map(|to| Action::Return { to });
     std::iter::once(Action::TellFinished).chain(returned).collect()
 }
 

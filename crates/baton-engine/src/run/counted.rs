@@ -8,8 +8,8 @@ use rpds::HashTrieMapSync;
 
 use crate::journal::Fact;
 use crate::lifecycle::Command;
-use crate::step::{Role, Step};
 use crate::sabotage::{Bug, planted};
+use crate::step::{Role, Step};
 
 /// What was counted since the beginning, or since a person revised the run.
 #[derive(Debug, Clone, PartialEq)]

@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     while figures.hours() < hours {
         let ended = live(next);
         if !ended.wrong.is_empty() {
-            println!("{}\nseed {next} went wrong; live it again: cargo xtask simulate --hours 1 --seed {next}", ended.told);
+            println!(
+                "{}\nseed {next} went wrong; live it again: cargo xtask simulate --hours 1 --seed {next}",
+                ended.told
+            );
             return ExitCode::FAILURE;
         }
         figures.add(&ended);
@@ -32,7 +35,11 @@ fn main() -> ExitCode {
         if told.elapsed() > TELLS_EVERY {
             told = Instant::now();
             let (simulated, kills) = (figures.hours(), figures.kills());
-            println!("{simulated} of {hours} hours, {kills} kills, {} worlds, {} s", figures.worlds, began.elapsed().as_secs());
+            println!(
+                "{simulated} of {hours} hours, {kills} kills, {} worlds, {} s",
+                figures.worlds,
+                began.elapsed().as_secs()
+            );
         }
     }
     println!("seeds {seed} to {}, {} s\n{}", next - 1, began.elapsed().as_secs(), figures.table());
