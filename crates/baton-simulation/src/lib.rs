@@ -4,6 +4,8 @@
 //! - [`Memory`]: a store in memory, and [`Model`], which says what every store must do
 //! - [`faulty::Faulty`]: a store as one party meets it, with [`fault`]s
 //! - [`puppet::Puppet`]: a process that can be killed and paused
+//! - [`witness::Witness`] and [`promises`]: what must hold, at each transaction and afterwards
+//! - [`single::run`]: one run and one fault; [`world::live`]: everything at once, from a seed
 
 pub mod cells;
 pub mod chance;
@@ -11,6 +13,7 @@ pub mod fault;
 pub mod faulty;
 pub mod figures;
 pub mod flows;
+mod keeper;
 mod memory;
 pub mod mind;
 mod model;

@@ -165,14 +165,14 @@ impl<'h> History<'h> {
             one.handoff.as_str() == run.id.as_str()
                 && matches!(one.kind.as_str(), "reported" | "failed" | "cancelled" | "expired")
         };
-        let ends = run.is_finished() || together.iter().any(|one| root_ends(one));
+        let ends = run.is_finished() || together.iter().any(root_ends);
         let writer = self.stamps.get(index(event.seq));
         let by_driver = writer.is_some_and(|stamp| is_driver(&stamp.writer) && stamp.verb == "carry_out");
         let routed = together.iter().any(|one| one.handoff == handoff.id && one.kind == "routed");
         // Whoever takes a run over buries first, and decides when it has read everything.
         let takes = together.iter().any(|one| one.handoff.as_str() == run.id.as_str() && one.kind == "claimed");
         // While a person is asked about a limit, nothing else is decided.
-        let asks = together.iter().any(|one| is_limit(one));
+        let asks = together.iter().copied().any(is_limit);
         if role != Role::Run && by_driver && !routed && !takes && !ends && !asks && !flow::is_held(run) {
             self.say(event.seq, "what follows is written with the end", handoff.id.to_string());
         }
