@@ -37,7 +37,8 @@ Commands:
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
   simulate --hours N [--seed S]    Let worlds of chance live in which everything goes wrong that can
-  torture --minutes N [--seed S]   Kill what runs, again and again, and look whether everything holds
+  torture --minutes N [--seed S] [PART]
+                                   Kill what runs, again and again, and look whether everything holds
   help                             Print this text
 ";
 

@@ -26,6 +26,8 @@ pub(crate) struct Requirement {
 pub(crate) const TEST: &[Requirement] = &[
     Requirement { program: "git", folder: None, packages: &["git"], purpose: "lists the files of the repository" },
     Requirement { program: "cc", folder: None, packages: &["gcc", "libc6-dev"], purpose: "links programs" },
+    Requirement { program: "setsid", folder: None, packages: &["util-linux"], purpose: "leaves a session in tests" },
+    Requirement { program: "script", folder: None, packages: &["bsdutils"], purpose: "is a terminal in tests" },
     Requirement { program: "python3", folder: None, packages: &["python3"], purpose: "speaks with us in tests" },
     Requirement {
         program: "postgres",

@@ -42,7 +42,7 @@ use crate::step::{ORCHESTRATOR, Role};
 
 /// How often one phase may end within one transaction. A workflow that is right needs once or twice; one whose phases
 /// need nobody's work may go round for ever.
-const ROUNDS_MAX: u32 = 1_000;
+pub(crate) const ROUNDS_MAX: u32 = 1_000;
 
 /// What must be decided.
 enum Open {

@@ -364,14 +364,6 @@ const WARNINGS_MAX: usize = 20;
 /// The longest text of a note; the journal has all of it.
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
-/// Returns a claimant as people read it: without the mark in brackets behind the name, which tells processes apart.
-pub fn readable_claimant(claimant: &str) -> &str {
-    match claimant.rsplit_once(" [") {
-        Some((name, mark)) if mark.ends_with(']') => name,
-        _ => claimant,
-    }
-}
-
 impl Handoff {
     /// Tells the next attempt something; the oldest notes make room.
     pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {

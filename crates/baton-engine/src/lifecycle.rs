@@ -25,7 +25,7 @@ pub use accept::Accept;
 pub use acknowledge::Acknowledge;
 pub use action::{ACTIONS, Action};
 pub use cancel::Cancel;
-pub use claim::{Claim, holds};
+pub use claim::{Claim, holds, readable_claimant};
 pub use decide::{Decide, Decision};
 pub use expire::Expire;
 pub use fail::Fail;
@@ -117,13 +117,14 @@ pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Trans
         Command::Expire(_) if !expire::is_due(handoff, at) => return Err(Refusal::NotExpired),
         _ => {}
     }
-    happen(handoff, command, at)
+    let (handoff, actions) = happen(handoff, &command, at)?;
+    Ok(Transition { handoff, fact: Fact::from(command), actions })
 }
 
-fn happen(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
+fn happen(handoff: &Handoff, command: &Command, at: Timestamp) -> Result<(Handoff, Vec<Action>), Refusal> {
     let at = whole(at).max(handoff.changed_at);
     let mut next = handoff.clone();
-    let actions = match &command {
+    let actions = match command {
         Command::Claim(claim) => claim.apply(&mut next, at),
         Command::Acknowledge(acknowledge) => acknowledge.apply(&mut next, at),
         Command::Heartbeat(heartbeat) => heartbeat.apply(&mut next, at),
@@ -140,7 +141,7 @@ fn happen(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transiti
     }?;
     next.version += 1;
     next.changed_at = at;
-    Ok(Transition { handoff: next, fact: Fact::from(command), actions })
+    Ok((next, actions))
 }
 
 /// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more.
@@ -168,24 +169,31 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
 
 /// Journals that a command was refused; nothing else changes.
 pub fn refuse(handoff: &Handoff, refused: Refused, at: Timestamp) -> Transition {
+    Transition { handoff: untouched(handoff, at), fact: Fact::Refused(refused), actions: Vec::new() }
+}
+
+fn untouched(handoff: &Handoff, at: Timestamp) -> Handoff {
     let mut next = handoff.clone();
     next.version += 1;
     next.changed_at = whole(at).max(handoff.changed_at);
-    Transition { handoff: next, fact: Fact::Refused(refused), actions: Vec::new() }
+    next
 }
 
 /// Returns the handoff that one more event makes of it; the error says why the event cannot have happened.
 pub fn replay(handoff: Option<Handoff>, fact: Fact, at: Timestamp) -> Result<Handoff, String> {
+    after(handoff.as_ref(), &fact, at)
+}
+
+/// Does the same with what somebody still needs.
+pub(crate) fn after(handoff: Option<&Handoff>, fact: &Fact, at: Timestamp) -> Result<Handoff, String> {
     match (handoff, fact) {
-        (None, Fact::Accepted(accept)) => Ok(accept.apply(at).handoff),
+        (None, Fact::Accepted(accept)) => Ok(accept.handoff(at)),
         (Some(_), Fact::Accepted(_)) => Err("it was accepted twice".to_owned()),
         (None, _) => Err("it was never accepted".to_owned()),
-        (Some(handoff), Fact::Refused(refused)) => Ok(refuse(&handoff, refused, at).handoff),
+        (Some(handoff), Fact::Refused(_)) => Ok(untouched(handoff, at)),
         (Some(handoff), Fact::Happened(command)) => {
-            let name = command.name();
-            let applied =
-                happen(&handoff, command, at).map_err(|refusal| format!("`{name}` was impossible: {refusal}"))?;
-            Ok(applied.handoff)
+            let impossible = |refusal: Refusal| format!("`{}` was impossible: {refusal}", command.name());
+            happen(handoff, command, at).map(|(handoff, _)| handoff).map_err(impossible)
         }
     }
 }

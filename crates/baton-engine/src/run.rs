@@ -13,6 +13,7 @@ mod tracked;
 pub use agenda::Agenda;
 pub use counted::Counted;
 pub(crate) use group::{Group, Lane, Progress};
+pub(crate) use tracked::Known;
 pub(crate) use tracked::read_document;
 pub use tracked::{Told, Tracked};
 
@@ -54,6 +55,8 @@ pub struct Run {
     pub seq: u64,
     /// When it was started.
     pub started_at: Timestamp,
+    /// When the last event happened.
+    pub changed_at: Timestamp,
     /// What was counted since a person last revised the run.
     pub counted: Counted,
     /// The same inside each visit of a phase that is a workflow of its own, until it ends.
@@ -78,6 +81,7 @@ impl Run {
             definition: Arc::new(definition),
             seq: 0,
             started_at: event.at,
+            changed_at: event.at,
             counted: Counted::since(event.at),
             inside: HashTrieMapSync::new_sync(),
             agenda: Agenda::default(),
@@ -103,15 +107,15 @@ impl Run {
             return Err(format!("event {} follows event {}", event.seq, self.seq));
         }
         let fact = event.fact()?;
-        let before = self.find(&event.handoff).map(|tracked| tracked.handoff.clone());
-        let handoff = lifecycle::replay(before, fact.clone(), event.at)?;
+        let before = self.find(&event.handoff).map(|tracked| &tracked.handoff);
+        let handoff = lifecycle::after(before, &fact, event.at)?;
         self.seq = event.seq;
-        self.take(handoff, &fact);
+        self.take(handoff, &fact, Known::Nothing);
         Ok(())
     }
 
     /// Takes what happened to a handoff, and the handoff after it.
-    pub(crate) fn take(&mut self, handoff: Handoff, fact: &Fact) {
+    pub(crate) fn take(&mut self, handoff: Handoff, fact: &Fact, known: Known) {
         let place = match self.index.place(&handoff.id) {
             Some(place) => place,
             None => self.add(&handoff, fact),
@@ -119,7 +123,8 @@ impl Run {
         let at = handoff.changed_at;
         let tracked = Arc::make_mut(self.handoffs.get_mut(place).expect("every handoff has its place"));
         let (before, changed_before) = (tracked.handoff.state.name(), tracked.handoff.changed_at);
-        tracked.take(handoff, fact);
+        tracked.take(handoff, fact, known);
+        self.changed_at = self.changed_at.max(at);
         let tracked = self.handoffs[place].clone();
         let Tracked { handoff, step, .. } = &*tracked;
         // What is refuted was not decided; what an agent says who asks for help stands.

@@ -13,8 +13,6 @@ pub enum Bug {
     DelegationDoesNotReturn,
     /// A blocked agent is routed to a person, and nobody is asked.
     EscalationForgotten,
-    /// A lease ends whenever somebody looks.
-    ExpiresTooEarly,
     /// An older token is as good as the latest.
     FenceNotCompared,
     /// Only the first claim has a token of its own.
@@ -37,8 +35,6 @@ pub enum Bug {
     OwnLeaseExpires,
     /// The route is recorded, but the next phase does not begin.
     PhaseNotEntered,
-    /// After a refused transaction the journal is not read again.
-    RaceIsNotReadAgain,
     /// A report that was refuted counts.
     RefutedCounts,
     /// A result is forgotten if the store is away when it comes.
@@ -68,13 +64,12 @@ mod planted {
     }
 
     /// Every bug that can be planted.
-    pub const BUGS: [Bug; 26] = [
+    pub const BUGS: [Bug; 24] = [
         Bug::BackoffIgnored,
         Bug::CallOffForgetsOne,
         Bug::CounterNotCounted,
         Bug::DelegationDoesNotReturn,
         Bug::EscalationForgotten,
-        Bug::ExpiresTooEarly,
         Bug::FenceNotCompared,
         Bug::FenceNotRaised,
         Bug::GateDecidedTwice,
@@ -86,7 +81,6 @@ mod planted {
         Bug::OutageEndsDriver,
         Bug::OwnLeaseExpires,
         Bug::PhaseNotEntered,
-        Bug::RaceIsNotReadAgain,
         Bug::RefutedCounts,
         Bug::ResultLostInOutage,
         Bug::ResultOfOlderClaim,

@@ -38,6 +38,12 @@ pub trait Store: Send + Sync {
     /// A request whose key or id is known already, with the same terms and text, gives the handoff that is there.
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error>;
 
+    /// Does the same, and also returns the events that were written, where the store has them at hand; whoever needs them
+    /// and gets none reads them in the journal.
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+        Ok((self.carry_out(steps, at).await?, Vec::new()))
+    }
+
     /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error>;
 

@@ -166,6 +166,10 @@ impl Store for Faulty {
         self.through(Call::Writes, self.store.carry_out(steps, at)).await
     }
 
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+        self.through(Call::Writes, self.store.carry_out_and_tell(steps, at)).await
+    }
+
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
         self.through(Call::Writes, self.store.rescue(limit, dice, at)).await
     }

@@ -82,6 +82,11 @@ impl Memory {
     }
 
     fn change<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> T {
+        self.change_and_tell(verb, change).0
+    }
+
+    /// Changes something; also returns what was written.
+    fn change_and_tell<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> (T, Vec<Change>) {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = change(&mut model);
         let changes = model.take_written();
@@ -94,7 +99,7 @@ impl Memory {
             self.changes.fetch_add(1, Ordering::SeqCst);
             self.bell.notify_waiters();
         }
-        answer
+        (answer, changes)
     }
 }
 
@@ -114,6 +119,11 @@ impl Store for Memory {
 
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
         self.change("carry_out", |model| model.carry_out(steps, at))
+    }
+
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+        let (answer, changes) = self.change_and_tell("carry_out", |model| model.carry_out(steps, at));
+        Ok((answer?, changes.into_iter().map(|change| change.event).collect()))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

@@ -1,13 +1,16 @@
 //! The engine itself: runs of ten phases with an agent that answers at once inside the process, on SQLite with durable
 //! commits, beside the bare driver with one durable commit per step.
 //!
-//! `cargo bench -p baton-store --bench runs` prints everything; a word after `--` (sequential, together) one part.
+//! `cargo bench -p baton-store --bench runs` prints everything; a word after `--` (sequential, together, foreach, taking)
+//! one part.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "sqlite/bare.rs"]
 mod bare;
 #[path = "runs/instant.rs"]
 mod instant;
+#[path = "runs/long.rs"]
+mod long;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +33,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
     println!("{}", Figure::heading());
+    // First, because the peak of the memory is that of the whole process.
+    if wanted("foreach") {
+        long::foreach();
+    }
+    if wanted("taking") {
+        long::taking_over();
+    }
     if wanted("sequential") {
         measure("one run after the other", 1, 60, 700.0);
     }

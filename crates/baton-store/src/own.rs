@@ -17,7 +17,7 @@ const CLAIMS_MAX: usize = 1024;
 pub(crate) struct Own(Mutex<HashMap<HandoffId, (Handoff, Head)>>);
 
 impl Own {
-    /// Remembers a handoff and its last event, for as long as somebody works on it or verifies what came out.
+    /// Remembers a handoff and the last event of its run, for as long as somebody works on it or verifies what came out.
     pub(crate) fn remember(&self, handoff: &Handoff, head: Head) {
         if handoff.lease().is_none() && handoff.state != State::Verifying {
             return;

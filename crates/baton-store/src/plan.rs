@@ -65,6 +65,7 @@ pub(crate) struct Plan<S> {
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     rows: Vec<Planned>,
+    ends: HashMap<RunId, End>,
     /// All events, in their order.
     pub(crate) events: Vec<Event>,
     /// Whether somebody who waits should look.
@@ -75,6 +76,13 @@ impl Made {
     /// Returns the handoffs that have changed or are new.
     pub(crate) fn changed(&self) -> impl Iterator<Item = (&Planned, Head)> {
         self.rows.iter().filter_map(|row| Some((row, row.head?)))
+    }
+
+    /// Returns every handoff that was looked at or changed, with the end of its run: as long as the run ends there, that
+    /// is how they are.
+    pub(crate) fn left(self) -> impl Iterator<Item = (Handoff, Head)> {
+        let Made { rows, ends, .. } = self;
+        rows.into_iter().filter_map(move |row| ends.get(&row.handoff.run).map(|end| (row.handoff, end.head)))
     }
 
     /// Puts plans together, each of which saw what those before it come to.
@@ -95,6 +103,7 @@ impl Made {
                 }
             }
             all.events.extend(plan.events);
+            all.ends.extend(plan.ends);
             all.news |= plan.news;
         }
         all
@@ -110,7 +119,7 @@ impl<S: Sight> Plan<S> {
 
     /// Ends the plan.
     pub(crate) fn made(self) -> Made {
-        Made { rows: self.rows, events: self.events, news: self.news }
+        Made { rows: self.rows, ends: self.ends, events: self.events, news: self.news }
     }
 
     /// Plans steps. The first that is refused is the answer, and then nothing of the plan may be written.

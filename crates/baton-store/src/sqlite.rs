@@ -164,11 +164,15 @@ impl Store for Sqlite {
     }
 
     async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.carry_out_and_tell(steps, at).await.map(|(handoffs, _)| handoffs)
+    }
+
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
         let remembered = self.own.take_all(steps.iter().filter_map(Step::applies_to));
-        let (handoffs, left) =
+        let (handoffs, written) =
             self.write(move |batch| apply::carry_out(batch, &steps, &remembered, at).map(Ok)).await?;
-        left.iter().for_each(|(handoff, head)| self.own.remember(handoff, *head));
-        Ok(handoffs)
+        written.left.iter().for_each(|(handoff, head)| self.own.remember(handoff, *head));
+        Ok((handoffs, written.events))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {

@@ -7,6 +7,7 @@ mod endpoint;
 mod installation;
 mod remains;
 mod server;
+mod standby;
 mod watchdog;
 
 use std::net::TcpListener;
@@ -53,6 +54,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Postgres {
     endpoint: Endpoint,
+    port: u16,
     installation: Installation,
     folder: PathBuf,
     arguments: Vec<String>,
@@ -89,10 +91,19 @@ impl Postgres {
         initdb.args(["-D", "data", "-U", "baton", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
         must_succeed(&mut initdb);
         let (port, arguments, server) = start_on_free_port(&installation, &folder, settings);
+        Postgres::running(installation, folder, watchdog, (port, arguments, server))
+    }
+
+    fn running(
+        installation: Installation,
+        folder: PathBuf,
+        watchdog: Watchdog,
+        (port, arguments, server): (u16, Vec<String>, Server),
+    ) -> Self {
         let endpoint =
             Endpoint::new(format!("postgres://baton@127.0.0.1:{port}/postgres"), installation.psql().to_owned());
         let state = Mutex::new(State::Running(server));
-        Postgres { endpoint, installation, folder, arguments, state, _watchdog: watchdog }
+        Postgres { endpoint, port, installation, folder, arguments, state, _watchdog: watchdog }
     }
 
     /// Returns a server that all tests of this process share: the one that `BATON_TEST_POSTGRES` names, or one that is

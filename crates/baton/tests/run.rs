@@ -18,6 +18,8 @@ mod folder_agents;
 mod gates;
 #[path = "run/handovers.rs"]
 mod handovers;
+#[path = "run/held_store.rs"]
+mod held_store;
 #[path = "run/hostile.rs"]
 mod hostile;
 #[path = "run/judged.rs"]

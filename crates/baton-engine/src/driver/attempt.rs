@@ -15,6 +15,7 @@ use crate::evidence::{self, Check, Evidence, Examined, Outcome, Scene};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
 use crate::id::HandoffId;
+use crate::run::Told;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub(super) struct Failed {
 pub(super) struct Answered {
     pub(super) answer: Answer,
     pub(super) document: Written,
+    /// The report, if everybody understands it as it was understood here.
+    pub(super) known: Option<Arc<Told>>,
     pub(super) acknowledgment: Option<Written>,
     pub(super) tokens_used: Option<u64>,
     /// What had changed when it was handed in.
@@ -183,7 +186,13 @@ impl Trial {
             false => None,
         };
         let tokens_used = reply.tokens_used;
-        Finished::Answered(Box::new(Answered { answer, document, acknowledgment, tokens_used, changed, examined }))
+        // Without knowing the dialect, or of a package, others may understand something else.
+        let Understood { report, package, .. } = understood;
+        let is_plain = package.is_none() && self.dialect.is_some_and(|dialect| dialect.as_str() == document.dialect);
+        let told = || Told { written: document.clone(), report, package: None, asks: None };
+        let known = is_plain.then(|| Arc::new(told()));
+        let answered = Answered { answer, document, known, acknowledgment, tokens_used, changed, examined };
+        Finished::Answered(Box::new(answered))
     }
 
     /// Reads what the agent said about having understood; `None` if there is nothing that was not passed on before.

@@ -81,12 +81,15 @@ impl Lead<'_> {
             let Reached::Here(agent) = reached else {
                 return self.results.push((id.clone(), fence, failed("its agent cannot be reached here".to_owned())));
             };
-            let prompt = match self.prompts.remove(id).filter(|(claimed, _)| *claimed == fence) {
-                Some((_, prompt)) => Ok(prompt),
+            let (prompt, copies) = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
+                Some(ready) => (Ok(ready.prompt), ready.copies),
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
-                None => brief.prompt(&self.driver.dice.word()).map(|prompt| prompt.text),
+                None => {
+                    let prompt = brief.prompt(&self.driver.dice.word()).map(|prompt| prompt.text);
+                    (prompt, handover::copies(&self.run, tracked))
+                }
             };
-            let kept = self.driver.team.keep(&self.run.definition.workspace, &handover::copies(&self.run, tracked));
+            let kept = self.driver.team.keep(&self.run.definition.workspace, &copies);
             let job = match kept.and(prompt).and_then(|prompt| brief.job(prompt, folder)) {
                 Ok(job) => job,
                 Err(why) => return self.results.push((id.clone(), fence, failed(why))),

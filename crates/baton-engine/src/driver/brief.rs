@@ -23,8 +23,8 @@ use crate::view;
 /// How long a command of a workflow may take unless it says otherwise.
 const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
 
-/// Where output goes unless the workflow says otherwise.
-const OUTPUT: &str = ".baton/output/{{ run.id }}";
+/// Where output goes unless the workflow says otherwise: a folder for each run in this one.
+const OUTPUT: &str = ".baton/output";
 
 /// A phase or a delegation, with everything that the workflow says about it.
 pub(super) struct Brief<'r> {
@@ -263,7 +263,10 @@ pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String
     let around = around.map(|around| (around.definition, around.path.as_str()));
     let own = (located.as_ref().map_or(run.definition.as_ref(), |located| located.definition), phase);
     let named = |(definition, path): (&'_ Definition, _)| Some((definition.workflow.output_directory.clone()?, path));
-    let (template, path) = [own].into_iter().chain(around).find_map(named).unwrap_or((OUTPUT.to_owned(), phase));
+    // The usual place needs no template, and every attempt asks for it several times.
+    let Some((template, path)) = [own].into_iter().chain(around).find_map(named) else {
+        return Ok(run.definition.workspace.join(OUTPUT).join(run.id.as_str()));
+    };
     let rendered = expression::render(&template, &flow::names(run, path, [template.as_str()]));
     let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
     let relative = PathBuf::from(relative.trim());

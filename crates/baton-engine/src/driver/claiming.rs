@@ -9,11 +9,21 @@ use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
+use crate::handover::{self, Copy};
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
 use crate::run::{Run, Tracked};
 use crate::step::Role;
+
+/// What an agent that was claimed for gets.
+pub(super) struct Ready {
+    /// The token of the claim.
+    pub(super) fence: u64,
+    pub(super) prompt: String,
+    /// The files that the prompt names.
+    pub(super) copies: Vec<Copy>,
+}
 
 enum Prepared {
     Prompt(crate::prompt::Prompt),
@@ -23,8 +33,8 @@ enum Prepared {
 }
 
 impl Lead<'_> {
-    /// Claims what can begin now. Returns the prompts of the agents.
-    pub(super) fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, (u64, String))> {
+    /// Claims what can begin now. Returns what the agents get.
+    pub(super) fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, Ready)> {
         let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
         let at = draft.at;
         let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
@@ -41,13 +51,18 @@ impl Lead<'_> {
                 Prepared::Elsewhere => continue,
                 Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
             };
+            // A file that the prompt names is the one that is written: both are worked out before the claim.
+            let copies = match &prepared {
+                Prepared::Prompt(_) => handover::copies(&draft.run, tracked),
+                Prepared::Nothing | Prepared::Elsewhere | Prepared::Impossible(_) => Vec::new(),
+            };
             let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
             match prepared {
-                Prepared::Prompt(prompt) => prompts.push((id, (fence, prompt.text))),
+                Prepared::Prompt(prompt) => prompts.push((id, Ready { fence, prompt: prompt.text, copies })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };

@@ -5,11 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::News;
 use super::lead::Lead;
-use super::{LEASE, News};
 use crate::draft::Draft;
 use crate::flow;
-use crate::handoff::later;
+use crate::handoff::Lease;
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
 use crate::run::Tracked;
@@ -28,25 +28,23 @@ impl Lead<'_> {
         self.run.held_by(&self.driver.claimant)
     }
 
-    /// Returns when everything that is held must be extended.
-    pub(super) fn hold_by(&self) -> Timestamp {
-        later(self.held_since, u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX) / 3)
+    /// Returns when something that is held must be extended: after a third of its lease.
+    pub(super) fn hold_by(&self, now: Timestamp) -> Option<Timestamp> {
+        let third = |lease: &Lease| lease.until - Duration::from_millis(lease.length_ms / 3 * 2);
+        self.held()
+            .filter(|tracked| beat(tracked, now).is_some())
+            .filter_map(|held| held.handoff.lease().map(third))
+            .min()
     }
 
     /// Extends everything that is held, when it is time. Comes before everything else: after a pause nothing of our own
     /// has ended as long as nobody else has taken it.
     pub(super) async fn hold(&mut self) -> Result<(), Error> {
         let now = self.driver.clock.now();
-        if now < self.hold_by() {
+        if self.hold_by(now).is_none_or(|at| now < at) {
             return Ok(());
         }
-        let beat = |tracked: &Tracked| {
-            let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
-            // What has taken too long cannot be extended, and must not keep the rest from it.
-            lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
-            Some((tracked.handoff.id.clone(), heartbeat))
-        };
-        let mut beats: Vec<(HandoffId, Command)> = self.held().filter_map(beat).collect();
+        let mut beats: Vec<(HandoffId, Command)> = self.held().filter_map(|tracked| beat(tracked, now)).collect();
         if planted(Bug::HeartbeatForgetsOne) {
             beats.truncate(1);
         }
@@ -54,13 +52,11 @@ impl Lead<'_> {
         for (id, heartbeat) in beats {
             let _ = draft.apply(&id, heartbeat);
         }
-        match self.write(draft).await {
-            Ok(_) => {
-                self.held_since = now;
-                Ok(())
-            }
-            // Whatever was lost is seen when the journal is read.
-            Err(Error::Refused(_)) => Ok(()),
+        let written = self.write(draft).await;
+        // How long it holds, and whatever was lost, is seen when the journal is read.
+        self.behind = true;
+        match written {
+            Ok(_) | Err(Error::Refused(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -126,4 +122,12 @@ impl Lead<'_> {
             self.driver.audience.hear(&self.run, &News::Note(&note));
         }
     }
+}
+
+/// Returns the heartbeat that extends a handoff. What has taken too long cannot be extended, and must not keep the rest
+/// from it.
+fn beat(tracked: &Tracked, now: Timestamp) -> Option<(HandoffId, Command)> {
+    let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
+    lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
+    Some((tracked.handoff.id.clone(), heartbeat))
 }

@@ -10,14 +10,15 @@ use tokio::time::Instant;
 use super::absence::Lying;
 use super::attempt::{Finished, Newcomers, Progress};
 use super::begin::Working;
-use super::claiming::claim;
+use super::claiming::{Ready, claim};
 use super::record::record;
 use super::watch::{Asked, Said};
 use super::{Driver, End, News};
-use crate::draft::Draft;
+use crate::draft::{Draft, Foreseen};
 use crate::flow;
 use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
+use crate::journal::Event;
 use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
@@ -25,7 +26,7 @@ use crate::step::Role;
 use crate::store::{Error, Step};
 
 /// How many events are read at a time.
-const EVENTS: u32 = 1_000;
+pub(super) const EVENTS: u32 = 1_000;
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 const RACES_MAX: u32 = 100;
@@ -53,8 +54,6 @@ pub(super) struct Lead<'d> {
     fence: u64,
     /// Whether the run was claimed anew and the answer did not arrive.
     claiming: bool,
-    /// When everything that is held was last extended.
-    pub(super) held_since: Timestamp,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
     pub(super) behind: bool,
     /// Since when the store is out of reach.
@@ -64,9 +63,11 @@ pub(super) struct Lead<'d> {
     pub(super) working: BTreeMap<HandoffId, Working>,
     /// What each attempt that goes on must know about those that began later.
     pub(super) newcomers: BTreeMap<HandoffId, Newcomers>,
-    /// What was claimed and can begin, with the prompt of its agent.
-    pub(super) prompts: BTreeMap<HandoffId, (u64, String)>,
+    /// What was claimed and can begin, with what its agent gets.
+    pub(super) ready: BTreeMap<HandoffId, Ready>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    /// What the journal will say if nobody else has written.
+    foreseen: Foreseen,
     /// What attempts tell while they go on.
     pub(super) tell: mpsc::UnboundedSender<Progress>,
     pub(super) progress: mpsc::UnboundedReceiver<Progress>,
@@ -91,7 +92,7 @@ enum Turn {
 impl<'d> Lead<'d> {
     /// Takes a run and leads it to its end, or as far as it goes.
     pub(super) async fn take(driver: &'d Driver, id: &RunId, stop: channel::Receiver<bool>) -> Result<End, Error> {
-        let (run, fence, held_since) = match driver.take_over(id).await? {
+        let (run, fence) = match driver.take_over(id).await? {
             Ok(taken) => taken,
             Err(end) => return Ok(end),
         };
@@ -101,15 +102,15 @@ impl<'d> Lead<'d> {
             run,
             fence,
             claiming: false,
-            held_since,
             behind: true,
             away_since: None,
             tasks: JoinSet::new(),
             errands: HashMap::new(),
             working: BTreeMap::new(),
             newcomers: BTreeMap::new(),
-            prompts: BTreeMap::new(),
+            ready: BTreeMap::new(),
             results: Vec::new(),
+            foreseen: Foreseen::default(),
             tell,
             progress,
             lying: BTreeMap::new(),
@@ -142,6 +143,10 @@ impl<'d> Lead<'d> {
 
     async fn turn(&mut self) -> Result<Turn, Error> {
         self.hold().await?;
+        // What has ended by now is written together, also if nothing else is to be done any more.
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            self.joined(joined);
+        }
         // What has come out is written first: if somebody else has written meanwhile, the store says so.
         if self.results.is_empty() || self.behind {
             self.read().await?;
@@ -167,15 +172,21 @@ impl<'d> Lead<'d> {
     async fn read(&mut self) -> Result<(), Error> {
         loop {
             let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
-            for event in &events {
-                self.run.absorb(event).map_err(Error::Damaged)?;
-                self.driver.audience.hear(&self.run, &News::Event(event));
-            }
+            self.absorb(&events)?;
             if events.len() < EVENTS as usize {
                 self.behind = false;
                 return Ok(());
             }
         }
+    }
+
+    /// Takes the next events of the journal, and tells of each.
+    fn absorb(&mut self, events: &[Event]) -> Result<(), Error> {
+        for event in events {
+            self.foreseen.absorb(&mut self.run, event).map_err(Error::Damaged)?;
+            self.driver.audience.hear(&self.run, &News::Event(event));
+        }
+        Ok(())
     }
 
     /// Says how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
@@ -248,13 +259,15 @@ impl<'d> Lead<'d> {
         } else if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
         }
-        let prompts = self.claim_ready(&mut draft);
+        let ready = self.claim_ready(&mut draft);
         if draft.is_empty() {
+            // That nothing follows now need not be found out again.
+            self.run = draft.run;
             return Ok(false);
         }
         match self.write(draft).await {
             Ok(_) => {
-                self.prompts.extend(prompts);
+                self.ready.extend(ready);
                 self.races = 0;
                 Ok(true)
             }
@@ -285,11 +298,26 @@ impl<'d> Lead<'d> {
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
     pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, Error> {
         let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
+        let at = draft.at;
+        let (steps, foreseen) = draft.into_steps();
         let held = Some(held).filter(|_| !planted(Bug::LeaseGuardLeftOut));
-        let steps = held.into_iter().chain(draft.steps).collect();
-        let written = self.driver.store.carry_out(steps, draft.at).await;
-        self.behind |= written.is_err() && !planted(Bug::RaceIsNotReadAgain);
-        written
+        let steps = held.into_iter().chain(steps).collect();
+        self.foreseen = Foreseen::default();
+        let (left, mut events) = match self.driver.store.carry_out_and_tell(steps, at).await {
+            Ok(written) => written,
+            Err(error) => {
+                self.behind = true;
+                return Err(error);
+            }
+        };
+        // The first is the run itself, which is only looked at.
+        self.foreseen = foreseen.confirmed(left.get(1..).unwrap_or(&[]));
+        events.retain(|event| event.run == self.run.id);
+        // If somebody else has written in between, the journal tells that first.
+        if events.first().is_some_and(|first| first.seq == self.run.seq + 1) {
+            self.absorb(&events)?;
+        }
+        Ok(left)
     }
 
     /// Says whether nothing has come out, nothing follows, nothing is due, and nothing can begin.

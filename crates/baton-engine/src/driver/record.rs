@@ -15,7 +15,7 @@ use crate::flow;
 use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
-use crate::run::Run;
+use crate::run::{Known, Run};
 
 /// Adds what came out to a draft. What is refused came too late: somebody else has it, or it was called off. If it is
 /// still ours, the attempt has failed: nothing else would ever come of it.
@@ -82,7 +82,8 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
     let report =
         Reporting { fence, ending, document, tokens_used: answered.tokens_used, changed: answered.changed.clone() };
-    draft.apply(id, Command::Report(report))?;
+    let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
+    draft.apply_known(id, Command::Report(report), known)?;
     match &answered.examined {
         Some(examined) if complete => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
         _ => Ok(()),

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use baton_protocol::rules::summary_over_budget;
 use baton_protocol::settings::{Level, Permission};
 use baton_protocol::{Settings, Severity};
-use jiff::Timestamp;
 
 use super::brief::Brief;
 use super::claiming::claim;
+use super::lead::EVENTS;
 use super::{Driver, End};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
-use crate::flow::limits;
-use crate::handoff::{State, readable_claimant};
+use crate::flow::{self, limits};
+use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Command, Fail, Release};
+use crate::lifecycle::{Command, Fail, Release, readable_claimant};
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::store::{Error, Store};
@@ -29,7 +29,7 @@ impl Driver {
     }
 
     /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
-    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64, Timestamp), End>, Error> {
+    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64), End>, Error> {
         // A driver that was not heard of for too long has lost it.
         self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
         let run = self.load(id).await?;
@@ -42,7 +42,14 @@ impl Driver {
             }
             State::Claimed { lease } => return Ok(Err(End::Lost(lease.claimant.clone()))),
             State::Completed { .. } => return Ok(Err(End::Completed)),
-            State::Cancelled { .. } => return Ok(Err(End::Cancelled)),
+            State::Cancelled { .. } => {
+                // Whoever drove it may have died before it could end the rest.
+                flow::call_off(&mut draft);
+                if !draft.is_empty() {
+                    self.store.carry_out(draft.steps, draft.at).await?;
+                }
+                return Ok(Err(End::Cancelled));
+            }
             State::Failed { .. } | State::Verifying | State::Blocked { .. } | State::AwaitingPerson { .. } => {
                 let why = root.last_failure.as_ref().map(|failure| failure.message.clone());
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
@@ -50,8 +57,7 @@ impl Driver {
         }
         let root = root.id.clone();
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
-        let at = draft.at;
-        let handoffs = match self.store.carry_out(draft.steps, at).await {
+        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
             Ok(handoffs) => handoffs,
             // Somebody else was faster.
             Err(Error::Refused(_)) => {
@@ -66,7 +72,7 @@ impl Driver {
         if run.seq > 1 {
             self.team.sweep(id, &run.definition.workspace);
         }
-        Ok(Ok((run, fence, at)))
+        Ok(Ok((run, fence)))
     }
 
     /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.
@@ -74,7 +80,7 @@ impl Driver {
         let held = draft.run.held_by(claimant).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
         let held: Vec<(HandoffId, u64)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
-        for (id, fence) in held {
+        for (id, fence) in held.into_iter().filter(|(id, _)| *id == root || !planted(Bug::TakeOverForgetsAttempts)) {
             let why = format!("{} has died", readable_claimant(claimant));
             let command = match id == root {
                 true => Command::Release(Release { fence, why }),
@@ -111,17 +117,20 @@ impl Driver {
 
 /// Reads a run from its journal.
 pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
-    let mut events = Vec::new();
+    let mut run: Option<Run> = None;
     loop {
-        let after = events.last().map_or(0, |event: &crate::journal::Event| event.seq);
-        let more = store.history(id, after, 1_000).await?;
-        let done = more.len() < 1_000;
-        events.extend(more);
-        if done {
-            break;
+        let after = run.as_ref().map_or(0, |run| run.seq);
+        let events = store.history(id, after, EVENTS).await?;
+        for event in &events {
+            match &mut run {
+                Some(run) => run.absorb(event).map_err(Error::Invalid)?,
+                None => run = Some(Run::begin(event).map_err(Error::Invalid)?),
+            }
+        }
+        if events.len() < EVENTS as usize {
+            return run.ok_or_else(|| Error::Invalid("there is no such run".to_owned()));
         }
     }
-    Run::of_journal(&events).map_err(Error::Invalid)
 }
 
 /// Returns what reports are judged by: the project's settings, and what the workflow says.

@@ -23,7 +23,7 @@ impl Lead<'_> {
         if !self.results.is_empty() {
             return;
         }
-        let pause = self.next_time().min(IDLE);
+        let pause = self.next_time();
         // What is first in this list is looked at first, so that a run goes the same way whenever the same happens.
         tokio::select! {
             biased;
@@ -79,8 +79,9 @@ impl Lead<'_> {
             let ends = self.ends_at(tracked).filter(|at| *at > now);
             [ready, ends, self.lapses_at(tracked), self.absent_at(tracked)].into_iter().flatten()
         });
-        let next = due.chain(flow::waits_until(&self.run)).chain([self.hold_by()]).min().unwrap_or(now);
-        Duration::try_from(next.duration_since(now)).unwrap_or_default().max(Duration::from_millis(1))
+        let next = due.chain(flow::waits_until(&self.run)).chain(self.hold_by(now)).min();
+        let next = next.map_or(IDLE, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
+        next.clamp(Duration::from_millis(1), IDLE)
     }
 
     /// Takes what happened while an attempt goes on.

@@ -59,8 +59,8 @@ impl Lead<'_> {
         // A question that was decided elsewhere, or that is another one by now, is taken back.
         let run = &self.run;
         self.asked.retain(|id, asked| {
-            let shown =
-                run.find(id).filter(|_| waiting.contains(id)).and_then(|tracked| tracked.handoff.last_report.as_ref());
+            let waits = |tracked: &&Tracked| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
+            let shown = run.find(id).filter(waits).and_then(|tracked| tracked.handoff.last_report.as_ref());
             let keep = shown == Some(asked.shown());
             if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
                 task.abort();

@@ -1,5 +1,6 @@
 //! Entering a phase: a handoff to its agent, its command, its person or its members.
 
+use baton_protocol::model::Document;
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::{Agent, Duration, Phase, Retry};
 
@@ -13,7 +14,7 @@ use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
 use crate::retry;
-use crate::run::Run;
+use crate::run::{Known, Run};
 use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
 
 /// The longest part of an identifier that names the phase; longer ones are cut and told apart by a digest.
@@ -103,11 +104,19 @@ pub(super) fn enter(
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),
     };
-    requests::fits(&request).map_err(|why| format!("phase {path}: its request cannot be handed over: {why}"))?;
+    let known = known(&request).map_err(|why| format!("phase {path}: its request cannot be handed over: {why}"))?;
     terms.step = Some(step);
     let run = draft.run.id.clone();
-    draft.accept(Accept { id, run, terms, request, notes });
+    draft.accept_known(Accept { id, run, terms, request, notes }, known);
     Ok(())
+}
+
+/// Reads a request that we wrote, as everybody will read it; the error says why nobody could.
+fn known(request: &Written) -> Result<Known, String> {
+    Ok(match requests::read_back(request)? {
+        Document::Request(request) => Known::Request(request),
+        Document::Report(_) | Document::Acknowledgment(_) => Known::Nothing,
+    })
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
@@ -185,11 +194,11 @@ pub(super) fn beside(
     };
     let visit = draft.run.beside(role, &phase) + 1;
     let id = identifier(&draft.run.id, &format!("{phase}/{word}"), visit)?;
-    requests::fits(&request)
-        .map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
+    let known =
+        known(&request).map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
     terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()), after: None });
     let run = draft.run.id.clone();
-    draft.accept(Accept { id, run, terms, request, notes: Vec::new() });
+    draft.accept_known(Accept { id, run, terms, request, notes: Vec::new() }, known);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Groups: phases that hold others. Their members begin, and what came out of them is put together.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use baton_protocol::model::Report;
 use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
@@ -8,7 +9,7 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value, json};
 
-use super::requests::{Asking, fits, written_report};
+use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
 use super::values::{context, names};
 use super::{enter, gates};
 use crate::definition::Located;
@@ -17,7 +18,7 @@ use crate::expression;
 use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
-use crate::run::{Lane, Progress, Run, Tracked};
+use crate::run::{Known, Lane, Progress, Run, Told, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
@@ -153,9 +154,6 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 /// The longest that is told of a member where all of them are put together.
 const SUMMARY_CHARACTERS_MAX: usize = 500;
 
-/// So many artifacts of members are named where all of them are put together.
-const ARTIFACTS_MAX: usize = 1_000;
-
 fn brief(text: &str) -> String {
     match text.char_indices().nth(SUMMARY_CHARACTERS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -191,12 +189,13 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let group = draft.run.find(id).ok_or("the group is gone")?;
     let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
     let document = written_report(aggregate(&draft.run, group, &located)?);
-    fits(&document)
+    let read = read_back(&document)
         .map_err(|why| format!("phase {}: what came out of it cannot be put together: {why}", group.step.phase))?;
+    let known = Told::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
     let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
-    draft.apply(id, Command::Report(reporting)).map_err(|refusal| refusal.to_string())
+    draft.apply_known(id, Command::Report(reporting), known).map_err(|refusal| refusal.to_string())
 }
 
 /// Puts together what came out of the members.

@@ -1,5 +1,7 @@
 //! The documents that the orchestrator writes: what it asks of agents, checks and people, and what it reports itself.
 
+use std::collections::HashSet;
+
 use baton_protocol::model::artifact::ArtifactFields;
 use baton_protocol::model::report::Output;
 use baton_protocol::model::request::{
@@ -33,6 +35,9 @@ const GIVEN_TOKENS_MAX: usize = 2_000;
 
 /// So many handoffs are named in a request.
 const HANDED_OVER_MAX: usize = 100;
+
+/// So many artifacts are named where many results are put together; all of them stand in the reports of their makers.
+pub(super) const ARTIFACTS_MAX: usize = 1_000;
 
 /// What is known when something is asked.
 pub(super) struct Asking<'a> {
@@ -381,6 +386,11 @@ pub(crate) fn write(dialect: &str, request: Request) -> Written {
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
 pub fn fits(written: &Written) -> Result<(), String> {
+    read_back(written).map(drop)
+}
+
+/// Reads what we wrote; the error says why nobody could.
+pub(super) fn read_back(written: &Written) -> Result<Document, String> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
         let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
@@ -390,16 +400,10 @@ pub fn fits(written: &Written) -> Result<(), String> {
     }
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     let reading = baton_protocol::read(written.text.as_bytes(), hints);
-    match reading.document {
-        Some(_) => Ok(()),
-        None => {
-            let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
-            Err(format!(
-                "{}; pass on the path of a file instead",
-                why.unwrap_or_else(|| "it cannot be read".to_owned())
-            ))
-        }
-    }
+    reading.document.ok_or_else(|| {
+        let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
+        format!("{}; pass on the path of a file instead", why.unwrap_or_else(|| "it cannot be read".to_owned()))
+    })
 }
 
 /// Writes a report of the orchestrator itself.
@@ -419,12 +423,9 @@ pub(crate) fn written(dialect: Dialect, document: Document) -> Written {
 /// What a run reports when all of it is done.
 pub(super) fn final_report(run: &Run, why: &str) -> Written {
     let phases: Vec<&Tracked> = run.handoffs().filter(|tracked| tracked.step.role.is_phase()).collect();
-    let mut artifacts = Vec::new();
-    for artifact in phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts) {
-        if !artifacts.contains(artifact) {
-            artifacts.push(artifact.clone());
-        }
-    }
+    let made = phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts);
+    let mut seen = HashSet::new();
+    let artifacts = made.filter(|artifact| seen.insert(format!("{artifact:?}"))).take(ARTIFACTS_MAX).cloned().collect();
     let last = phases.iter().rev().find_map(|phase| phase.report().and_then(context));
     let summary =
         format!("{} is done: {} steps; {why}. {}", run.definition.name(), phases.len(), last.unwrap_or_default());

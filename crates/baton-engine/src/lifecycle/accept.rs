@@ -41,18 +41,28 @@ impl Accept {
 
     /// Makes the handoff.
     pub fn apply(self, at: Timestamp) -> Transition {
+        let handoff = self.handoff(at);
+        let actions = match &handoff.state {
+            State::Pending { ready_at } => vec![Action::announce(&handoff, *ready_at)],
+            _ => vec![Action::AskPerson { ask: Ask::Gate }],
+        };
+        Transition { handoff, fact: Fact::Accepted(Box::new(self)), actions }
+    }
+
+    /// Returns the handoff as it begins.
+    pub(crate) fn handoff(&self, at: Timestamp) -> Handoff {
         let at = whole(at);
         let ready_at = self.terms.not_before.map_or(at, |not_before| whole(not_before).max(at));
         let asks_person = self.terms.asks_person();
-        let state = match asks_person {
-            true => State::AwaitingPerson { ask: Ask::Gate },
-            false => State::Pending { ready_at },
-        };
-        let handoff = Handoff {
+        let state = if asks_person { State::AwaitingPerson { ask: Ask::Gate } } else { State::Pending { ready_at } };
+        let request = self.request.digest();
+        Handoff {
             id: self.id.clone(),
             run: self.run.clone(),
             terms: self.terms.clone(),
-            request: self.request.digest(),
+            // What a person decides about is the request itself.
+            last_report: asks_person.then(|| request.clone()),
+            request,
             accepted_at: at,
             changed_at: at,
             deadline: self.terms.deadline.map(whole),
@@ -61,18 +71,11 @@ impl Accept {
             attempts: 0,
             state,
             notes: self.notes.clone(),
-            // What a person decides about is the request itself.
-            last_report: asks_person.then(|| self.request.digest()),
             last_failure: None,
             returned_early: false,
             routed: false,
             review_owed: false,
-        };
-        let actions = match asks_person {
-            true => vec![Action::AskPerson { ask: Ask::Gate }],
-            false => vec![Action::announce(&handoff, ready_at)],
-        };
-        Transition { handoff, fact: Fact::Accepted(Box::new(self)), actions }
+        }
     }
 }
 

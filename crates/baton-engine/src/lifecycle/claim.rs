@@ -99,6 +99,14 @@ pub fn holds(handoff: &Handoff, fence: u64) -> Result<(), Refusal> {
     }
 }
 
+/// Returns a claimant as people read it: without the mark in brackets behind the name, which tells processes apart.
+pub fn readable_claimant(claimant: &str) -> &str {
+    match claimant.rsplit_once(" [") {
+        Some((name, mark)) if mark.ends_with(']') => name,
+        _ => claimant,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

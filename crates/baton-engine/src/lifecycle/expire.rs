@@ -4,11 +4,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::claim::readable_claimant;
 use super::fail::{finite, give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{Handoff, Lease, State, readable_claimant, whole};
-use crate::sabotage::{Bug, planted};
+use crate::handoff::{Handoff, Lease, State, whole};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
         // In a run the driver has claimed it; who has not said anything is the agent.
         let silent = if terms.step.is_some() { terms.to.as_str() } else { claimant };
         (Code::not_acknowledged(), format!("{silent} did not say within {limit} s that it understood"))
-    } else if lease.until <= at || planted(Bug::ExpiresTooEarly) {
+    } else if lease.until <= at {
         (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
     } else {
         return None;

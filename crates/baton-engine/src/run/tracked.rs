@@ -54,6 +54,17 @@ pub struct Tracked {
     pub tokens_used: u64,
 }
 
+/// What is known of a document because somebody has just written or read it: nobody reads it again.
+#[derive(Debug, Clone)]
+pub(crate) enum Known {
+    /// It must be read.
+    Nothing,
+    /// The request.
+    Request(Box<Request>),
+    /// The report.
+    Report(Arc<Told>),
+}
+
 /// A report, as it was written and as it was understood.
 #[derive(Debug, Clone)]
 pub struct Told {
@@ -72,6 +83,16 @@ impl Told {
     pub fn read(written: &Written, next: Successors<'_>) -> Option<Told> {
         let Understood { report, package, asks } = answer::understand(read_document(written)?, next)?;
         Some(Told { written: written.clone(), report, package, asks })
+    }
+
+    /// Takes a document that was just read, if it is a report as such: only with a package it matters who comes next.
+    pub(crate) fn of(written: &Written, document: Document) -> Option<Told> {
+        match document {
+            Document::Report(report) => {
+                Some(Told { written: written.clone(), report: *report, package: None, asks: None })
+            }
+            Document::Request(_) | Document::Acknowledgment(_) => None,
+        }
     }
 
     /// Says whether it tells decisions or open questions.
@@ -118,7 +139,10 @@ impl Tracked {
         }
     }
 
-    pub(super) fn take(&mut self, handoff: Handoff, fact: &Fact) {
+    pub(super) fn take(&mut self, handoff: Handoff, fact: &Fact, known: Known) {
+        if let (Fact::Accepted(_), Known::Request(request)) = (fact, &known) {
+            self.understood = Arc::new(OnceLock::from(Some(request.clone())));
+        }
         match fact {
             Fact::Happened(Command::Claim(claim)) => {
                 self.attempts += 1;
@@ -134,7 +158,10 @@ impl Tracked {
                 self.acknowledgment = None;
                 // That it counts as complete says that it was not read as a call for help.
                 let next = if report.ending == Ending::Complete { Successors::Anybody } else { Successors::Nobody };
-                self.told = Told::read(&report.document, next).map(Arc::new);
+                self.told = match known {
+                    Known::Report(told) => Some(told),
+                    Known::Nothing | Known::Request(_) => Told::read(&report.document, next).map(Arc::new),
+                };
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
                 self.examined.clear();

@@ -17,19 +17,32 @@ use baton_engine::{Clock, HandoffId, RunId, Store};
 use baton_protocol::model::Report;
 use baton_protocol::{Settings, workflow};
 use jiff::Timestamp;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 /// A workflow of so many phases, one after the other.
 pub(crate) fn definition(phases: usize) -> Definition {
     let phases: String = (1..=phases).map(|number| format!("  - {{id: phase-{number}, agent: clerk}}\n")).collect();
-    let text =
-        format!("name: bench\nagents: {{clerk: {{command: ['true'], dialect: metadata-block}}}}\nphases:\n{phases}");
+    defined(&format!("phases:\n{phases}"), Map::new())
+}
+
+/// A workflow with a list of so many items; a person is asked after so many handoffs.
+pub(crate) fn list(items: usize, handoffs: usize) -> Definition {
+    let list = (0..items).map(|number| Value::from(format!("invoice-{number:06}"))).collect();
+    let text = format!(
+        "inputs: {{list: {{required: true}}}}\nlimits: {{handoffs: {handoffs}}}\nphases:\n  \
+         - {{id: each, foreach: inputs.list, as: invoice, phases: [{{id: sort, agent: clerk, task: 'Sort {{{{ invoice }}}}.'}}]}}"
+    );
+    defined(&text, Map::from_iter([("list".to_owned(), Value::Array(list))]))
+}
+
+fn defined(text: &str, inputs: Map<String, Value>) -> Definition {
+    let text = format!("name: bench\nagents: {{clerk: {{command: ['true'], dialect: metadata-block}}}}\n{text}");
     Definition {
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
         nested: BTreeMap::new(),
         templates: BTreeMap::new(),
-        inputs: Map::new(),
+        inputs,
         workspace: PathBuf::from("/"),
     }
 }
@@ -50,7 +63,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
     }
 }
 
-struct Watch;
+pub(crate) struct Watch;
 
 impl Clock for Watch {
     #[expect(clippy::disallowed_methods, reason = "a benchmark is its own clock")]
@@ -62,7 +75,7 @@ impl Clock for Watch {
     fn observe(&self, _: Timestamp) {}
 }
 
-struct Clerk;
+pub(crate) struct Clerk;
 
 #[async_trait]
 impl Agent for Clerk {

@@ -3,7 +3,7 @@
 //! Usually a command is one look and one guarded statement. What returns to somebody, what raced with somebody else, and
 //! steps that belong together go the careful way.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use baton_engine::handoff::Handoff;
@@ -134,7 +134,7 @@ impl Shared for NewOrder {
     /// One look, one statement. Of each run only one command is taken: the journal has one end.
     async fn together(node: &Node, pieces: &[NewOrder], attempts: &mut [Attempt<Handoff>]) -> Result<(), Fault> {
         let session = node.session().await?;
-        let mut changes = BTreeMap::new();
+        let (mut changes, mut runs) = (BTreeMap::new(), HashSet::new());
         for (place, outcome) in outcomes(node, &session, pieces).await?.into_iter().enumerate() {
             let attempt = &mut attempts[place];
             match outcome {
@@ -142,8 +142,7 @@ impl Shared for NewOrder {
                 Ok(Outcome { transition: None, answer, .. }) => attempt.result = Ok(answer),
                 Ok(Outcome { transition: Some(transition), answer, mut ends }) => {
                     let returns = transition.actions.iter().any(|action| matches!(action, Action::Return { .. }));
-                    let taken = |(_, change, _): &(usize, Change, bool)| change.handoff.run == transition.handoff.run;
-                    if returns || changes.values().any(taken) {
+                    if returns || !runs.insert(transition.handoff.run.clone()) {
                         continue;
                     }
                     let news = !transition.actions.is_empty();

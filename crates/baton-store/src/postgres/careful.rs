@@ -78,10 +78,13 @@ impl<'s> Wanted<'s> {
     }
 }
 
+/// Decides what becomes of one of those who share a transaction.
+type Decide<'p, T> = dyn Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync + 'p;
+
 /// One of those who share a transaction.
 pub(super) struct Piece<'p, T> {
     /// Decides what becomes of it. It may be asked more than once.
-    pub(super) decide: &'p (dyn Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync),
+    pub(super) decide: &'p Decide<'p, T>,
     /// What was sent for it before.
     pub(super) memory: &'p mut Memory<T>,
 }

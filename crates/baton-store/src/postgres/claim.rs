@@ -39,7 +39,12 @@ const READY: &str = concat!(
     ", ",
     table::end_columns!(),
     ", accepted.kind, accepted.detail, h.agent
-     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS wish (agent, until, count)
+     FROM (
+        SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS wanted (agent, until, count)
+        WHERE $4 OR NOT EXISTS (
+            SELECT FROM queues WHERE queues.agent = wanted.agent COLLATE \"C\"
+                AND (queues.paused OR queues.concurrency IS NOT NULL))
+     ) AS wish
      CROSS JOIN LATERAL (
         SELECT ready.* FROM (VALUES (3::smallint), (2::smallint), (1::smallint), (0::smallint)) AS urgency (priority)
         CROSS JOIN LATERAL (
@@ -48,9 +53,6 @@ const READY: &str = concat!(
                 AND ready_at <= wish.until
             ORDER BY ready_at, id LIMIT wish.count FOR UPDATE SKIP LOCKED
         ) AS ready
-        WHERE $4 OR NOT EXISTS (
-            SELECT FROM queues WHERE queues.agent = wish.agent COLLATE \"C\"
-                AND (queues.paused OR queues.concurrency IS NOT NULL))
         LIMIT wish.count
      ) AS h ",
     table::join_end!(),

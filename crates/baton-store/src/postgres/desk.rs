@@ -19,8 +19,12 @@ use super::memory::Memory;
 /// How many callers share a transaction at most.
 const SEATS_MAX: usize = 256;
 
-/// How many transactions of a kind are under way at most: while the server works for one, the next is prepared.
-const TRANSACTIONS_MAX: usize = 2;
+/// How many transactions of a kind are under way at most.
+const TRANSACTIONS_MAX: usize = 4;
+
+/// How many callers must wait before another transaction begins beside one that is under way. A few of them cost a
+/// transaction of their own more than they gain by not waiting.
+const CROWD: usize = 16;
 
 /// Work that can be done for many in one transaction.
 pub(super) trait Shared: Sized + Send + Sync + 'static {
@@ -100,7 +104,7 @@ pub(super) async fn share<W: Shared>(node: &Arc<Node>, piece: W) -> Attempt<W::A
     let begins = {
         let mut line = W::desk(node).line();
         line.waiting.push_back((piece, asker));
-        let begins = line.busy < TRANSACTIONS_MAX;
+        let begins = line.busy == 0 || line.busy < TRANSACTIONS_MAX && line.waiting.len() >= CROWD;
         line.busy += usize::from(begins);
         begins
     };

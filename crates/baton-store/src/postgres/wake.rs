@@ -24,8 +24,9 @@ use super::session::Session;
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN_UNHEARD: Duration = Duration::from_millis(500);
 
-/// How often one process notifies at most. Every notification makes all others who notify wait for a moment.
-const NOTIFY_EVERY: Duration = Duration::from_millis(1);
+/// How often one process notifies at most. Every notification makes all others who notify wait for a moment, and is one
+/// more commit; after a quiet moment the first is sent at once.
+const NOTIFY_EVERY: Duration = Duration::from_millis(5);
 
 /// The longest pause before listening again.
 const PAUSE_MAX: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use baton_engine::handoff::{Handoff, Written};
-use baton_engine::journal::Head;
+use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::{self, Action};
 use baton_engine::store::{Error, Order, Step};
 use baton_engine::{HandoffId, RunId};
@@ -47,14 +47,14 @@ pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared) -> Result<bool, Erro
     Ok(true)
 }
 
-/// A handoff as it was left, with its last event.
+/// A handoff as it was left, with the last event of its run.
 pub(super) type Left = (Handoff, Head);
 
 /// Applies a command. A refusal is an answer; whatever was journalled about it stays.
 pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Left, Error>, Error> {
     let mut plan = begin(batch);
     let applied = plan.apply_or_journal(&order.id, &order.command, at)?;
-    let left = write_plan(batch, plan)?;
+    let WrittenPlan { left, .. } = write_plan(batch, plan)?;
     match applied {
         Ok(handoff) => {
             let head = left.into_iter().find(|(left, _)| left.id == handoff.id).map(|(_, head)| head);
@@ -64,13 +64,13 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
     }
 }
 
-/// Carries out steps, all of them or none. Each handoff that they have changed comes with its last event.
+/// Carries out steps, all of them or none. Each handoff that they have looked at comes with the last event of its run.
 pub(super) fn carry_out(
     batch: &Batch<'_>,
     steps: &[Step],
     remembered: &HashMap<HandoffId, Left>,
     at: Timestamp,
-) -> Result<(Vec<Handoff>, Vec<Left>), Error> {
+) -> Result<(Vec<Handoff>, WrittenPlan), Error> {
     let mut plan = Plan::new(Eyes(batch.connection), remembered.clone());
     let handoffs = plan.carry_out(steps, at)?;
     Ok((handoffs, write_plan(batch, plan)?))
@@ -81,14 +81,22 @@ pub(super) fn begin<'c>(batch: &Batch<'c>) -> Plan<Eyes<'c>> {
     Plan::new(Eyes(batch.connection), HashMap::new())
 }
 
-/// Writes what was planned, and returns what has changed.
-pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<Eyes<'_>>) -> Result<Vec<Left>, Error> {
-    let made = plan.made();
+/// What has become of a plan.
+pub(super) struct WrittenPlan {
+    /// How every handoff was left that it has to do with.
+    pub(super) left: Vec<Left>,
+    pub(super) events: Vec<Event>,
+}
+
+/// Writes what was planned.
+pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<Eyes<'_>>) -> Result<WrittenPlan, Error> {
+    let mut made = plan.made();
     table::write(batch.connection, &made)?;
     if made.news {
         batch.announce();
     }
-    Ok(made.changed().map(|(row, head)| (row.handoff.clone(), head)).collect())
+    let events = std::mem::take(&mut made.events);
+    Ok(WrittenPlan { left: made.left().collect(), events })
 }
 
 /// Looks into the database inside a transaction.

@@ -82,10 +82,12 @@ impl Lock {
 }
 
 impl Place {
-    /// Returns what changes when anybody writes to the database.
-    pub(super) fn last_write(&self) -> Option<(u64, SystemTime)> {
-        let log = fs::metadata(self.beside("-wal")).ok()?;
-        Some((log.len(), log.modified().ok()?))
+    /// Returns what changes when anybody writes to the log of the database, or brings the log into it.
+    pub(super) fn last_write(&self) -> [Option<(u64, SystemTime)>; 2] {
+        ["-wal", ""].map(|end| {
+            let file = fs::metadata(self.beside(end)).ok()?;
+            Some((file.len(), file.modified().ok()?))
+        })
     }
 
     /// Names the process that writes to the database, whether it has taken the lock or not.

@@ -28,6 +28,8 @@ struct Waiting {
     turn: u64,
     /// Whether somebody looks that it does not wait for ever.
     watched: bool,
+    /// What was found then: nothing gets written. It is the answer for everybody until that has changed.
+    stuck: Option<Error>,
 }
 
 impl Queue {
@@ -35,10 +37,21 @@ impl Queue {
         Queue { waiting: Mutex::default(), more: Condvar::new(), patience }
     }
 
-    /// Adds work.
+    /// Adds work. While nothing gets written it is not even begun: whoever waits for somebody who does nothing need not
+    /// wait as long again for each thing.
     pub(super) fn add(&self, work: Box<dyn Work>) {
-        self.lock().work.push_back(work);
-        self.more.notify_one();
+        let mut waiting = self.lock();
+        match waiting.stuck.clone() {
+            Some(error) => {
+                drop(waiting);
+                work.answer(Err(error));
+            }
+            None => {
+                waiting.work.push_back(work);
+                drop(waiting);
+                self.more.notify_one();
+            }
+        }
     }
 
     /// Returns whether nobody waits.
@@ -73,7 +86,8 @@ impl Queue {
         }
         self.block(lock.place());
         let held = lock.acquire();
-        self.lock().blocked = false;
+        let mut waiting = self.lock();
+        (waiting.blocked, waiting.stuck) = (false, None);
         held
     }
 
@@ -102,13 +116,13 @@ impl Queue {
             }
             let now = (waiting.turn, place.last_write());
             // In a crowd somebody may be overtaken for long.
-            if now == seen {
+            waiting.stuck = (now == seen).then(|| place.held(self.patience));
+            seen = now;
+            if let Some(error) = waiting.stuck.clone() {
                 let given_up = std::mem::take(&mut waiting.work);
                 drop(waiting);
-                let error = place.held(self.patience);
                 given_up.into_iter().for_each(|work| work.answer(Err(error.clone())));
             }
-            seen = now;
         }
     }
 

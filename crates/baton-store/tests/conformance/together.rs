@@ -16,6 +16,7 @@ use super::requests::{
 on_every_store! {
     chain_goes_on_in_one_transaction,
     every_step_returns_the_handoff_as_it_left_it,
+    events_that_are_told_are_those_of_the_journal,
     chain_of_ten_is_replayable,
     nothing_to_do_is_no_error,
     handoff_is_accepted_and_claimed_in_one,
@@ -97,6 +98,15 @@ async fn every_step_returns_the_handoff_as_it_left_it(bed: Bed) {
     ];
     assert_eq!(told, expected);
     assert_eq!((&left[1], &left[3]), (&bed.find("a").await, &bed.find("b").await));
+}
+
+async fn events_that_are_told_are_those_of_the_journal(bed: Bed) {
+    reported(&bed, "r", "a").await;
+    let before = bed.events("r").await.len();
+    let (left, told) = bed.store.carry_out_and_tell(hand_on("a", verified("r", "b")), time(2)).await.unwrap();
+    assert_eq!(left.len(), 4);
+    // A store that has none at hand tells none.
+    assert!(told.is_empty() || told == bed.events("r").await[before..], "{told:?}");
 }
 
 async fn chain_of_ten_is_replayable(bed: Bed) {

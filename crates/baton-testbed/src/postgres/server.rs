@@ -21,7 +21,8 @@ use crate::process_stat::children;
 const START_TIME_MAX: Duration = Duration::from_secs(120);
 const END_TIME_MAX: Duration = Duration::from_secs(60);
 
-const READY: &str = "database system is ready to accept connections";
+/// A standby says `read-only connections`.
+const READY: &str = "database system is ready to accept";
 
 /// The postmaster, a child of ours; the other processes are children of its.
 #[derive(Debug)]

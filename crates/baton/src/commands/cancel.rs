@@ -54,24 +54,27 @@ const RACES_MAX: usize = 20;
 /// that nobody can read can be called off, too.
 async fn cancel_run(session: &Session, root: &Handoff, cancel: &lifecycle::Cancel) -> Result<Handoff, CommandError> {
     let stopped = lifecycle::Cancel { by: ORCHESTRATOR.to_owned(), reason: Some("the run has stopped".to_owned()) };
+    let mut ended = false;
     for _ in 0..RACES_MAX {
         let handoffs = session.store.handoffs_of(&root.run).await?;
+        let now = handoffs.iter().map(|(handoff, _)| handoff).find(|handoff| handoff.id == root.id).unwrap_or(root);
         let open = handoffs.iter().map(|(handoff, _)| handoff).filter(|handoff| !handoff.state.name().is_finished());
-        let others = open.filter(|handoff| handoff.id != root.id);
-        let mut steps = vec![Step::Apply(root.id.clone(), Command::Cancel(cancel.clone()))];
-        steps.extend(others.map(|handoff| Step::Apply(handoff.id.clone(), Command::Cancel(stopped.clone()))));
+        let command = |handoff: &Handoff| if handoff.id == root.id { cancel.clone() } else { stopped.clone() };
+        let step = |handoff: &Handoff| Step::Apply(handoff.id.clone(), Command::Cancel(command(handoff)));
+        let steps: Vec<Step> = open.map(step).collect();
+        if !ended {
+            lifecycle::apply(now, Command::Cancel(cancel.clone()), session.now()).map_err(Error::Refused)?;
+        }
+        // What was begun while we called the rest off is looked for as well. Nothing more can begin after that.
+        if ended && steps.is_empty() {
+            return Ok(now.clone());
+        }
         match session.store.carry_out(steps, session.now()).await {
-            Ok(handoffs) => {
-                return handoffs.into_iter().next().ok_or_else(|| CommandError::internal("nothing was called off"));
-            }
+            Ok(_) => ended = true,
             // Something has happened in it since we looked.
-            Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Repeated)) if !is_over(session, root).await? => {}
+            Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Repeated)) => {}
             Err(error) => return Err(error.into()),
         }
     }
     Err(CommandError::no(format!("{}: somebody else changes it again and again", root.id)).hint("try once more"))
-}
-
-async fn is_over(session: &Session, root: &Handoff) -> Result<bool, CommandError> {
-    Ok(session.store.find(&root.id).await?.is_none_or(|root| root.state.name().is_finished()))
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{About, Ask, Note, Written, readable_claimant};
+use baton_engine::handoff::{About, Ask, Note, Written};
+use baton_engine::lifecycle::readable_claimant;
 use baton_engine::{Handoff, State};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;

@@ -1,6 +1,7 @@
 //! Where a run stands: driven by somebody, waiting for a person, left alone, or ended; and what goes on in it.
 
-use baton_engine::handoff::{Handoff, State, StateName, readable_claimant};
+use baton_engine::handoff::{Handoff, State, StateName};
+use baton_engine::lifecycle::readable_claimant;
 use baton_engine::step::Role;
 
 use super::counted;

@@ -1,8 +1,7 @@
 //! How the history of a handoff is written: a line per event for people, and the events as JSON.
 
-use baton_engine::handoff::readable_claimant;
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
+use baton_engine::lifecycle::{Command, Decision, Ending, Verdict, readable_claimant};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

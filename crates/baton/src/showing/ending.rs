@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::Clock as _;
 use baton_engine::driver::End;
-use baton_engine::handoff::{Handoff, readable_claimant};
+use baton_engine::handoff::Handoff;
+use baton_engine::lifecycle::readable_claimant;
 use baton_engine::people::Question;
 use baton_engine::run::Run;
 

@@ -77,7 +77,8 @@ fn a_handoff_that_was_sent() {
           "changed_at": "TIME",
           "finished_at": null
         }
-      ]
+      ],
+      "next": null
     }
     "#);
 }

@@ -5,17 +5,18 @@ use baton_engine::failure::Code;
 use crate::site::{Site, find};
 
 const SLOW: &str = "name: slow\nagents: {writer: {command: [./writer.py]}}\n\
-    phases: [{id: write, agent: writer, timeout: 500ms, on_failure: stop, retry: {max_retries: RETRIES, delay: 0s}}]\n";
+    phases: [{id: write, agent: writer, timeout: LIMIT, on_failure: stop, retry: {max_retries: RETRIES, delay: 0s}}]\n";
 
-fn slow(retries: u32) -> String {
-    SLOW.replace("RETRIES", &retries.to_string())
+fn slow(limit: &str, retries: &str) -> String {
+    SLOW.replace("LIMIT", limit).replace("RETRIES", retries)
 }
 
 #[test]
 fn agent_that_takes_too_long_is_asked_to_end_before_it_is_killed() {
+    // On a busy machine it takes a moment until the agent listens.
     let body = "def tidy_up(*_):\n    write('tidied.txt', 'up')\n    sys.exit(1)\n\
         signal.signal(signal.SIGTERM, tidy_up)\nsignal.pause()";
-    let site = Site::new().workflow(&slow(0)).agent("writer", body);
+    let site = Site::new().workflow(&slow("5s", "0")).agent("writer", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert_eq!(site.read(site.scratch.path("workspace/tidied.txt")), "up");
@@ -25,7 +26,7 @@ fn agent_that_takes_too_long_is_asked_to_end_before_it_is_killed() {
 
 #[test]
 fn same_time_out_again_and_again_is_not_tried_again() {
-    let site = Site::new().workflow(&slow(5)).agent("writer", "signal.pause()");
+    let site = Site::new().workflow(&slow("500ms", "5")).agent("writer", "signal.pause()");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let kinds: Vec<String> = site.journal().into_iter().map(|event| event.kind).collect();

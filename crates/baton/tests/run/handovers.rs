@@ -73,6 +73,26 @@ fn whoever_starts_again_remembers_its_report_and_what_it_changed() {
 }
 
 #[test]
+fn file_of_an_earlier_report_that_a_prompt_names_is_there() {
+    let body = "outcome = 'complete' if 'You have worked on this before' in prompt else 'needs_clarification'\n\
+                print(json.dumps({'baton': 1, 'document': 'report', 'outcome': outcome, \
+                'summary': 'Sorted the first half of the 41 invoices.', 'questions': ['Which half is next?'], \
+                'metrics': {'w-lines': 3}}))";
+    let flow =
+        "name: memory\nagents: {dev: {command: [./dev.py], report: stdout}}\nphases: [{id: build, agent: dev}]\n";
+    let site = Site::new().workflow(flow).agent("dev", body);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let run = site.told();
+    let shown = &find(&run, "build.1").handoff.last_report.as_ref().expect("a report").0;
+    assert_eq!(site.baton(&["answer", "t.build.1", "this one", "--yes", "--shown", shown]).code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(0));
+    let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let named = prompt.lines().find_map(|line| line.strip_prefix("whole report: ")).expect("a file is named");
+    let file = named.split(" (with ").next().expect("a path");
+    assert_has(&site.read(site.scratch.path(format!("workspace/{file}"))), &["w-lines"]);
+}
+
+#[test]
 fn helper_gets_the_task_and_the_failing_output_of_the_blocked_agent() {
     let blocked = "if 'worked on by' in prompt:\n    report()\nelse:\n    report('blocked', blocked_reason='test_failures', \
                    attempted=['w-tried'], blockers=[{'type': 'w-type', 'description': 'w-blocker', 'resolution': 'w-way'}], \

@@ -1,6 +1,6 @@
 //! Drivers in containers: their process numbers mean nothing outside, although the host name is the same.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use baton_testbed::Process;
 
@@ -25,7 +25,7 @@ fn living_driver_in_a_container_with_our_host_name_is_not_taken_for_dead() {
     let site = site.agent("dev", &format!("write({pipe:?}, 'begun\\n')\nsignal.pause()"));
     let mut contained = Command::new(CONTAINED[0]);
     contained.args(&CONTAINED[1..]).arg(BATON).args(["run", "flow", "--workspace", "workspace", "--id", RUN]);
-    contained.current_dir(site.scratch.root()).env("USER", "tester").env_remove("BATON_STORE");
+    contained.current_dir(site.scratch.root()).env("USER", "tester").env_remove("BATON_STORE").stderr(Stdio::null());
     let begun = std::thread::spawn(move || listen(&pipe).find("begun", LONG));
     let _driver = Process::spawn(&mut contained);
     begun.join().expect("it listens").expect("the agent begins");
