@@ -18,7 +18,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 #[test]
 fn same_seed_gives_the_same_journals_byte_for_byte() {
-    for seed in [1, 4, 9] {
+    for seed in [8, 24, 44, 58] {
         let (one, other) = (live(seed), live(seed));
         let differs = one.journals.iter().zip(&other.journals).position(|(one, other)| one != other);
         if let Some(line) = differs {
