@@ -11,6 +11,7 @@ mod output;
 mod postgres;
 mod process;
 mod requirements;
+mod simulate;
 mod test;
 mod text_file;
 mod tidy;
@@ -35,6 +36,7 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
+  simulate --hours N [--seed S]    Let worlds of chance live in which everything goes wrong that can
   torture --minutes N [--seed S] [PART]
                                    Kill what runs, again and again, and look whether everything holds
   help                             Print this text
@@ -61,6 +63,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::run(&root()?)?,
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
         ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
+        ["simulate", rest @ ..] => simulate::run(&root()?, &simulate::Options::parse(rest)?)?,
         ["torture", rest @ ..] => torture::run(&root()?, &torture::Options::parse(rest)?)?,
         unknown => return Err(unknown_command(unknown).into()),
     }

@@ -37,6 +37,7 @@ use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Fail, Report};
 use crate::run::{Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
 /// How often one phase may end within one transaction. A workflow that is right needs once or twice; one whose phases
@@ -157,7 +158,11 @@ pub fn fail(draft: &mut Draft, why: &str) {
 /// Calls off what still goes on in a run that has ended.
 pub fn call_off(draft: &mut Draft) {
     let unfinished = |tracked: &&Tracked| !tracked.handoff.state.name().is_finished() && tracked.step.role != Role::Run;
-    let ids: Vec<HandoffId> = draft.run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
+    let mut ids: Vec<HandoffId> =
+        draft.run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
+    if planted(Bug::CallOffForgetsOne) {
+        ids.pop();
+    }
     for id in ids {
         let reason = Some("the run has stopped".to_owned());
         let cancel = Command::Cancel(Cancel { by: ORCHESTRATOR.to_owned(), reason });

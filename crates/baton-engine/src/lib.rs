@@ -28,6 +28,7 @@ pub mod rehearsal;
 pub mod retry;
 pub mod route;
 pub mod run;
+pub mod sabotage;
 pub mod step;
 pub mod store;
 pub mod view;

@@ -2,12 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "reference/memory.rs"]
-mod memory;
-#[path = "reference/model.rs"]
-#[expect(dead_code, reason = "the random test asks for more")]
-mod model;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,11 +18,10 @@ use baton_engine::store::Wish;
 use baton_engine::{Clock, HandoffId, RunId, Store};
 use baton_protocol::model::Report;
 use baton_protocol::{Settings, workflow};
+use baton_simulation::Memory;
 use jiff::Timestamp;
 use serde_json::Map;
 use tokio::sync::{mpsc, watch};
-
-use memory::Memory;
 
 /// Nothing takes longer, on the slowest machine.
 const LONG: Duration = Duration::from_secs(60);

@@ -70,9 +70,3 @@ mod running;
 mod signals;
 #[path = "conformance/together.rs"]
 mod together;
-
-#[path = "reference/memory.rs"]
-mod memory;
-#[path = "reference/model.rs"]
-#[expect(dead_code, reason = "the random test asks for more")]
-mod model;

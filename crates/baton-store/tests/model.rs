@@ -6,9 +6,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "reference/model.rs"]
-#[expect(dead_code, reason = "the store in memory asks for more")]
-mod model;
 #[path = "model/side_by_side.rs"]
 mod side_by_side;
 #[path = "model/step.rs"]

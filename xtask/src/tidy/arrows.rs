@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("baton-server", &["baton-engine", "baton-protocol"]),
     ("baton", &["baton-agents", "baton-engine", "baton-protocol", "baton-server", "baton-store"]),
     ("baton-testbed", &[]),
+    ("baton-simulation", &["baton-engine", "baton-protocol", "baton-testbed"]),
     ("xtask", &[]),
 ];
 

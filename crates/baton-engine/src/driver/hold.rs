@@ -13,6 +13,7 @@ use crate::handoff::Lease;
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
 use crate::run::Tracked;
+use crate::sabotage::{Bug, planted};
 use crate::store::Error;
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
@@ -43,7 +44,10 @@ impl Lead<'_> {
         if self.hold_by(now).is_none_or(|at| now < at) {
             return Ok(());
         }
-        let beats: Vec<(HandoffId, Command)> = self.held().filter_map(|tracked| beat(tracked, now)).collect();
+        let mut beats: Vec<(HandoffId, Command)> = self.held().filter_map(|tracked| beat(tracked, now)).collect();
+        if planted(Bug::HeartbeatForgetsOne) {
+            beats.truncate(1);
+        }
         let mut draft = Draft::new(&self.run, now);
         for (id, heartbeat) in beats {
             let _ = draft.apply(&id, heartbeat);
@@ -60,7 +64,11 @@ impl Lead<'_> {
     /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
     pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
         let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        if is_ours { tracked.handoff.overdue_at() } else { tracked.handoff.wakes_at() }
+        if is_ours && !planted(Bug::OwnLeaseExpires) {
+            tracked.handoff.overdue_at()
+        } else {
+            tracked.handoff.wakes_at()
+        }
     }
 
     /// Notices what has ended: leases of others, and what has taken too long.
@@ -91,7 +99,7 @@ impl Lead<'_> {
             }
         };
         let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
-        if *self.stop.borrow() || given_up {
+        if *self.stop.borrow() || given_up || planted(Bug::OutageEndsDriver) {
             return Err(Error::Unreachable(why));
         }
         let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);

@@ -21,6 +21,7 @@ use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 use crate::store::{Error, Step};
 
@@ -247,11 +248,15 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            record(&mut draft, id, *fence, finished, self.driver.dice.number());
+            let newest = self.run.find(id).map_or(*fence, |tracked| tracked.handoff.fence);
+            let fence = if planted(Bug::ResultOfOlderClaim) { newest } else { *fence };
+            record(&mut draft, id, fence, finished, self.driver.dice.number());
         }
         self.expire(&mut draft);
         self.decide_gates(&mut draft);
-        if let Err(why) = flow::settle(&mut draft) {
+        if !results.is_empty() && planted(Bug::RouteInSecondTransaction) {
+            // What follows is decided the next time.
+        } else if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
         }
         let ready = self.claim_ready(&mut draft);
@@ -284,7 +289,7 @@ impl<'d> Lead<'d> {
                 Ok(true)
             }
             Err(error) => {
-                self.results = results;
+                self.results = if planted(Bug::ResultLostInOutage) { Vec::new() } else { results };
                 Err(error)
             }
         }
@@ -295,7 +300,8 @@ impl<'d> Lead<'d> {
         let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
         let at = draft.at;
         let (steps, foreseen) = draft.into_steps();
-        let steps = std::iter::once(held).chain(steps).collect();
+        let held = Some(held).filter(|_| !planted(Bug::LeaseGuardLeftOut));
+        let steps = held.into_iter().chain(steps).collect();
         self.foreseen = Foreseen::default();
         let (left, mut events) = match self.driver.store.carry_out_and_tell(steps, at).await {
             Ok(written) => written,

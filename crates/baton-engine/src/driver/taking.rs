@@ -19,6 +19,7 @@ use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Fail, Release, readable_claimant};
 use crate::run::{Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::store::{Error, Store};
 
 impl Driver {
@@ -36,7 +37,9 @@ impl Driver {
         let mut draft = Draft::new(&run, self.clock.now());
         match &root.state {
             State::Pending { .. } => {}
-            State::Claimed { lease } if self.team.is_dead(&lease.claimant) => self.bury(&mut draft, &lease.claimant),
+            State::Claimed { lease } if planted(Bug::TakesFromTheLiving) || self.team.is_dead(&lease.claimant) => {
+                self.bury(&mut draft, &lease.claimant);
+            }
             State::Claimed { lease } => return Ok(Err(End::Lost(lease.claimant.clone()))),
             State::Completed { .. } => return Ok(Err(End::Completed)),
             State::Cancelled { .. } => {
@@ -77,7 +80,7 @@ impl Driver {
         let held = draft.run.held_by(claimant).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
         let held: Vec<(HandoffId, u64)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
-        for (id, fence) in held {
+        for (id, fence) in held.into_iter().filter(|(id, _)| *id == root || !planted(Bug::TakeOverForgetsAttempts)) {
             let why = format!("{} has died", readable_claimant(claimant));
             let command = match id == root {
                 true => Command::Release(Release { fence, why }),

@@ -19,6 +19,7 @@ use crate::handoff::Written;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
 use crate::run::{Known, Lane, Progress, Run, Told, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
 /// How many items are worked on at the same time unless the workflow says otherwise: a list from an agent must not decide
@@ -140,7 +141,7 @@ pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
             return Ok(());
         }
         let Some((lane, first)) = next_wanted(&draft.run, group, from)? else {
-            return if lanes.going == 0 { finish(draft, id) } else { Ok(()) };
+            return if lanes.going == 0 || planted(Bug::GroupEndsWithOpenLane) { finish(draft, id) } else { Ok(()) };
         };
         if let Some(limit) = enter::limit(draft, &first).filter(|_| !lanes.is_waived) {
             return gates::at_limit(draft, id, &limit);

@@ -17,6 +17,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decision, Route};
 use crate::route::{Row, Target, route};
 use crate::run::{CONTINUE, REVISE, Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What follows.
@@ -96,6 +97,7 @@ fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decide
     let by_person = matches!(draft.run.find(id).map(|tracked| tracked.step.role), Some(Role::Limit | Role::Failure));
     let sender = draft.run.speaker(subject);
     match turn {
+        Turn::Phase { .. } if planted(Bug::PhaseNotEntered) => Ok(()),
         Turn::Phase { path, notes } => enter::enter(draft, &path, within, Some(&sender), notes),
         Turn::End if in_root => complete(draft, &route.why),
         Turn::Stop if in_root || by_person => stop(draft, &route.why),

@@ -17,6 +17,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Route};
 use crate::route::{Target, route};
 use crate::run::{Run, Tracked};
+use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// Finds somebody who helps a blocked agent.
@@ -75,6 +76,9 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     terms.returns_to = Some(id.clone());
     let route = Route { to, why, instead_of: None, skipped: Vec::new() };
     draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
+    if role == Role::Escalation && planted(Bug::EscalationForgotten) {
+        return Ok(());
+    }
     aside(draft, id, role, terms, request)
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Handoff, Lease, State, later};
+use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ impl Claim {
                 let length_ms = self.lease_ms.min(LEASE_MS_MAX);
                 let until = later(at, length_ms);
                 let claimant = self.claimant.clone();
-                handoff.fence += 1;
+                handoff.fence += u64::from(handoff.fence == 0 || !planted(Bug::FenceNotRaised));
                 handoff.returned_early = false;
                 handoff.attempts += 1;
                 let driven = self.driver;
@@ -66,7 +67,7 @@ impl Claim {
 /// took longer than agreed is not, whether somebody has noticed or not.
 pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&mut Lease, Refusal> {
     let ends = [handoff.times_out_at(), handoff.deadline];
-    let too_long = ends.into_iter().flatten().min().filter(|end| *end <= at);
+    let too_long = ends.into_iter().flatten().min().filter(|end| *end <= at && !planted(Bug::LateReportCounts));
     let lease = held_by(handoff, fence)?;
     match too_long {
         Some(ended_at) => Err(Refusal::TooLong { given: fence, ended_at }),
@@ -89,7 +90,7 @@ pub fn holds(handoff: &Handoff, fence: u64) -> Result<(), Refusal> {
     if fence > handoff.fence {
         return Err(Refusal::NeverGiven { given: fence });
     }
-    if fence < handoff.fence {
+    if fence < handoff.fence && !planted(Bug::FenceNotCompared) {
         return Err(Refusal::Stale { given: fence, current: handoff.fence });
     }
     match handoff.lease() {

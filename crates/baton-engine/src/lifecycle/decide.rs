@@ -10,6 +10,7 @@ use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
+use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 
 /// Tell a person's decision.
@@ -74,6 +75,7 @@ impl Decide {
                 }
                 self.answer(ask, handoff, at)
             }
+            State::Completed { .. } if planted(Bug::GateDecidedTwice) => Ok(Vec::new()),
             State::Pending { .. }
             | State::Claimed { .. }
             | State::Verifying

@@ -8,6 +8,7 @@ use super::report::{completed, heard_once};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Digest, Handoff, State, Written};
+use crate::sabotage::{Bug, planted};
 
 /// Say that the attempt failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,11 +57,13 @@ pub(super) fn finite<S: serde::Serializer>(dice: &f64, serializer: S) -> Result<
 /// Ends a failed attempt: another one follows after a wait, or none.
 pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
     let policy = handoff.terms.retry;
-    if failure.chance == Chance::Permanent || !policy.allows_another(handoff.attempts) {
+    let attempts = if planted(Bug::RetriesNotCounted) { 1 } else { handoff.attempts };
+    if failure.chance == Chance::Permanent || !policy.allows_another(attempts) {
         return give_up(handoff, failure, at);
     }
     handoff.last_failure = Some(failure);
     let wait = policy.delay_before(handoff.attempts, dice);
+    let wait = if planted(Bug::BackoffIgnored) { Default::default() } else { wait };
     let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
     handoff.state = State::Pending { ready_at };
     vec![Action::announce(handoff, ready_at)]

@@ -7,6 +7,7 @@ use super::claim::held;
 use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::handoff::{Ask, Digest, Handoff, State, Written};
+use crate::sabotage::{Bug, planted};
 
 /// Hand in what came out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +90,12 @@ pub(super) fn heard_once(handoff: &Handoff, fence: u64, digest: &Digest) -> Resu
 
 /// What must be done when a handoff is finished: whoever waits for it goes on, however it ended.
 pub(super) fn completed(handoff: &Handoff) -> Vec<Action> {
-    let returned = handoff.terms.returns_to.clone().map(|to| Action::Return { to });
+    let returned = handoff
+        .terms
+        .returns_to
+        .clone()
+        .filter(|_| !planted(Bug::DelegationDoesNotReturn))
+        .map(|to| Action::Return { to });
     std::iter::once(Action::TellFinished).chain(returned).collect()
 }
 

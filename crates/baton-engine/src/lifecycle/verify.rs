@@ -9,6 +9,7 @@ use super::{Action, Refusal};
 use crate::evidence::Examined;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Ask, Handoff, State};
+use crate::sabotage::{Bug, planted};
 
 /// Say what the evidence showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,10 +66,14 @@ impl Verify {
 
     fn decide(&self, handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
         match &self.verdict {
-            Verdict::Verified if self.review || handoff.review_owed => {
+            Verdict::Verified if (self.review || handoff.review_owed) && !planted(Bug::ReviewSkipped) => {
                 let (state, actions) = asked(Ask::Review);
                 handoff.state = state;
                 actions
+            }
+            Verdict::Refuted { .. } if planted(Bug::RefutedCounts) => {
+                handoff.state = State::Completed { at };
+                completed(handoff)
             }
             Verdict::Verified => {
                 handoff.state = State::Completed { at };

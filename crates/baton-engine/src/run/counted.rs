@@ -8,6 +8,7 @@ use rpds::HashTrieMapSync;
 
 use crate::journal::Fact;
 use crate::lifecycle::Command;
+use crate::sabotage::{Bug, planted};
 use crate::step::{Role, Step};
 
 /// What was counted since the beginning, or since a person revised the run.
@@ -39,7 +40,7 @@ impl Counted {
         self.tokens = self.tokens.saturating_add(tokens);
         match fact {
             Fact::Accepted(_) if step.role.is_counted() => {
-                self.handoffs += 1;
+                self.handoffs += u64::from(!(step.role == Role::Check && planted(Bug::CounterNotCounted)));
                 if step.role.is_phase() {
                     self.visits.insert_mut(step.phase.clone(), self.visits(&step.phase) + 1);
                 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::Tracked;
 use super::index::Place;
 use crate::definition::Located;
+use crate::sabotage::{Bug, planted};
 
 /// The items of a foreach, by their key.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,7 +137,7 @@ impl Group {
         self.lanes.insert_mut(lane, now);
         if before.is_none() {
             self.next = self.next.max(lane + 1);
-            self.is_waived = false;
+            self.is_waived &= planted(Bug::LimitWaivedForAll);
         }
         for (progress, is_now) in before.map(|progress| (progress, false)).into_iter().chain([(now.progress, true)]) {
             let count = match progress {

@@ -6,12 +6,12 @@ use baton_engine::journal::Event;
 use baton_engine::lifecycle::{Accept, Command};
 use baton_engine::store::{Accepted, Claimed, Error, Order, Wish};
 use baton_engine::{Handoff, HandoffId, Store};
+use baton_simulation::Memory;
 use baton_store::Location;
 use baton_testbed::{Postgres, Scratch};
 use jiff::Timestamp;
 
 use super::requests::{AGENT, id, request, run, time};
-use crate::memory::Memory;
 
 /// A fresh store.
 pub(crate) struct Bed {

@@ -12,9 +12,9 @@ use baton_engine::lifecycle::{
 use baton_engine::queue::Queue;
 use baton_engine::store::{self, Error, Filter, Order, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store, Terms, retry};
+use baton_simulation::Model;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::Model;
 use crate::step::{AGENTS, Act, Ask, Draft, Part, Step, Token, Verb};
 
 /// A store, the model, and the time that both are told.

@@ -1,0 +1,214 @@
+//! The model as a store: what the conformance suite demands is thereby known to be possible.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::handoff::Written;
+use baton_engine::journal::{Event, Head};
+use baton_engine::lifecycle::Accept;
+use baton_engine::queue::Queue;
+use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::{Handoff, HandoffId, RunId, Store};
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use crate::model::{Change, Model};
+
+/// A store in memory; clones share what they keep, like two connections to one database.
+#[derive(Clone)]
+pub struct Memory {
+    model: Arc<Mutex<Model>>,
+    changes: Arc<AtomicU64>,
+    /// Wakes those who wait in the order in which they came; other bells of tokio throw dice of their own.
+    bell: Arc<Notify>,
+    writer: Arc<str>,
+    watcher: Option<Arc<dyn Watcher>>,
+}
+
+/// Sees every transaction.
+pub trait Watcher: Send + Sync {
+    /// Sees a transaction that was written.
+    fn saw(&self, transaction: &Transaction<'_>);
+}
+
+/// What somebody has written at once.
+pub struct Transaction<'a> {
+    /// Who.
+    pub writer: &'a str,
+    /// By which verb of the port.
+    pub verb: &'static str,
+    /// What was written, in its order.
+    pub changes: &'a [Change],
+    /// Everything as it is now.
+    pub model: &'a Model,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+impl Memory {
+    /// Makes an empty store.
+    pub fn new() -> Memory {
+        Memory {
+            model: Arc::default(),
+            changes: Arc::default(),
+            bell: Arc::default(),
+            writer: Arc::from("somebody"),
+            watcher: None,
+        }
+    }
+
+    /// Shows every transaction to a watcher.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn Watcher>) -> Memory {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Returns the same store, as this party uses it.
+    #[must_use]
+    pub fn used_by(&self, writer: &str) -> Memory {
+        Memory { writer: Arc::from(writer), ..self.clone() }
+    }
+
+    /// Looks at what is kept.
+    pub fn look<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
+        look(&self.model.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> T {
+        self.change_and_tell(verb, change).0
+    }
+
+    /// Changes something; also returns what was written.
+    fn change_and_tell<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> (T, Vec<Change>) {
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = change(&mut model);
+        let changes = model.take_written();
+        if let Some(watcher) = self.watcher.as_ref().filter(|_| !changes.is_empty()) {
+            watcher.saw(&Transaction { writer: &self.writer, verb, changes: &changes, model: &model });
+        }
+        drop(model);
+        // Whoever finds nothing to do wakes nobody.
+        if !changes.is_empty() || matches!(verb, "set_queue" | "remove_run") {
+            self.changes.fetch_add(1, Ordering::SeqCst);
+            self.bell.notify_waiters();
+        }
+        (answer, changes)
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+        self.change("accept", |model| model.accept(requests, at))
+    }
+
+    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+        self.change("claim", |model| model.claim(wish, at))
+    }
+
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+        self.change("apply", |model| model.apply(order, at))
+    }
+
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.change("carry_out", |model| model.carry_out(steps, at))
+    }
+
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+        let (answer, changes) = self.change_and_tell("carry_out", |model| model.carry_out(steps, at));
+        Ok((answer?, changes.into_iter().map(|change| change.event).collect()))
+    }
+
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.change("rescue", |model| model.rescue(limit, dice, at))
+    }
+
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+        Ok(self.look(|model| model.find(id)))
+    }
+
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+        Ok(self.look(|model| model.ids_beginning_with(prefix, limit)))
+    }
+
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        Ok(self.look(|model| model.request(id)))
+    }
+
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        self.look(|model| model.list(filter))
+    }
+
+    async fn census(&self) -> Result<Vec<Count>, Error> {
+        Ok(self.look(Model::census))
+    }
+
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+        Ok(self.look(|model| model.history(run, after, limit)))
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        Ok(self.look(|model| model.history_of(id)))
+    }
+
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+        Ok(self.look(|model| model.runs(after, limit)))
+    }
+
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+        Ok(self.look(|model| model.handoffs_of(run)))
+    }
+
+    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+        Ok(self.look(|model| model.queue(agent)))
+    }
+
+    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+        Ok(self.look(|model| model.queues()))
+    }
+
+    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+        self.change("set_queue", |model| model.set_queue(queue))
+    }
+
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+        Ok(self.look(|model| model.next_due(agent)))
+    }
+
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+        Ok(self.look(|model| model.finished_runs(before, limit)))
+    }
+
+    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
+        Ok(self.change("remove_run", |model| model.remove_run(run, before)))
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    async fn changed(&self, since: u64, limit: Duration) {
+        let mut rings = std::pin::pin!(self.bell.notified());
+        rings.as_mut().enable();
+        if self.changes() == since {
+            // Whoever waits too long looks for himself.
+            let _ = tokio::time::timeout(limit, rings).await;
+        }
+    }
+
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        Ok(self.look(Model::latest))
+    }
+
+    async fn checkup(&self) -> Result<Checkup, Error> {
+        let place = "memory".to_owned();
+        Ok(Checkup { place, migration: 1, migration_known: 1, faults: Vec::new() })
+    }
+}

@@ -1,0 +1,208 @@
+//! What agents, commands and people do: the ports of a driver, with somebody's mind behind them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
+use baton_engine::definition::Definition;
+use baton_engine::driver::{Audience, News, Reached, Team};
+use baton_engine::evidence::{Check, Evidence, Examined, Finding, Outcome, Scene};
+use baton_engine::failure::{Code, Failure};
+use baton_engine::handoff::Digest;
+use baton_engine::handover::Copy;
+use baton_engine::lifecycle::Decision;
+use baton_engine::people::{People, Question, Said};
+use baton_engine::run::Run;
+use baton_engine::{HandoffId, RunId};
+use baton_protocol::Dialect;
+use baton_protocol::model::Report;
+
+use crate::chance::Chance;
+use crate::saying::{self, LIE, Saying};
+use crate::witness::Witness;
+
+/// Decides what everybody does.
+pub trait Mind: Send + Sync {
+    /// What an agent does, and how long it works before.
+    fn work(&self, job: &Job) -> (Duration, Act);
+
+    /// How long a command takes, and whether it passes.
+    fn check(&self, check: &Check) -> (Duration, bool);
+
+    /// How long claims are examined.
+    fn examine(&self) -> Duration;
+
+    /// What a person at the driver says, and after how long.
+    fn decide(&self, question: &Question) -> Person;
+}
+
+/// What an agent does.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// It says something.
+    Says(Saying),
+    /// It fails.
+    Fails(Failure),
+    /// It says something when its time is over.
+    SaysLate(Saying),
+    /// It does nothing, for ever.
+    Hangs,
+}
+
+/// What a person does who is asked.
+#[derive(Debug, Clone)]
+pub enum Person {
+    /// Nobody is there.
+    Nobody,
+    /// Somebody decides after a while.
+    Says(Duration, Decision),
+    /// Somebody is there and never says anything.
+    Silent,
+}
+
+/// Reaches agents that have a mind.
+pub struct Office {
+    /// What they do.
+    pub mind: Arc<dyn Mind>,
+    /// Who keeps the books.
+    pub witness: Arc<Witness>,
+    /// Says whether somebody is certainly dead.
+    pub is_dead: Box<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+impl Team for Office {
+    fn reach(&self, definition: &Definition, agent: &str) -> Reached {
+        let Some(known) = definition.workflow.agents.get(agent) else {
+            return Reached::Not(format!("there is no agent {agent}"));
+        };
+        if known.queue.unwrap_or_default() {
+            return Reached::Elsewhere;
+        }
+        Reached::Here(Arc::new(Actor {
+            mind: self.mind.clone(),
+            witness: self.witness.clone(),
+            dialect: known.dialect.as_deref().and_then(Dialect::parse).unwrap_or(Dialect::Native),
+            acknowledges: known.must_acknowledge(),
+        }))
+    }
+
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+        Ok(PathBuf::new())
+    }
+
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_dead(&self, claimant: &str) -> bool {
+        (self.is_dead)(claimant)
+    }
+
+    fn sweep(&self, _: &RunId, _: &Path) {}
+}
+
+struct Actor {
+    mind: Arc<dyn Mind>,
+    witness: Arc<Witness>,
+    dialect: Dialect,
+    acknowledges: bool,
+}
+
+#[async_trait]
+impl Agent for Actor {
+    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+        self.witness.begins(&job.run, &job.handoff, job.fence);
+        let (time, act) = self.mind.work(job);
+        let acknowledgment = if self.acknowledges { saying::acknowledgment(job) } else { None };
+        if let Some(text) = &acknowledgment {
+            tokio::time::sleep(time / 4).await;
+            // Nobody may listen.
+            let _ = updates.send(Update::Acknowledged(text.clone()));
+        }
+        let late = matches!(act, Act::SaysLate(_));
+        match job.timeout.filter(|most| late || *most <= time) {
+            // It cannot be stopped, and goes on when nobody wants to know.
+            Some(most) if late => tokio::time::sleep(most + Duration::from_secs(1)).await,
+            Some(most) => {
+                tokio::time::sleep(most).await;
+                return Attempt::Failed(Failure::new(Code::timeout(), "it took too long and was stopped"));
+            }
+            None => tokio::time::sleep(time).await,
+        }
+        match act {
+            Act::Hangs => std::future::pending().await,
+            Act::Fails(failure) => Attempt::Failed(failure),
+            Act::Says(saying) | Act::SaysLate(saying) => {
+                let text = saying::write(self.dialect, job, &saying);
+                self.witness.heard(&job.handoff, job.fence, Digest::of(text.as_bytes()));
+                Attempt::Answered(Reply { text, source: "memory".to_owned(), acknowledgment, ..Reply::default() })
+            }
+        }
+    }
+}
+
+/// Looks at claims, and believes what is no lie.
+pub struct Inspector(pub Arc<dyn Mind>);
+
+#[async_trait]
+impl Evidence for Inspector {
+    async fn remember(&self, _: &Scene) {}
+
+    async fn examine(&self, _: &Scene, report: &Report) -> Vec<Examined> {
+        tokio::time::sleep(self.0.examine()).await;
+        let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
+        let (verdict, seen) = if lies { (Finding::Refuted, "not there") } else { (Finding::Verified, "there") };
+        let (rule, claim) = ("artifact-missing".to_owned(), "the file was made".to_owned());
+        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), sha256: None, allowed: None }]
+    }
+
+    async fn changed(&self, _: &Scene) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn run(&self, _: &Scene, check: &Check) -> Outcome {
+        let (time, passed) = self.0.check(check);
+        tokio::time::sleep(time).await;
+        let ended = if passed { "exit 0" } else { "exit 1" };
+        Outcome { passed, ended: ended.to_owned(), tail: String::new() }
+    }
+}
+
+/// Somebody in front of the driver's terminal.
+pub struct AtTheDesk(pub Arc<dyn Mind>);
+
+#[async_trait]
+impl People for AtTheDesk {
+    async fn decide(&self, question: &Question) -> Option<Said> {
+        match self.0.decide(question) {
+            Person::Nobody => None,
+            Person::Silent => std::future::pending().await,
+            Person::Says(time, decision) => {
+                tokio::time::sleep(time).await;
+                Some(Said { decision, note: None, by: "ana".to_owned(), door: "terminal".to_owned() })
+            }
+        }
+    }
+}
+
+/// Listens to nothing.
+pub struct Deaf;
+
+impl Audience for Deaf {
+    fn hear(&self, _: &Run, _: &News<'_>) {}
+}
+
+/// Chance, as the driver wants it.
+pub struct Thrown(pub Chance);
+
+impl baton_engine::driver::Dice for Thrown {
+    fn number(&self) -> f64 {
+        self.0.fraction()
+    }
+
+    fn word(&self) -> String {
+        format!("{:016x}", self.0.number())
+    }
+}

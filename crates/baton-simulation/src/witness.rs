@@ -1,0 +1,301 @@
+//! The witness: sees every transaction as it is written, and says at once what must never happen.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use baton_engine::handoff::{Digest, StateName};
+use baton_engine::journal::Fact;
+use baton_engine::lifecycle::{Command, Verdict};
+use baton_engine::{Handoff, HandoffId, RunId, State};
+
+use crate::memory::{Transaction, Watcher};
+use crate::model::Change;
+
+/// Who wrote an event, and together with which others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// Who.
+    pub writer: Arc<str>,
+    /// By which verb of the port.
+    pub verb: &'static str,
+    /// The number of the transaction.
+    pub transaction: u64,
+}
+
+/// Something that must never happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The run.
+    pub run: RunId,
+    /// The number of the event, or of the last one.
+    pub seq: u64,
+    /// Which promise was broken, in a few words.
+    pub promise: &'static str,
+    /// How.
+    pub what: String,
+}
+
+/// Sees every transaction.
+#[derive(Debug, Default)]
+pub struct Witness(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    transactions: u64,
+    stamps: BTreeMap<RunId, Vec<Stamp>>,
+    /// What agents have really said: handoff, fence and the digest of the document, and to whom.
+    said: HashSet<(HandoffId, u64, Digest)>,
+    /// The attempts that agents have begun.
+    begun: HashSet<(HandoffId, u64)>,
+    /// The drivers that are certainly dead.
+    dead: HashSet<String>,
+    beats: Beats,
+    violations: Vec<Violation>,
+}
+
+impl Witness {
+    /// Takes down what an agent has said.
+    pub fn heard(&self, handoff: &HandoffId, fence: u64, digest: Digest) {
+        self.look(|seen| seen.said.insert((handoff.clone(), fence, digest)));
+    }
+
+    /// Takes down that an agent begins to work.
+    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: u64) {
+        let first = self.look(|seen| seen.begun.insert((handoff.clone(), fence)));
+        if !first {
+            let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
+            let seq = self.look(|seen| seen.stamps.get(run).map_or(0, |stamps| stamps.len() as u64));
+            self.accuse(Violation { run: run.clone(), seq, promise, what });
+        }
+    }
+
+    /// Takes down that a driver has died.
+    pub fn died(&self, driver: &str) {
+        self.look(|seen| seen.dead.insert(driver.to_owned()));
+    }
+
+    /// Says whether a driver has died.
+    pub fn is_dead(&self, driver: &str) -> bool {
+        self.look(|seen| seen.dead.contains(driver))
+    }
+
+    /// Says whether an agent has really said this.
+    pub fn was_said(&self, handoff: &HandoffId, fence: u64, digest: &Digest) -> bool {
+        self.look(|seen| seen.said.contains(&(handoff.clone(), fence, digest.clone())))
+    }
+
+    /// Takes down a violation that somebody else has found.
+    pub fn accuse(&self, violation: Violation) {
+        self.look(|seen| seen.violations.push(violation));
+    }
+
+    /// Returns everything that must never happen and did.
+    pub fn violations(&self) -> Vec<Violation> {
+        self.look(|seen| seen.violations.clone())
+    }
+
+    /// Returns who wrote each event of a run.
+    pub fn stamps(&self, run: &RunId) -> Vec<Stamp> {
+        self.look(|seen| seen.stamps.get(run).cloned().unwrap_or_default())
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&mut Seen) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Says whether a writer is a driver; its name is its claimant's.
+pub fn is_driver(writer: &str) -> bool {
+    writer.starts_with("driver-")
+}
+
+impl Watcher for Witness {
+    fn saw(&self, transaction: &Transaction<'_>) {
+        self.look(|seen| {
+            seen.transactions += 1;
+            let stamp =
+                Stamp { writer: Arc::from(transaction.writer), verb: transaction.verb, transaction: seen.transactions };
+            for change in transaction.changes {
+                seen.stamps.entry(change.event.run.clone()).or_default().push(stamp.clone());
+            }
+            let wrong = transaction.changes.iter().flat_map(|change| wrong(transaction.writer, change));
+            let taken = transaction.changes.iter().flat_map(|change| taken(transaction, &seen.dead, change));
+            let beats = &mut seen.beats;
+            let missed = transaction.changes.iter().filter_map(|change| beats.take(change));
+            let found: Vec<Violation> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
+            seen.violations.extend(found);
+        });
+    }
+}
+
+fn violation(change: &Change, promise: &'static str, what: String) -> Violation {
+    Violation { run: change.event.run.clone(), seq: change.event.seq, promise, what }
+}
+
+/// What one event must not be, whatever the engine says about it.
+fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
+    let Some(before) = &change.before else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut say = |promise, what: String| found.push(violation(change, promise, format!("{}: {what}", before.id)));
+    let (after, at) = (&change.after, change.event.at);
+    let state = before.state.name();
+    if after.fence < before.fence {
+        say("fences only grow", format!("from {} to {}", before.fence, after.fence));
+    }
+    if state.is_finished() && after.state.name() != state && change.event.kind != "requeued" {
+        say("what is finished stays finished", format!("{} made it {}", change.event.kind, after.state.name()));
+    }
+    match change.event.kind.as_str() {
+        "claimed" => {
+            match before.state {
+                State::Pending { ready_at } if ready_at > at => {
+                    say("nothing is claimed before its time", format!("{at} is before {ready_at}"));
+                }
+                State::Pending { .. } => {}
+                _ => say("one claim at a time", format!("it was {state}")),
+            }
+            if after.fence != before.fence + 1 {
+                say("fences only grow", format!("claimed with {} after {}", after.fence, before.fence));
+            }
+        }
+        "decided" if state != StateName::AwaitingPerson => {
+            say("a gate is decided once", format!("it was {state}"));
+        }
+        "refused" if after.state != before.state => {
+            say("what is refused has no effect", format!("{state} became {}", after.state.name()));
+        }
+        "expired" => expired(writer, before, change, &mut say),
+        "reported" | "failed" | "verified" => counted(before, change, &mut say),
+        _ => {}
+    }
+    found
+}
+
+/// A lease ends only when its time is over, and nobody ends their own.
+fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+    let at = change.event.at;
+    let Some(lease) = before.lease() else { return };
+    let others = [before.times_out_at(), before.acknowledge_by(), before.deadline];
+    let by_time = others.into_iter().flatten().any(|end| end <= at);
+    if !by_time && lease.until > at {
+        say("a lease holds until its end", format!("it was to end at {}", lease.until));
+    }
+    if !by_time && lease.claimant == writer && is_driver(writer) {
+        say("nobody ends their own lease", format!("{writer} did"));
+    }
+}
+
+/// A report counts once, and only with the latest token.
+fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+    let Ok(Fact::Happened(command)) = change.event.fact() else {
+        return say("the journal can be read", "it cannot".to_owned());
+    };
+    let (fence, expected) = match &command {
+        Command::Report(report) => (report.fence, StateName::Claimed),
+        Command::Fail(fail) => (fail.fence, StateName::Claimed),
+        Command::Verify(verify) => (verify.fence, StateName::Verifying),
+        _ => return,
+    };
+    if fence != before.fence || before.state.name() != expected {
+        let state = before.state.name();
+        say(
+            "a report counts once",
+            format!("{} with {fence} while it was {state} with {}", command.name(), before.fence),
+        );
+    }
+    if let Command::Verify(verify) = &command {
+        let next = change.after.state.name();
+        let refuted = matches!(verify.verdict, Verdict::Refuted { .. });
+        if refuted && !matches!(next, StateName::Pending | StateName::Failed) {
+            say("what is refuted does not count", format!("it is {next}"));
+        }
+        if !refuted && (verify.review || before.review_owed) && next != StateName::AwaitingPerson {
+            say("what a person must see is seen", format!("it is {next}"));
+        }
+    }
+    if let (State::Pending { ready_at }, true) = (&change.after.state, change.event.kind != "reported") {
+        let waits = u64::try_from(ready_at.duration_since(change.event.at).as_millis()).unwrap_or_default();
+        let policy = &before.terms.retry;
+        if policy.jitter == 0.0 && policy.multiplier >= 1.0 && waits < policy.delay_ms {
+            say("retries wait as agreed", format!("{waits} ms instead of {} ms", policy.delay_ms));
+        }
+    }
+    let too_late = before.times_out_at().is_some_and(|end| end <= change.event.at);
+    if too_late && matches!(command, Command::Report(_)) {
+        say("what took too long does not count", "its time was over".to_owned());
+    }
+}
+
+/// Who takes something takes all of it, and only from those who are dead or have not been heard of.
+fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<Violation> {
+    let before = change.before.as_ref()?;
+    let lease = before.lease()?;
+    let is_root = change.event.handoff.as_str() == change.event.run.as_str();
+    if change.event.kind == "released" && is_root && lease.claimant != transaction.writer {
+        if !dead.contains(&lease.claimant) {
+            let what = format!("{} took it from {}", transaction.writer, lease.claimant);
+            return Some(violation(change, "nobody takes a run from a living driver", what));
+        }
+        let left = transaction.model.unfinished().find(|other| {
+            other.run == before.run && other.lease().is_some_and(|theirs| theirs.claimant == lease.claimant)
+        })?;
+        return Some(violation(change, "a take-over takes everything", format!("{} was left", left.id)));
+    }
+    None
+}
+
+/// Counts the heartbeats of runs: whoever extends a run again and again extends what it holds in it, too.
+#[derive(Debug, Default)]
+struct Beats {
+    /// How often the holder of each run has extended it.
+    of_runs: BTreeMap<RunId, u64>,
+    /// How often that was when a handoff in it was last claimed or extended.
+    of_handoffs: BTreeMap<HandoffId, u64>,
+}
+
+impl Beats {
+    fn take(&mut self, change: &Change) -> Option<Violation> {
+        let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
+        let is_root = handoff.as_str() == run.as_str();
+        let beats = self.of_runs.entry(run.clone()).or_default();
+        match kind {
+            "extended" if is_root => *beats += 1,
+            // Who has just taken it knows nothing yet of what is in it.
+            "claimed" if is_root => *beats = 0,
+            "claimed" | "extended" => drop(self.of_handoffs.insert(handoff.clone(), *beats)),
+            "expired" if !is_root => {
+                let lease = change.before.as_ref()?.lease()?;
+                let missed = beats.saturating_sub(self.of_handoffs.get(handoff).copied().unwrap_or_default());
+                if missed > 1 && is_driver(&lease.claimant) && lease.until <= change.event.at {
+                    let what = format!("{handoff} was not extended, and the run was {missed} times");
+                    return Some(violation(change, "heartbeats keep everything that is held", what));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// A driver writes into a run only while it holds it.
+fn intruder(transaction: &Transaction<'_>) -> Option<Violation> {
+    if !is_driver(transaction.writer) || transaction.verb != "carry_out" {
+        return None;
+    }
+    let first = transaction.changes.first()?;
+    let root = HandoffId::parse(first.event.run.as_str()).ok()?;
+    let own = transaction.changes.iter().find(|change| change.event.handoff == root);
+    let before = match own {
+        Some(change) => change.before.clone(),
+        None => transaction.model.find(&root),
+    }?;
+    let holds = |handoff: &Handoff| handoff.lease().is_some_and(|lease| lease.claimant == transaction.writer);
+    let takes = transaction.changes.iter().any(|change| change.event.handoff == root && holds(&change.after));
+    let cleans = matches!(before.state, State::Cancelled { .. });
+    if holds(&before) || takes || cleans {
+        return None;
+    }
+    let holder = before.lease().map_or(before.state.name().to_string(), |lease| lease.claimant.clone());
+    let what = format!("{} wrote {} although {holder} has the run", transaction.writer, first.event.kind);
+    Some(violation(first, "one driver per run", what))
+}

@@ -1,0 +1,14 @@
+//! Planted bugs exist only where somebody asks for them.
+
+use std::process::Command;
+
+#[test]
+fn the_program_is_built_without_sabotage() {
+    let arguments = ["tree", "--package", "baton", "--edges", "features,no-dev", "--offline", "--locked"];
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root).output().expect("cargo");
+    let tree = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(tree.contains("baton-engine"), "{tree}");
+    assert!(!tree.contains("sabotage"), "{tree}");
+}
