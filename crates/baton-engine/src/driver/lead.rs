@@ -29,7 +29,7 @@ use crate::store::{Error, Step};
 pub(super) const EVENTS: u32 = 1_000;
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
-const RACES_MAX: u32 = 100;
+pub(super) const RACES_MAX: u32 = 100;
 
 /// What a task of the driver came to.
 pub(super) enum Outcome {
@@ -91,8 +91,8 @@ enum Turn {
 
 impl<'d> Lead<'d> {
     /// Takes a run and leads it to its end, or as far as it goes.
-    pub(super) async fn take(driver: &'d Driver, id: &RunId, stop: channel::Receiver<bool>) -> Result<End, Error> {
-        let (run, fence) = match driver.take_over(id).await? {
+    pub(super) async fn take(driver: &'d Driver, id: &RunId, mut stop: channel::Receiver<bool>) -> Result<End, Error> {
+        let (run, fence) = match driver.take_over(id, &mut stop).await? {
             Ok(taken) => taken,
             Err(end) => return Ok(end),
         };

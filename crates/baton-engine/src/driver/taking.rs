@@ -1,15 +1,18 @@
 //! Taking a run: from its beginning, from a driver that let go of it, or from one that died.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use baton_protocol::rules::summary_over_budget;
 use baton_protocol::settings::{Level, Permission};
 use baton_protocol::{Settings, Severity};
+use tokio::sync::watch as channel;
+use tokio::time::Instant;
 
 use super::brief::Brief;
 use super::claiming::claim;
-use super::lead::EVENTS;
-use super::{Driver, End};
+use super::lead::{EVENTS, RACES_MAX};
+use super::{Driver, End, LEASE};
 use crate::definition::Located;
 use crate::draft::Draft;
 use crate::failure::{Code, Failure};
@@ -22,14 +25,43 @@ use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::store::{Error, Store};
 
+/// How long to wait before a store that is away is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
 impl Driver {
     /// Reads a run from its journal.
     pub async fn load(&self, id: &RunId) -> Result<Run, Error> {
         load(self.store.as_ref(), id).await
     }
 
-    /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive.
-    pub(super) async fn take_over(&self, id: &RunId) -> Result<Result<(Run, u64), End>, Error> {
+    /// Takes a run, so that nobody else drives it; tells how it ended if there is nothing to drive. A store that is away is
+    /// asked again for as long as a lease lasts.
+    pub(super) async fn take_over(
+        &self,
+        id: &RunId,
+        stop: &mut channel::Receiver<bool>,
+    ) -> Result<Result<(Run, u64), End>, Error> {
+        let since = Instant::now();
+        let (mut claiming, mut races) = (false, 0);
+        loop {
+            match self.try_to_take_over(id, claiming).await {
+                Err(Error::Unreachable(_)) if since.elapsed() < LEASE && !*stop.borrow() => {
+                    claiming = true;
+                    tokio::select! {
+                        biased;
+                        Ok(()) = stop.changed() => {}
+                        () = tokio::time::sleep(ASK_AGAIN) => {}
+                    }
+                }
+                // Something has happened in it since we looked.
+                Err(Error::Refused(_)) if races < RACES_MAX => races += 1,
+                taken => return taken,
+            }
+        }
+    }
+
+    /// Tries it once. `claiming` says that we may have claimed it already, without having heard the answer.
+    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, u64), End>, Error> {
         // A driver that was not heard of for too long has lost it.
         self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
         let run = self.load(id).await?;
@@ -37,6 +69,11 @@ impl Driver {
         let mut draft = Draft::new(&run, self.clock.now());
         match &root.state {
             State::Pending { .. } => {}
+            State::Claimed { lease } if claiming && lease.claimant == self.claimant => {
+                let fence = root.fence;
+                self.end_remains(&run);
+                return Ok(Ok((run, fence)));
+            }
             State::Claimed { lease } if planted(Bug::TakesFromTheLiving) || self.team.is_dead(&lease.claimant) => {
                 self.bury(&mut draft, &lease.claimant);
             }
@@ -57,22 +94,17 @@ impl Driver {
         }
         let root = root.id.clone();
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
-        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
-            Ok(handoffs) => handoffs,
-            // Somebody else was faster.
-            Err(Error::Refused(_)) => {
-                let run = self.load(id).await?;
-                let holder = run.root().handoff.lease().map(|lease| lease.claimant.clone());
-                return Ok(Err(End::Lost(holder.unwrap_or_else(|| "somebody else".to_owned()))));
-            }
-            Err(error) => return Err(error),
-        };
+        let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
         let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
-        // Only whoever has the run may end what others have left; nothing of ours runs yet.
-        if run.seq > 1 {
-            self.team.sweep(id, &run.definition.workspace);
-        }
+        self.end_remains(&run);
         Ok(Ok((run, fence)))
+    }
+
+    /// Ends what others have left running. Only whoever has the run may do so, before anything of its own runs.
+    fn end_remains(&self, run: &Run) {
+        if run.seq > 1 {
+            self.team.sweep(&run.id, &run.definition.workspace);
+        }
     }
 
     /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.

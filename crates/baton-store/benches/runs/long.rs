@@ -123,7 +123,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Returns the time that this process has spent on processors.
-fn processor_time() -> Duration {
+pub(crate) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }

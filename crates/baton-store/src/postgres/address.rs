@@ -93,7 +93,8 @@ impl Ssl {
     }
 }
 
-/// Takes the settings about encryption out of the URL.
+/// Takes the settings about encryption out of the URL. Several hosts in one setting become a setting each, as the driver
+/// wants them.
 fn take_ssl(url: &str) -> (String, Ssl) {
     let mut ssl = Ssl::default();
     let Some((before, settings)) = url.split_once('?') else { return (url.to_owned(), ssl) };
@@ -102,7 +103,8 @@ fn take_ssl(url: &str) -> (String, Ssl) {
         match setting.split_once('=') {
             Some(("sslmode", mode)) => ssl.mode = Some(mode.to_owned()),
             Some(("sslrootcert", path)) => ssl.root = Some(PathBuf::from(decoded(path))),
-            _ => others.push(setting),
+            Some(("host", hosts)) => others.extend(hosts.split(',').map(|host| format!("host={host}"))),
+            _ => others.push(setting.to_owned()),
         }
     }
     let rest = if others.is_empty() { before.to_owned() } else { format!("{before}?{}", others.join("&")) };

@@ -14,7 +14,7 @@ fn flow(agent: &str) -> String {
 
 #[test]
 fn agent_that_hangs_is_killed_with_everything_it_has_started() {
-    let site = Site::new().workflow(&flow(", timeout: 1s"));
+    let site = Site::new().workflow(&flow(", timeout: 3s"));
     let alive = site.pipe("alive");
     // A child that stays, and one that leaves group, session and parent: both hold the pipe for as long as they live.
     let body = format!(
@@ -133,7 +133,7 @@ fn injected_instructions_stay_fenced_in_the_next_prompt() {
 #[test]
 fn report_that_comes_late_has_no_effect_and_is_recorded() {
     let body = "if os.environ['BATON_ATTEMPT'] == '1': signal.pause()\nreport()";
-    let site = Site::new().workflow(&flow(", timeout: 1s")).agent("dev", body);
+    let site = Site::new().workflow(&flow(", timeout: 3s")).agent("dev", body);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let late =
