@@ -39,8 +39,6 @@ pub enum Bug {
     RefutedCounts,
     /// A result is forgotten if the store is away when it comes.
     ResultLostInOutage,
-    /// A result of an older claim is recorded with the latest token.
-    ResultOfOlderClaim,
     /// A handoff may be tried again for ever.
     RetriesNotCounted,
     /// Work that a person must see is not shown.
@@ -64,7 +62,7 @@ mod planted {
     }
 
     /// Every bug that can be planted.
-    pub const BUGS: [Bug; 24] = [
+    pub const BUGS: [Bug; 23] = [
         Bug::BackoffIgnored,
         Bug::CallOffForgetsOne,
         Bug::CounterNotCounted,
@@ -83,7 +81,6 @@ mod planted {
         Bug::PhaseNotEntered,
         Bug::RefutedCounts,
         Bug::ResultLostInOutage,
-        Bug::ResultOfOlderClaim,
         Bug::RetriesNotCounted,
         Bug::ReviewSkipped,
         Bug::RouteInSecondTransaction,

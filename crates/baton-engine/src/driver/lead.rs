@@ -248,9 +248,7 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            let newest = self.run.find(id).map_or(*fence, |tracked| tracked.handoff.fence);
-            let fence = if planted(Bug::ResultOfOlderClaim) { newest } else { *fence };
-            record(&mut draft, id, fence, finished, self.driver.dice.number());
+            record(&mut draft, id, *fence, finished, self.driver.dice.number());
         }
         self.expire(&mut draft);
         self.decide_gates(&mut draft);
