@@ -34,6 +34,9 @@ pub const STDOUT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How long a program that is asked to end may take for it.
 pub const GRACE: Duration = Duration::from_secs(2);
 
+/// How long to look once more when the time is up.
+pub(crate) const SECOND_LOOK: Duration = Duration::from_millis(200);
+
 /// How much of the end of stderr is kept.
 const TAIL_BYTES: usize = 4 * 1024;
 
@@ -210,8 +213,15 @@ impl Running {
     /// Does the same, but when the time is up asks everything in its group to end, and kills what has not after the grace.
     pub async fn end_within(&mut self, limit: Option<Duration>, grace: Duration) -> Ended {
         let Some(limit) = limit else { return self.end().await };
-        if let Ok(ended) = tokio::time::timeout(limit, self.end()).await {
-            return ended;
+        {
+            let mut ending = std::pin::pin!(self.end());
+            if let Ok(ended) = tokio::time::timeout(limit, &mut ending).await {
+                return ended;
+            }
+            // If we were asleep ourselves it may have ended long ago, and we have only not heard of it.
+            if let Ok(ended) = tokio::time::timeout(SECOND_LOOK, &mut ending).await {
+                return ended;
+            }
         }
         let below = self.group.map(|group| {
             let below = Below::of(number(group));

@@ -352,6 +352,9 @@ impl State {
     }
 }
 
+/// How long what a driver held is left to the drivers of its run, before anybody may notice that it has ended.
+const DRIVEN_REST_MS: u64 = 3_600_000;
+
 /// How much time the driver of a run has to end an attempt that took too long, before anybody else may.
 const DRIVER_GRACE_MS: u64 = 10_000;
 
@@ -408,9 +411,18 @@ impl Handoff {
         Some(later(ready_at, self.terms.pick_up_within_ms?))
     }
 
-    /// Returns when the handoff must be looked at although nobody asks: a lease, a time-out or a deadline ends, or nobody
-    /// has claimed or acknowledged it in time.
+    /// Returns when anybody may notice that something has ended: a lease, a time-out or a deadline, or nobody has claimed
+    /// or acknowledged it in time.
+    ///
+    /// What the driver of a run holds is left to the drivers of that run for longer: nobody else could go on with it, and
+    /// its own driver may only have slept.
     pub fn wakes_at(&self) -> Option<Timestamp> {
+        let left_alone_ms = if self.lease().is_some_and(|lease| lease.driven) { DRIVEN_REST_MS } else { 0 };
+        self.ends_at().map(|at| later(at, left_alone_ms))
+    }
+
+    /// Returns when something ends that whoever takes over may notice.
+    pub fn ends_at(&self) -> Option<Timestamp> {
         let lease = self.lease().map(|lease| lease.until);
         lease.into_iter().chain(self.overdue_at()).min()
     }

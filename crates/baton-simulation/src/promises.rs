@@ -120,7 +120,7 @@ impl<'h> History<'h> {
                 }
                 tallied.handoffs += 1;
             }
-            Fact::Happened(Command::Decide(_)) if tracked.step.role == Role::Limit => tallied.waivers = 1,
+            Fact::Happened(Command::Decide(_)) if tracked.step.role == Role::Limit => tallied.waivers += 1,
             Fact::Happened(Command::Fail(_) | Command::Expire(_) | Command::Verify(_)) => {
                 let open = matches!(tracked.handoff.state, State::Pending { .. });
                 if open && event.handoff.as_str() != run.id.as_str() {

@@ -39,6 +39,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// How long to wait when something is due but was not handed out: the queue is paused, full, or somebody else is faster.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
+/// By how much a look may come later than it should before the worker takes it that it was asleep.
+const HICCUP: Duration = Duration::from_secs(5);
+
 /// How many expired handoffs are rescued in one go.
 const RESCUED_MAX: u32 = 100;
 
@@ -101,6 +104,8 @@ struct Held {
     claims: BTreeMap<HandoffId, u64>,
     /// When the worker last looked.
     looked_at: Timestamp,
+    /// Others are not noticed as dead before this time: they had no chance to show that they are alive.
+    lenient_until: Timestamp,
 }
 
 /// What the loop remembers from one round to the next.
@@ -122,7 +127,11 @@ impl Worker {
             clock: Arc::clone(&session.clock),
             settings: session.settings.clone(),
             voice: Voice::new(output, assignment.json),
-            held: Mutex::new(Held { claims: BTreeMap::new(), looked_at: session.clock.now() }),
+            held: Mutex::new(Held {
+                claims: BTreeMap::new(),
+                looked_at: session.clock.now(),
+                lenient_until: Timestamp::MIN,
+            }),
             assignment,
         }
     }
@@ -187,6 +196,8 @@ impl Worker {
             Ok((claimed, pause)) => {
                 if progress.missed > 0 {
                     self.voice.note("the store answers again");
+                    let lenient_until = self.clock.now() + self.assignment.lease / 3;
+                    self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until = lenient_until;
                 }
                 progress.missed = 0;
                 progress.empty_claims = if claimed.is_empty() { progress.empty_claims } else { 0 };
@@ -221,6 +232,9 @@ impl Worker {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             let missed = Duration::try_from(now.duration_since(held.looked_at)).unwrap_or_default();
             held.looked_at = now;
+            if missed > LOOK_AGAIN + HICCUP {
+                held.lenient_until = now + self.assignment.lease / 3;
+            }
             if missed < self.assignment.lease / 2 { BTreeMap::new() } else { held.claims.clone() }
         };
         for (id, fence) in claims {
@@ -237,7 +251,10 @@ impl Worker {
     async fn claim(&self, room: u32) -> Result<(Vec<Claimed>, Duration), Error> {
         let agent = &self.assignment.agent;
         self.hold().await?;
-        self.store.rescue(RESCUED_MAX, dice(), self.clock.now()).await?;
+        let now = self.clock.now();
+        if now >= self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until {
+            self.store.rescue(RESCUED_MAX, dice(), now).await?;
+        }
         let claimed = match room {
             0 => Vec::new(),
             count => {

@@ -19,6 +19,8 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use crate::process::SECOND_LOOK;
+
 /// How much of the output is kept in the log.
 const LOG_BYTES: usize = 4 * 1024 * 1024;
 /// How much of the end is shown to people.
@@ -90,7 +92,11 @@ async fn watch(mut child: Child, receiver: Receiver, limit: Duration, log: &Path
     let group = Group::of(&child);
     let output = Arc::new(Mutex::new(Output::new(log)));
     let mut reading = tokio::spawn(read(receiver, Arc::clone(&output)));
-    let ended = timeout(limit, child.wait()).await;
+    let mut ended = timeout(limit, child.wait()).await;
+    if ended.is_err() {
+        // If we were asleep ourselves it may have ended long ago, and we have only not heard of it.
+        ended = timeout(SECOND_LOOK, child.wait()).await;
+    }
     drop(group);
     if timeout(DRAIN, &mut reading).await.is_err() {
         reading.abort();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::News;
 use super::lead::Lead;
+use super::{LEASE, News};
 use crate::draft::Draft;
 use crate::flow;
 use crate::handoff::Lease;
@@ -18,6 +18,9 @@ use crate::store::Error;
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
 const AWAY_MAX: Duration = Duration::from_mins(10);
+
+/// How long a store may be away before a driver gives up that was told to stop.
+const STOP_MAX: Duration = Duration::from_secs(30);
 
 /// How long to wait before a store that is away is asked again, at most.
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
@@ -64,11 +67,11 @@ impl Lead<'_> {
     /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
     pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
         let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
-        if is_ours && !planted(Bug::OwnLeaseExpires) {
-            tracked.handoff.overdue_at()
-        } else {
-            tracked.handoff.wakes_at()
-        }
+        let ends = match is_ours && !planted(Bug::OwnLeaseExpires) {
+            true => tracked.handoff.overdue_at(),
+            false => tracked.handoff.ends_at(),
+        };
+        ends.map(|at| at.max(self.lenient_until))
     }
 
     /// Notices what has ended: leases of others, and what has taken too long.
@@ -86,20 +89,34 @@ impl Lead<'_> {
         }
     }
 
-    /// Goes on while the store is away: agents work on, and what comes out waits here. Gives up when somebody says stop,
-    /// or when nothing is going on any more and the store has been away for long.
+    /// Lets everybody show that they are alive before anything of theirs ends, if this driver has just slept, or the store
+    /// was away: they had no chance, and what has ended meanwhile may not have been heard.
+    pub(super) fn be_lenient(&mut self) {
+        self.lenient_until = self.driver.clock.now() + LEASE / 3;
+    }
+
+    /// Goes on while the store is away: agents work on, and what comes out waits here. Gives up when nothing is going on
+    /// any more and the store has been away for long, or, somewhat later, when somebody says stop.
     pub(super) async fn endure(&mut self, why: String) -> Result<(), Error> {
         self.behind = true;
+        let stops = *self.stop.borrow();
         let since = match self.away_since {
             Some(since) => since,
             None => {
-                let note = format!("the store cannot be reached: {why}; agents work on, and it is tried again");
+                let goes_on = if stops { "it is tried again" } else { "agents work on, and it is tried again" };
+                let note = format!("the store cannot be reached: {why}; {goes_on}");
                 self.driver.audience.hear(&self.run, &News::Note(&note));
                 *self.away_since.insert(Instant::now())
             }
         };
+        if stops {
+            // What has come out by now is kept, so that it can be written if the store comes back soon.
+            self.call_back().await;
+        }
+        let stopped_since = stops.then(|| *self.stopped_since.get_or_insert_with(Instant::now));
+        let stopped = stopped_since.is_some_and(|since| since.elapsed() >= STOP_MAX);
         let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
-        if *self.stop.borrow() || given_up || planted(Bug::OutageEndsDriver) {
+        if stopped || given_up || planted(Bug::OutageEndsDriver) {
             return Err(Error::Unreachable(why));
         }
         let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);
@@ -120,6 +137,7 @@ impl Lead<'_> {
         if let Some(since) = self.away_since.take() {
             let note = format!("the store answers again, after {} s", since.elapsed().as_secs());
             self.driver.audience.hear(&self.run, &News::Note(&note));
+            self.be_lenient();
         }
     }
 }

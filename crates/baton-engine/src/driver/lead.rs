@@ -1,6 +1,7 @@
 //! Leads one run: one transaction after another, with agents, commands and people in between.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch as channel};
@@ -12,6 +13,7 @@ use super::attempt::{Finished, Newcomers, Progress};
 use super::begin::Working;
 use super::claiming::{Ready, claim};
 use super::record::record;
+use super::wait::IDLE;
 use super::watch::{Asked, Said};
 use super::{Driver, End, News};
 use crate::draft::{Draft, Foreseen};
@@ -24,6 +26,9 @@ use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 use crate::store::{Error, Step};
+
+/// By how much a turn may take longer than it should before the driver takes it that it was asleep.
+const HICCUP: Duration = Duration::from_secs(5);
 
 /// How many events are read at a time.
 pub(super) const EVENTS: u32 = 1_000;
@@ -56,6 +61,10 @@ pub(super) struct Lead<'d> {
     claiming: bool,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
     pub(super) behind: bool,
+    /// Nothing is noticed as ended before this time.
+    pub(super) lenient_until: Timestamp,
+    /// Since when it was told to stop, while the store is out of reach.
+    pub(super) stopped_since: Option<Instant>,
     /// Since when the store is out of reach.
     pub(super) away_since: Option<Instant>,
     pub(super) tasks: JoinSet<Outcome>,
@@ -103,6 +112,8 @@ impl<'d> Lead<'d> {
             fence,
             claiming: false,
             behind: true,
+            lenient_until: Timestamp::MIN,
+            stopped_since: None,
             away_since: None,
             tasks: JoinSet::new(),
             errands: HashMap::new(),
@@ -124,7 +135,7 @@ impl<'d> Lead<'d> {
 
     async fn go(&mut self) -> Result<End, Error> {
         loop {
-            let changes = self.driver.store.changes();
+            let (changes, before) = (self.driver.store.changes(), self.driver.clock.now());
             let turn = self.turn().await;
             match turn {
                 Err(Error::Unreachable(why)) => self.endure(why).await?,
@@ -135,6 +146,9 @@ impl<'d> Lead<'d> {
                         Turn::Ended(end) => return Ok(end),
                         Turn::Again => {}
                         Turn::Wait => self.wait(changes).await,
+                    }
+                    if self.driver.clock.now() > before + IDLE + HICCUP {
+                        self.be_lenient();
                     }
                 }
             }
@@ -275,9 +289,12 @@ impl<'d> Lead<'d> {
                 self.races += 1;
                 Ok(true)
             }
-            // An id of ours belongs to somebody else, and always will.
+            // An id of ours belongs to somebody else, and always will. What has come out is recorded all the same.
             Err(error @ Error::Taken { .. }) => {
                 let mut draft = Draft::new(&self.run, now);
+                for (id, fence, finished) in &results {
+                    record(&mut draft, id, *fence, finished, self.driver.dice.number());
+                }
                 flow::fail(&mut draft, &error.to_string());
                 self.write(draft).await.map(|_| true)
             }
@@ -380,7 +397,10 @@ impl<'d> Lead<'d> {
     }
 
     /// Calls off every agent, command and question.
-    async fn call_back(&mut self) {
+    pub(super) async fn call_back(&mut self) {
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            self.joined(joined);
+        }
         self.tasks.shutdown().await;
         self.errands.clear();
         self.working.clear();

@@ -20,7 +20,7 @@ use crate::flow::{self, limits};
 use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Command, Fail, Release, readable_claimant};
+use crate::lifecycle::{Command, Expire, Fail, Release, readable_claimant};
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::store::{Error, Store};
@@ -62,11 +62,10 @@ impl Driver {
 
     /// Tries it once. `claiming` says that we may have claimed it already, without having heard the answer.
     async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, u64), End>, Error> {
-        // A driver that was not heard of for too long has lost it.
-        self.store.rescue(1_000, self.dice.number(), self.clock.now()).await?;
         let run = self.load(id).await?;
-        let root = &run.root().handoff;
         let mut draft = Draft::new(&run, self.clock.now());
+        self.expire_the_lost(&mut draft);
+        let root = draft.run.root().handoff.clone();
         match &root.state {
             State::Pending { .. } => {}
             State::Claimed { lease } if claiming && lease.claimant == self.claimant => {
@@ -92,12 +91,27 @@ impl Driver {
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
             }
         }
-        let root = root.id.clone();
+        let root = root.id;
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
         let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
         let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
         self.end_remains(&run);
         Ok(Ok((run, fence)))
+    }
+
+    /// A driver that was not heard of for too long has lost the run, and what it held in it.
+    fn expire_the_lost(&self, draft: &mut Draft) {
+        let root = &draft.run.root().handoff;
+        let Some(lease) = root.lease().filter(|lease| lease.until <= draft.at) else { return };
+        if lease.claimant == self.claimant {
+            return;
+        }
+        let is_over = |tracked: &&Tracked| tracked.handoff.ends_at().is_some_and(|at| at <= draft.at);
+        let held = draft.run.held_by(&lease.claimant).filter(is_over);
+        let held: Vec<HandoffId> = held.map(|tracked| tracked.handoff.id.clone()).collect();
+        for id in held {
+            let _ = draft.apply(&id, Command::Expire(Expire { dice: self.dice.number(), for_good: false }));
+        }
     }
 
     /// Ends what others have left running. Only whoever has the run may do so, before anything of its own runs.

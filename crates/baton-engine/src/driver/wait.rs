@@ -15,7 +15,7 @@ use crate::handoff::State;
 use crate::step::Role;
 
 /// How long nothing is asked of the store if nothing is known to happen.
-const IDLE: Duration = Duration::from_secs(15);
+pub(super) const IDLE: Duration = Duration::from_secs(15);
 
 impl Lead<'_> {
     /// Waits until something has happened.

@@ -66,7 +66,9 @@ impl Claim {
 /// A lease that has ended but that nobody has taken over is still held: the work is there, and nobody else does it. What
 /// took longer than agreed is not, whether somebody has noticed or not.
 pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&mut Lease, Refusal> {
-    let ends = [handoff.times_out_at(), handoff.deadline];
+    // A driver ends its agents itself when their time is up. What they said before counts whenever it can be written.
+    let times_out_at = handoff.times_out_at().filter(|_| handoff.lease().is_some_and(|lease| !lease.driven));
+    let ends = [times_out_at, handoff.deadline];
     let too_long = ends.into_iter().flatten().min().filter(|end| *end <= at && !planted(Bug::LateReportCounts));
     let lease = held_by(handoff, fence)?;
     match too_long {

@@ -24,7 +24,7 @@ pub struct Expire {
 /// Says whether something about it has ended that anybody may notice.
 pub(super) fn is_due(handoff: &Handoff, at: Timestamp) -> bool {
     handoff.state.finished_at().is_some()
-        || handoff.wakes_at().is_some_and(|end| end <= whole(at).max(handoff.changed_at))
+        || handoff.ends_at().is_some_and(|end| end <= whole(at).max(handoff.changed_at))
 }
 
 impl Expire {
