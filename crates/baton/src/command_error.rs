@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Waiting,
     /// Our mistake.
     Internal,
-    /// The store does not answer at the moment: the same may work later.
+    /// The same may work later: the store does not answer at the moment, or somebody else drives the run.
     TryAgain,
 }
 

@@ -42,7 +42,12 @@ impl StoreOptions {
     /// Returns the options that other commands need in order to find the same store, with a space before each.
     pub(crate) fn repeated(&self) -> String {
         let config = self.config.as_ref().map(|config| config.display().to_string());
-        let given = [("--store", self.store.clone()), ("--config", config)];
+        // Whoever reads over somebody's shoulder, or a log, must not learn a password.
+        let shown = |text: &String| match text.contains("://") {
+            true => Location::Postgres(text.clone()).to_string(),
+            false => text.clone(),
+        };
+        let given = [("--store", self.store.as_ref().map(shown)), ("--config", config)];
         given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?)))).collect()
     }
 

@@ -32,7 +32,7 @@ impl Address {
         let place = Location::Postgres(url.to_owned()).to_string();
         let (url, ssl) = take_ssl(url);
         // The driver's message names the setting, never its value.
-        let wrong = |why: String| Error::Unreachable(format!("{place}: {why}"));
+        let wrong = |why: String| Error::Invalid(format!("{place}: {why}"));
         let mut config: Config = url.parse().map_err(|error| wrong(super::fault::chain(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host("localhost");

@@ -93,17 +93,15 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         // A standby: after a fail-over another server writes, or this one does in a moment.
         SqlState::READ_ONLY_SQL_TRANSACTION,
     ];
-    let unreachable = [
-        SqlState::INVALID_PASSWORD,
-        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        SqlState::INVALID_CATALOG_NAME,
-        SqlState::OUT_OF_MEMORY,
-        SqlState::QUERY_CANCELED,
-    ];
+    // Trying again does not help: somebody must change the address, or the server.
+    let wrong =
+        [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::INVALID_CATALOG_NAME];
+    let unreachable = [SqlState::OUT_OF_MEMORY, SqlState::QUERY_CANCELED];
     match code {
         code if races.contains(code) => Fault::Raced,
         code if lost.contains(code) || code.code().starts_with("08") => Fault::Lost(said),
         code if unwritable.contains(code) => Fault::Final(Error::Unwritable(said)),
+        code if wrong.contains(code) => Fault::Final(Error::Invalid(format!("the server does not let us in: {said}"))),
         code if unreachable.contains(code) => Fault::Final(Error::Unreachable(said)),
         code if code.code().starts_with("XX00") => Fault::Final(Error::Damaged(said)),
         code => Fault::Final(Error::Failed(format!("{said} ({})", code.code()))),

@@ -132,7 +132,9 @@ fn exit_of(end: &End) -> Exit {
     match end {
         End::Completed => Exit::Done,
         End::Waiting(_) => Exit::Waiting,
-        End::Failed(_) | End::Cancelled | End::Stopped | End::Lost(_) => Exit::No,
+        End::Failed(_) | End::Cancelled | End::Stopped => Exit::No,
+        // Once its lease has ended, it can be taken over.
+        End::Lost(_) => Exit::TryAgain,
     }
 }
 
