@@ -143,11 +143,12 @@ fn only_one_process_drives_a_run() {
         }
     };
     let lost = end(loser);
-    assert_eq!(lost.code, Some(1), "{}", lost.stderr);
-    assert_eq!(site.resume(&[]).code, Some(1), "a third one does not drive it either");
+    // Whoever comes too late for the workspace is told so; whoever comes too late for the run may try again.
+    assert!(matches!(lost.code, Some(1 | 75)), "{}", lost.stderr);
+    assert!(matches!(site.resume(&[]).code, Some(1 | 75)), "a third one does not drive it either");
     std::fs::write(&go, "go").expect("the agent waits");
     let codes = [end(&mut one).code, end(&mut other).code];
-    assert!(codes.contains(&Some(0)) && codes.contains(&Some(1)), "{codes:?}");
+    assert!(codes.contains(&Some(0)) && (codes.contains(&Some(1)) || codes.contains(&Some(75))), "{codes:?}");
     let run = site.told();
     assert!(is_completed(&run));
     assert_eq!(find(&run, "ship.1").attempts, 1, "it was begun once");
