@@ -249,8 +249,8 @@ fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change)
 /// Counts the heartbeats of runs: whoever extends a run again and again extends what it holds in it, too.
 #[derive(Debug, Default)]
 struct Beats {
-    /// How often the holder of each run has extended it.
-    of_runs: BTreeMap<RunId, u64>,
+    /// Who has each run, and how often they have extended it.
+    of_runs: BTreeMap<RunId, (String, u64)>,
     /// How often that was when a handoff in it was last claimed or extended.
     of_handoffs: BTreeMap<HandoffId, u64>,
 }
@@ -259,16 +259,16 @@ impl Beats {
     fn take(&mut self, change: &Change) -> Option<Violation> {
         let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
         let is_root = handoff.as_str() == run.as_str();
-        let beats = self.of_runs.entry(run.clone()).or_default();
+        let (holder, beats) = self.of_runs.entry(run.clone()).or_default();
         match kind {
             "extended" if is_root => *beats += 1,
-            // Who has just taken it knows nothing yet of what is in it.
-            "claimed" if is_root => *beats = 0,
+            "claimed" if is_root => (*holder, *beats) = (change.after.lease()?.claimant.clone(), 0),
             "claimed" | "extended" => drop(self.of_handoffs.insert(handoff.clone(), *beats)),
             "expired" if !is_root => {
                 let lease = change.before.as_ref()?.lease()?;
                 let missed = beats.saturating_sub(self.of_handoffs.get(handoff).copied().unwrap_or_default());
-                if missed > 1 && is_driver(&lease.claimant) && lease.until <= change.event.at {
+                // What somebody else holds ends by itself: whoever lost the run extends it no more.
+                if missed > 1 && *holder == lease.claimant && lease.until <= change.event.at {
                     let what = format!("{handoff} was not extended, and the run was {missed} times");
                     return Some(violation(change, "heartbeats keep everything that is held", what));
                 }
