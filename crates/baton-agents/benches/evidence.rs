@@ -35,11 +35,12 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
     git(&scene.workspace, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "first"], None);
     let report = Report { files_modified: vec!["src/0/file-0.rs".to_owned()], ..Report::default() };
 
+    let mut scene = scene;
     let eyes = Eyes::new([]);
     let (mut remember, mut examine, mut first, mut with_git) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        first.push(time(|| runtime.block_on(Eyes::new([]).remember(&scene))));
-        remember.push(time(|| runtime.block_on(eyes.remember(&scene))));
+        first.push(time(|| runtime.block_on(remembered(&Eyes::new([]), &mut scene))));
+        remember.push(time(|| runtime.block_on(remembered(&eyes, &mut scene))));
         scratch.write("work/src/0/file-0.rs", format!("{round}").repeat(bytes));
         examine.push(time(|| _ = runtime.block_on(eyes.examine(&scene, &report))));
         let index = scratch.path("index");
@@ -52,6 +53,13 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
     let show = |durations: &[Duration]| format!("{:.2} ms", gauge::percentile(durations, 0.5).as_secs_f64() * 1e3);
     let [remember, examine, first, with_git] = [&remember, &examine, &first, &with_git].map(|times| show(times));
     println!("{files:>6} files of {bytes} bytes   {remember:>12} {examine:>9} {first:>22} {with_git:>21}");
+}
+
+/// Remembers how the workspace is, as a driver does that begins an attempt.
+async fn remembered(eyes: &Eyes, scene: &mut Scene) {
+    scene.before = eyes.remember(&scene.workspace).await;
+    scene.baseline = scene.before.as_ref().and_then(|before| before.digest.clone());
+    eyes.keep(scene).await;
 }
 
 fn time(work: impl FnOnce()) -> Duration {

@@ -1,8 +1,8 @@
 //! Evidence: what Baton sees itself, claim by claim.
 //!
 //! The files are looked at first and the commands run afterwards, so that what a command leaves behind is not taken for
-//! the work of the agent. Nothing that an agent could have configured is run but the commands that the workflow and the
-//! request name.
+//! the work of the agent; then the files are looked at again, since a command may run what the agent has written. Nothing
+//! that an agent could have configured is run but the commands that the workflow and the request name.
 
 mod artifacts;
 mod baseline;
@@ -10,27 +10,30 @@ mod changes;
 mod checks;
 mod criteria;
 mod entry;
+mod ignore_rules;
 mod modified;
 mod named;
 mod passed;
 mod patterns;
 mod runner;
 mod skills;
-mod snapshot;
+pub(crate) mod snapshot;
 mod sources;
 mod transcript;
+mod walk;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
 use self::baseline::Recent;
-use self::changes::Changes;
+use self::changes::{Changes, Trust};
+use self::modified::Comparison;
 use crate::workspace::Folder;
 
 /// So many changed files are listed for an agent that starts again.
@@ -65,29 +68,41 @@ impl Eyes {
 
 #[async_trait]
 impl Evidence for Eyes {
-    async fn remember(&self, scene: &Scene) {
-        let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
+    async fn remember(&self, workspace: &Path) -> Option<Moment> {
+        let (workspace, recent) = (workspace.to_owned(), Arc::clone(&self.recent));
         let remember = move || {
-            if let Ok(workspace) = Folder::open(&scene.workspace) {
-                baseline::write(&scene.folder, &recent.take(workspace.root(), &scene.folder));
-            }
+            let workspace = Folder::open(&workspace).ok()?;
+            baseline::before(recent.take(workspace.root(), None))
         };
-        tokio::task::spawn_blocking(remember).await.expect("remembering does not panic");
+        tokio::task::spawn_blocking(remember).await.expect("remembering does not panic")
+    }
+
+    async fn keep(&self, scene: &Scene) {
+        let Some(before) = scene.before.clone() else { return };
+        let folder = scene.folder.clone();
+        let keep = move || baseline::write(&folder, &before);
+        tokio::task::spawn_blocking(keep).await.expect("keeping does not panic");
     }
 
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
-        let (still, said, recent) = (scene.clone(), report.clone(), Arc::clone(&self.recent));
-        let looking = tokio::task::spawn_blocking(move || look(&still, &said, &recent));
-        let mut examined = looking.await.expect("looking does not panic");
+        let (mut examined, changes) = self.looking(scene, report, look).await;
         examined.extend(self.examine_checks(scene, report).await);
+        if let Some(changes) = changes.filter(|_| checks::runs_commands(scene, report)) {
+            let look =
+                move |scene: &Scene, report: &Report, recent: &Recent| after_commands(scene, report, recent, &changes);
+            examined.extend(self.looking(scene, report, look).await);
+        }
         examined
     }
 
-    async fn changed(&self, scene: &Scene) -> Vec<String> {
+    async fn changed(&self, scene: &Scene) -> Changed {
         let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
         let look = move || match Folder::open(&scene.workspace) {
-            Ok(workspace) => Changes::see(workspace.root(), &scene, &recent).listed(CHANGED_MAX),
-            Err(_) => Vec::new(),
+            Ok(workspace) => {
+                let changes = Changes::see(workspace.root(), &scene, &recent, Trust::Any);
+                Changed { files: changes.listed(CHANGED_MAX), after: Some(baseline::after(Arc::clone(&changes.after))) }
+            }
+            Err(_) => Changed::default(),
         };
         tokio::task::spawn_blocking(look).await.expect("looking does not panic")
     }
@@ -97,26 +112,42 @@ impl Evidence for Eyes {
     }
 }
 
-/// Looks at everything that only has to be read.
-fn look(scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
-    let mut examined = match Folder::open(&scene.workspace) {
-        Ok(workspace) => look_at_files(&workspace, scene, report, recent),
-        Err(error) => vec![entry::refuted(&artifact_missing::RULE, "the workspace is there", error.to_string())],
-    };
-    examined.extend(skills::examine(scene, report));
-    examined
+impl Eyes {
+    /// Looks where it may take a while.
+    async fn looking<T: Send + 'static>(
+        &self,
+        scene: &Scene,
+        report: &Report,
+        look: impl FnOnce(&Scene, &Report, &Recent) -> T + Send + 'static,
+    ) -> T {
+        let (scene, report, recent) = (scene.clone(), report.clone(), Arc::clone(&self.recent));
+        tokio::task::spawn_blocking(move || look(&scene, &report, &recent)).await.expect("looking does not panic")
+    }
 }
 
-fn look_at_files(workspace: &Folder, scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
-    // Walking through the workspace costs more than the rest.
-    let worth_it = modified::is_worth_it(scene, report);
-    let changes = worth_it.then(|| Changes::see(workspace.root(), scene, recent));
-    let mut examined = artifacts::examine(workspace, scene, report);
-    examined.extend(sources::examine(workspace, report, changes.as_ref()));
-    if let Some(changes) = &changes {
-        examined.extend(modified::examine(workspace.root(), scene, report, changes));
-    }
-    examined
+/// Looks at everything that only has to be read.
+fn look(scene: &Scene, report: &Report, recent: &Recent) -> (Vec<Examined>, Option<Changes>) {
+    let (mut examined, changes) = match Folder::open(&scene.workspace) {
+        Ok(workspace) => {
+            let changes = Changes::see(workspace.root(), scene, recent, Trust::Proven);
+            let mut examined = artifacts::examine(&workspace, scene, report, &changes);
+            examined.extend(sources::examine(&workspace, report, &changes));
+            examined.extend(Comparison::new(workspace.root(), scene, report, &changes).examine());
+            (examined, Some(changes))
+        }
+        Err(error) => {
+            (vec![entry::refuted(&artifact_missing::RULE, "the workspace is not there", error.to_string())], None)
+        }
+    };
+    examined.extend(skills::examine(scene, report));
+    (examined, changes)
+}
+
+/// Looks at what has changed while commands ran.
+fn after_commands(scene: &Scene, report: &Report, recent: &Recent, changes: &Changes) -> Vec<Examined> {
+    let Ok(workspace) = Folder::open(&scene.workspace) else { return Vec::new() };
+    let since = changes.since(workspace.root(), recent);
+    Comparison::new(workspace.root(), scene, report, changes).examine_commands(since)
 }
 
 /// Finds a program that is named with `./` beside the workflow file.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 
+use crate::evidence::Transcript;
 use crate::failure::Failure;
 use crate::handoff::{Note, Written};
 use crate::id::{HandoffId, RunId};
@@ -98,5 +99,5 @@ pub struct Reply {
     /// How many tokens it used, where its program tells.
     pub tokens_used: Option<u64>,
     /// The transcript of its session, where there is one.
-    pub transcript: Option<PathBuf>,
+    pub transcript: Option<Transcript>,
 }

@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(shown(&taken), shown(&read));
 
         // Somebody else was there first: nothing that was foreseen counts.
-        let beat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
+        let beat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
         let root = before.root().handoff.id.clone();
         let (foreign, _) = written(&before, &[Step::Apply(root, beat)], Timestamp::UNIX_EPOCH);
         let mut taken = before.clone();

@@ -1,6 +1,9 @@
 //! Evidence, as a port: what Baton sees itself, claim by claim, before a report counts.
 
-use std::path::PathBuf;
+use std::any::Any;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,20 +13,75 @@ use baton_protocol::settings::Level;
 use baton_protocol::{Settings, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::handoff::Digest;
+
 /// Looks at what a report claims.
 #[async_trait]
 pub trait Evidence: Send + Sync {
-    /// Remembers how the workspace is before an attempt begins, in the folder of the attempt.
-    async fn remember(&self, scene: &Scene);
+    /// Looks how the workspace is before attempts begin in it; `None` if that cannot be seen.
+    async fn remember(&self, workspace: &Path) -> Option<Moment>;
+
+    /// Keeps how it was before an attempt where it survives a crash. The attempt begins afterwards.
+    async fn keep(&self, scene: &Scene);
 
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
 
     /// Lists the files that have changed since the attempt began, as far as that can be told.
-    async fn changed(&self, scene: &Scene) -> Vec<String>;
+    async fn changed(&self, scene: &Scene) -> Changed;
 
     /// Runs a command and says whether it passes.
     async fn run(&self, scene: &Scene, check: &Check) -> Outcome;
+}
+
+/// How a workspace was at one moment. Only whoever looked knows what is in it; the journal has what identifies it.
+#[derive(Clone)]
+pub struct Moment {
+    /// What identifies it, where it is kept.
+    pub digest: Option<Digest>,
+    /// What was seen, for whoever looked.
+    pub seen: Arc<dyn Any + Send + Sync>,
+}
+
+impl PartialEq for Moment {
+    fn eq(&self, other: &Moment) -> bool {
+        Arc::ptr_eq(&self.seen, &other.seen)
+    }
+}
+
+impl fmt::Debug for Moment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Moment").field(&self.digest).finish()
+    }
+}
+
+/// What has changed since an attempt began.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Changed {
+    /// The files, in words.
+    pub files: Vec<String>,
+    /// How the workspace was when somebody looked.
+    pub after: Option<Moment>,
+}
+
+/// The transcript of an agent's session, as it was when the agent had ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcript {
+    /// Where it is.
+    pub path: String,
+    /// The SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// An attempt before this one, at the same work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierAttempt {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What identifies how the workspace was before it.
+    pub baseline: Option<Digest>,
+    /// Whether it is one of the same handoff, and not of an earlier visit.
+    pub is_own: bool,
 }
 
 /// Where an attempt happens, and what is expected of it.
@@ -35,8 +93,14 @@ pub struct Scene {
     pub workflow_folder: PathBuf,
     /// Where logs of this attempt are kept. It exists.
     pub folder: PathBuf,
-    /// The folders of earlier attempts at the same work, the first one first: what those changed is part of the work.
-    pub earlier: Vec<PathBuf>,
+    /// Earlier attempts at the same work, the first one first: what those changed is part of the work.
+    pub earlier: Vec<EarlierAttempt>,
+    /// What identifies how the workspace was before the attempt, by the journal.
+    pub baseline: Option<Digest>,
+    /// How the workspace was before the attempt, unless that was another process.
+    pub before: Option<Moment>,
+    /// How the workspace was when the agent had ended, if somebody looked.
+    pub after: Option<Moment>,
     /// Where the agent was told to put its output: what it writes there needs no naming.
     pub output_directory: Option<PathBuf>,
     /// What was asked.
@@ -54,7 +118,7 @@ pub struct Scene {
     /// Whether every new file must be named: the artifacts of a package are all that was made.
     pub names_new_files: bool,
     /// The transcript of the agent's session, where there is one.
-    pub transcript: Option<PathBuf>,
+    pub transcript: Option<Transcript>,
     /// Variables that commands are given: name and value.
     pub variables: Vec<(String, String)>,
 }
@@ -98,6 +162,9 @@ pub struct Examined {
     /// Why the claim need not be so: the workflow or the project lets it pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
+    /// Whether a person must look: it is about what the agent may not do, and nobody can tell whether it did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_person: bool,
 }
 
 /// Whether a claim is so.
@@ -116,7 +183,8 @@ pub enum Finding {
 ///
 /// The default severity of a rule does not count here, only what somebody has configured.
 pub fn allow(examined: &mut [Examined], settings: &Settings) {
-    for examined in examined.iter_mut().filter(|examined| examined.verdict == Finding::Refuted) {
+    let counts = |examined: &&mut Examined| examined.verdict == Finding::Refuted || examined.asks_person;
+    for examined in examined.iter_mut().filter(counts) {
         let Some(rule) = Rule::find(&examined.rule) else { continue };
         let level = match settings.levels.get(rule.name) {
             Some(Level::Off) => Some("off"),
@@ -131,12 +199,25 @@ pub fn allow(examined: &mut [Examined], settings: &Settings) {
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.
 pub fn refuted(examined: &[Examined]) -> Option<String> {
     let counts = |examined: &&Examined| examined.verdict == Finding::Refuted && examined.allowed.is_none();
-    let lines: Vec<String> = examined
-        .iter()
-        .filter(counts)
-        .map(|examined| format!("{}: {} — {}", examined.rule, examined.claim, examined.seen))
-        .collect();
+    let lines: Vec<String> =
+        examined.iter().filter(counts).map(|examined| format!("{}: {}", examined.rule, examined.sentence())).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns whether something that the agent may not do could not be checked: a person must look before the report counts.
+pub fn asks_person(examined: &[Examined]) -> bool {
+    examined.iter().any(|examined| examined.asks_person && examined.allowed.is_none())
+}
+
+impl Examined {
+    /// Returns what came out in one sentence: the claim, and what was seen of it.
+    pub fn sentence(&self) -> String {
+        match (self.claim.is_empty(), self.seen.is_empty()) {
+            (_, true) => self.claim.clone(),
+            (true, false) => self.seen.clone(),
+            (false, false) => format!("{}, {}", self.claim, self.seen),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +234,7 @@ mod tests {
             seen: "not named in the report".to_owned(),
             sha256: None,
             allowed: None,
+            asks_person: false,
         }]
     }
 

@@ -145,7 +145,8 @@ fn complete(draft: &mut Draft, why: &str) -> Result<(), String> {
     let root = draft.run.root();
     let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
-    let report = Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() });
+    let report =
+        Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new(), transcript: None });
     draft.apply(&id, report).map_err(|refusal| refusal.to_string())
 }
 

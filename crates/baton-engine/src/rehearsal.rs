@@ -194,7 +194,14 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
     apply(
         draft,
         id,
-        Command::Report(Report { fence: 1, ending: ending.clone(), document, tokens_used: None, changed: Vec::new() }),
+        Command::Report(Report {
+            fence: 1,
+            ending: ending.clone(),
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        }),
     )?;
     if ending == Ending::Complete {
         let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, News, Reached, Team};
-use baton_engine::evidence::{Check, Evidence, Examined, Finding, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Evidence, Examined, Finding, Moment, Outcome, Scene};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
@@ -148,18 +148,22 @@ pub struct Inspector(pub Arc<dyn Mind>);
 
 #[async_trait]
 impl Evidence for Inspector {
-    async fn remember(&self, _: &Scene) {}
+    async fn remember(&self, _: &Path) -> Option<Moment> {
+        None
+    }
+
+    async fn keep(&self, _: &Scene) {}
 
     async fn examine(&self, _: &Scene, report: &Report) -> Vec<Examined> {
         tokio::time::sleep(self.0.examine()).await;
         let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
         let (verdict, seen) = if lies { (Finding::Refuted, "not there") } else { (Finding::Verified, "there") };
         let (rule, claim) = ("artifact-missing".to_owned(), "the file was made".to_owned());
-        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), sha256: None, allowed: None }]
+        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), sha256: None, allowed: None, asks_person: false }]
     }
 
-    async fn changed(&self, _: &Scene) -> Vec<String> {
-        Vec::new()
+    async fn changed(&self, _: &Scene) -> Changed {
+        Changed::default()
     }
 
     async fn run(&self, _: &Scene, check: &Check) -> Outcome {

@@ -129,7 +129,7 @@ impl Outsider {
             let nap = rest.min(Duration::from_secs(20));
             tokio::time::sleep(nap).await;
             rest -= nap;
-            let beat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None });
+            let beat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
             let beaten = self.store.apply(Order::new(handoff.id.clone(), beat), self.clock.now()).await;
             if matches!(beaten, Err(Error::Refused(_))) {
                 return false;
@@ -148,9 +148,14 @@ impl Outsider {
         let document = Written::new(Dialect::Native, saying::write(Dialect::Native, job, &saying));
         let told = Told::read(&document, Successors::Agents(&[]))?;
         Some(match answer::of_report(&told.report)? {
-            Answer::Ended(ending) => {
-                Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() })
-            }
+            Answer::Ended(ending) => Command::Report(Report {
+                fence,
+                ending,
+                document,
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            }),
             Answer::Failed(failure) => {
                 Command::Fail(Fail { fence, failure, document: Some(document), dice: 0.5, changed: Vec::new() })
             }
@@ -251,7 +256,14 @@ impl Outsider {
         let handoff = self.chance.pick(&old);
         let fence = 1 + self.chance.below(handoff.fence - 1);
         let document = Written::new(Dialect::Native, r#"{"baton": 1, "document": "report", "outcome": "complete"}"#);
-        let report = Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+        let report = Report {
+            fence,
+            ending: Ending::Complete,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        };
         let order = Order::new(handoff.id.clone(), Command::Report(report));
         if matches!(self.store.apply(order, self.clock.now()).await, Err(Error::Refused(_))) {
             self.tally.count("report with an old token");
@@ -263,7 +275,14 @@ impl Outsider {
         let (fence, dice) = (handoff.fence, 0.5);
         let document = || Written::new(Dialect::Native, format!("said {}", self.chance.number()));
         let report = |fence, ending| {
-            Command::Report(Report { fence, ending, document: document(), tokens_used: None, changed: Vec::new() })
+            Command::Report(Report {
+                fence,
+                ending,
+                document: document(),
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            })
         };
         let failing = |code| {
             let failure = Failure::new(code, "no");
@@ -282,10 +301,11 @@ impl Outsider {
                 prompt_tokens: None,
                 driver: false,
                 moved: Vec::new(),
+                baseline: None,
             }),
             5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document() }),
             6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document() }),
-            7 => Command::Heartbeat(Heartbeat { fence, lease_ms: None }),
+            7 => Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }),
             8 => report(fence, Ending::Complete),
             9 => report(fence, Ending::Blocked { reason: "lost".to_owned() }),
             10 => report(fence, Ending::NeedsReview),

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Dice, Driver, End, News, Reached, Team};
-use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
 use baton_engine::store::Wish;
@@ -80,10 +80,14 @@ impl Clock for Nothing {
 
 #[async_trait]
 impl Evidence for Nothing {
-    async fn remember(&self, _: &Scene) {}
+    async fn remember(&self, _: &Path) -> Option<Moment> {
+        None
+    }
 
-    async fn changed(&self, _: &Scene) -> Vec<String> {
-        Vec::new()
+    async fn keep(&self, _: &Scene) {}
+
+    async fn changed(&self, _: &Scene) -> Changed {
+        Changed::default()
     }
 
     async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {

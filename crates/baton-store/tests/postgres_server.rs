@@ -37,8 +37,14 @@ fn request(name: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report =
-        Report { fence, ending: Ending::Complete, document: written("done"), tokens_used: None, changed: Vec::new() };
+    let report = Report {
+        fence,
+        ending: Ending::Complete,
+        document: written("done"),
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    };
     Order::new(id(name), Command::Report(report))
 }
 
@@ -96,7 +102,7 @@ async fn connection_that_the_server_ends_is_replaced() {
         let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
         query(&url, others);
-        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None });
+        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
         store.apply(Order::new(id("a"), heartbeat), time(second)).await.unwrap();
     }
     assert_eq!(store.history(&RunId::alone(&id("a")), 0, 10).await.unwrap().len(), 6);
@@ -121,13 +127,14 @@ async fn steps_are_carried_out_once_although_connections_end() {
     for number in 0..60 {
         begun.send(number).unwrap();
         let name = format!("a{number}");
-        let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
+        let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
         let claim = Command::Claim(Claim {
             claimant: "w".to_owned(),
             lease_ms: 60_000,
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            baseline: None,
         });
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),

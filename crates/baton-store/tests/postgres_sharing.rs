@@ -40,13 +40,19 @@ fn request(name: &str, agent: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report =
-        Report { fence, ending: Ending::Complete, document: written("done"), tokens_used: None, changed: Vec::new() };
+    let report = Report {
+        fence,
+        ending: Ending::Complete,
+        document: written("done"),
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    };
     Order::new(id(name), Command::Report(report))
 }
 
 fn heartbeat(name: &str, fence: u64) -> Order {
-    Order::new(id(name), Command::Heartbeat(Heartbeat { fence, lease_ms: None }))
+    Order::new(id(name), Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }))
 }
 
 fn claim() -> Command {
@@ -56,6 +62,7 @@ fn claim() -> Command {
         prompt_tokens: None,
         driver: false,
         moved: Vec::new(),
+        baseline: None,
     })
 }
 

@@ -12,13 +12,14 @@ use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::Fail;
+use baton_engine::lifecycle::{Command, Fail, Heartbeat};
 use baton_engine::run::Run;
-use baton_engine::store::{Claimed, Error, Store};
+use baton_engine::store::{Claimed, Error, Order, Store};
 use baton_engine::{RunId, flow, rehearsal};
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome;
@@ -120,15 +121,20 @@ async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Err
 }
 
 /// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says
-/// can be compared with what has changed.
-pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>) {
+/// can be compared with what has changed. What identifies it goes into the journal.
+pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, store: &dyn Store, now: Timestamp) {
     // Without it changes cannot be verified, and that is what is told then.
-    if let Some(scene) = scene_here(handoff, scene)
+    if let Some(mut scene) = scene_here(handoff, scene)
         && fs::create_dir_all(&scene.folder).is_ok()
     {
         let places = OwnPlaces { output_directory: scene.output_directory.clone(), views: scene.views.clone() };
         places.write(&scene.folder);
-        Eyes::new([]).remember(&scene).await;
+        let eyes = Eyes::new([]);
+        scene.before = eyes.remember(&scene.workspace).await;
+        eyes.keep(&scene).await;
+        let baseline = scene.before.and_then(|before| before.digest);
+        let known = Heartbeat { fence: handoff.fence, lease_ms: None, baseline };
+        let _ = store.apply(Order::new(handoff.id.clone(), Command::Heartbeat(known)), now).await;
     }
 }
 
@@ -166,7 +172,7 @@ pub(crate) async fn changed_since_claimed(handoff: &Handoff, definition: Option<
 /// Lists what has changed since then, as far as that can be told here.
 pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>) -> Vec<String> {
     match scene_here(handoff, scene) {
-        Some(scene) => Eyes::new([]).changed(&scene).await,
+        Some(scene) => Eyes::new([]).changed(&scene).await.files,
         None => Vec::new(),
     }
 }

@@ -82,7 +82,7 @@ impl HandedIn<'_> {
                 return Ok(Command::Fail(Fail { fence, failure, document: Some(written), dice: dice(), changed }));
             }
         };
-        Ok(Command::Report(Report { fence, ending, document: written, tokens_used: None, changed }))
+        Ok(Command::Report(Report { fence, ending, document: written, tokens_used: None, changed, transcript: None }))
     }
 }
 

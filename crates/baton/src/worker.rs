@@ -238,7 +238,7 @@ impl Worker {
             if missed < self.assignment.lease / 2 { BTreeMap::new() } else { held.claims.clone() }
         };
         for (id, fence) in claims {
-            let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None });
+            let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
             match self.store.apply(Order::new(id, heartbeat), now).await {
                 // Whatever was lost, its attempt notices.
                 Ok(_) | Err(Error::Refused(_) | Error::NotFound(_)) => {}

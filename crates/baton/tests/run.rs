@@ -8,6 +8,8 @@
 mod acknowledging;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/cheats.rs"]
+mod cheats;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/faults.rs"]

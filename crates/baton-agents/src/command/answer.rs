@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use baton_engine::agent::{Job, Reply};
+use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, Failure};
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
@@ -12,6 +13,7 @@ use baton_protocol::{Document, Hints};
 
 use super::files::AttemptFiles;
 use super::output_files::{OutputFile, OutputFiles, READ_MAX};
+use crate::evidence::snapshot::hash;
 use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
 use crate::profile::{Heard, Output, Recipe, Said, refusal};
 
@@ -64,7 +66,7 @@ fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
         Heard::Said(said) => (said, None),
         Heard::Refused(message) | Heard::Unreadable(message) => (Said::default(), Some(message)),
     };
-    let (tokens_used, transcript) = (said.tokens, said.transcript);
+    let (tokens_used, transcript) = (said.tokens, said.transcript.as_deref().and_then(sealed));
     let said = said.text.filter(|text| !is_blank(text));
     let filed = match asked.report {
         ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
@@ -80,6 +82,12 @@ fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
         (None, Some(why)) if asked.report != ReportFrom::File => Err(refused(why)),
         (None, _) => Err(refused(format!("the command ended without a report: {}", nowhere(asked)))),
     }
+}
+
+/// Takes down how a transcript is now that its agent has ended, so that it can be told later whether it is the same.
+fn sealed(path: &Path) -> Option<Transcript> {
+    let sha256 = File::open(path).and_then(hash).ok()?;
+    Some(Transcript { path: path.to_str()?.to_owned(), sha256 })
 }
 
 /// Looks everywhere. Prose counts only if there is nothing better, so that it can be told what is wrong with it.

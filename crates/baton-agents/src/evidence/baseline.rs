@@ -1,10 +1,17 @@
-//! The snapshot from before an attempt, kept in its folder so that it survives a crash.
+//! The snapshot from before an attempt: held in memory, and kept in a file for the case that this process dies.
+//!
+//! What identifies it stands in the journal, so a file that was changed since is as good as none.
 
+use std::any::Any;
 use std::collections::VecDeque;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use baton_engine::evidence::Moment;
+use baton_engine::handoff::Digest;
 
 use super::snapshot::Snapshot;
 
@@ -12,6 +19,31 @@ use super::snapshot::Snapshot;
 const FILE: &str = "baseline.json";
 /// The snapshots of so many workspaces are kept in memory, to read only what changed since.
 const RECENT: usize = 8;
+
+/// A snapshot, with the text that it is kept as.
+#[derive(Debug)]
+struct Held {
+    snapshot: Arc<Snapshot>,
+    text: Vec<u8>,
+}
+
+/// Makes a moment from before attempts of a snapshot.
+pub(super) fn before(snapshot: Arc<Snapshot>) -> Option<Moment> {
+    let text = serde_json::to_vec(snapshot.as_ref()).ok()?;
+    let digest = Some(Digest::of(&text));
+    Some(Moment { digest, seen: Arc::new(Held { snapshot, text }) })
+}
+
+/// Makes a moment of a snapshot that is not kept.
+pub(super) fn after(snapshot: Arc<Snapshot>) -> Moment {
+    Moment { digest: None, seen: Arc::new(Held { snapshot, text: Vec::new() }) }
+}
+
+/// Returns the snapshot of a moment.
+pub(super) fn snapshot(moment: &Moment) -> Option<Arc<Snapshot>> {
+    let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
+    seen.downcast_ref::<Held>().map(|held| Arc::clone(&held.snapshot))
+}
 
 /// The last snapshot of each workspace.
 #[derive(Debug, Default)]
@@ -30,33 +62,58 @@ impl Recent {
         recent.truncate(RECENT);
     }
 
-    /// Takes a snapshot, with the time that a file in `folder` is given now.
-    pub(super) fn take(&self, root: &Path, folder: &Path) -> Arc<Snapshot> {
-        let clock = tick(folder);
-        let snapshot = Arc::new(Snapshot::take(root, clock.as_ref(), self.find(root).as_deref()));
+    /// Takes a snapshot; if it is to be compared with one from before, by the rules of that one.
+    pub(super) fn take(&self, root: &Path, before: Option<&Snapshot>) -> Arc<Snapshot> {
+        let (clock, earlier) = (tick(root), self.find(root));
+        let snapshot = match before {
+            Some(before) => Snapshot::take_after(before, root, clock.as_ref(), earlier.as_deref()),
+            None => Snapshot::take(root, clock.as_ref(), earlier.as_deref()),
+        };
+        let snapshot = Arc::new(snapshot);
         self.keep(root, &snapshot);
         snapshot
     }
 }
 
-/// Asks the file system for its time: it is what files are stamped with.
-fn tick(folder: &Path) -> Option<Metadata> {
-    File::create(folder.join("clock")).and_then(|file| file.metadata()).ok()
+/// Asks the file system for its time: it is what files are stamped with. The file is a new one each time, so that nobody
+/// can have put something else in its place.
+fn tick(root: &Path) -> Option<Metadata> {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    let folder = root.join(".baton");
+    if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+        fs::create_dir(&folder).ok()?;
+    }
+    let name = format!(".clock-{}-{}", std::process::id(), TICKS.fetch_add(1, Ordering::Relaxed));
+    let path = folder.join(name);
+    let file = OpenOptions::new().write(true).create_new(true).open(&path).ok()?;
+    let metadata = file.metadata().ok();
+    // What cannot be removed is not part of the work.
+    let _ = fs::remove_file(path);
+    metadata
 }
 
-/// Keeps a snapshot in the folder of an attempt. Without it, claims about changes cannot be verified.
-pub(super) fn write(folder: &Path, snapshot: &Snapshot) {
+/// Keeps the snapshot of a moment in the folder of an attempt.
+pub(super) fn write(folder: &Path, moment: &Moment) {
+    let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
+    let Some(held) = seen.downcast_ref::<Held>() else { return };
     let keep = || {
         let mut file = File::create(folder.join(FILE))?;
-        file.write_all(&serde_json::to_vec(snapshot)?)?;
+        file.write_all(&held.text)?;
         // The agent begins afterwards: what it changed must not be on the disk before what was there.
         file.sync_all()?;
         File::open(folder)?.sync_all()
     };
+    // Without it nobody can tell after a crash what has changed, and that is what is told then.
     let _kept: io::Result<()> = keep();
 }
 
-/// Returns the snapshot from before an attempt.
-pub(super) fn read(folder: &Path) -> Option<Snapshot> {
+/// Reads the snapshot from before an attempt, if it is the one that the journal knows.
+pub(super) fn read(folder: &Path, digest: &Digest) -> Option<Snapshot> {
+    let text = fs::read(folder.join(FILE)).ok()?;
+    serde_json::from_slice(&text).ok().filter(|_| Digest::of(&text) == *digest)
+}
+
+/// Reads the snapshot from before an attempt, whoever may have changed it. Nothing is decided by it.
+pub(super) fn read_unproven(folder: &Path) -> Option<Snapshot> {
     serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use baton_engine::evidence::Scene;
+use baton_engine::evidence::{EarlierAttempt, Scene};
 
 use super::baseline::{self, Recent};
 use super::named::Places;
@@ -46,30 +46,70 @@ pub(super) enum Trace {
     Unknown(&'static str),
 }
 
+/// Whether a snapshot from before must be the one that the journal knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Something is decided by it.
+    Proven,
+    /// It is only told to whoever goes on.
+    Any,
+}
+
+/// Why nobody can tell what has changed.
+const NOT_KNOWN: &str = "how the workspace was before is not known";
+const FIRST_NOT_KNOWN: &str = "how the workspace was before the first attempt is not known";
+
 /// The workspace before and after an attempt.
 #[derive(Debug)]
 pub(super) struct Changes {
-    /// From before the first attempt at the work.
-    first: Option<Snapshot>,
+    /// From before the first attempt at the work, if this is not the first; an error if nobody knows any more.
+    first: Option<Result<Snapshot, &'static str>>,
+    /// From before the first attempt of this handoff, likewise.
+    own_first: Option<Result<Snapshot, &'static str>>,
     /// From before this attempt.
-    before: Option<Snapshot>,
-    after: Arc<Snapshot>,
+    before: Option<Arc<Snapshot>>,
+    pub(super) after: Arc<Snapshot>,
     /// What changed during this attempt, without what Baton itself and the output of the agent are.
     during: BTreeMap<String, Change>,
+    /// What Baton itself and the output of the agent are.
+    own: OwnPlaces,
+}
+
+/// Where changes are nobody's: the folders of attempts, the agent's output, and what Baton keeps current.
+#[derive(Debug)]
+struct OwnPlaces {
+    folders: Places,
+    views: Places,
+}
+
+impl OwnPlaces {
+    fn of(root: &Path, scene: &Scene) -> Self {
+        let earlier = scene.earlier.iter().map(|attempt| &attempt.folder);
+        let folders = Places::new(root, earlier.chain([&scene.folder]).chain(&scene.output_directory));
+        OwnPlaces { folders, views: Places::new(root, &scene.views) }
+    }
+
+    fn hold(&self, path: &str) -> bool {
+        self.folders.hold(path) || self.views.hold(path) || self.views.are_made_from(path)
+    }
 }
 
 impl Changes {
-    /// Looks at the workspace as it is now.
-    pub(super) fn see(root: &Path, scene: &Scene, recent: &Recent) -> Self {
-        let before = baseline::read(&scene.folder);
-        let first = scene.earlier.iter().find_map(|folder| baseline::read(folder));
-        let after = recent.take(root, &scene.folder);
-        let folders = scene.earlier.iter().chain([&scene.folder]).chain(&scene.output_directory);
-        let own = Places::new(root, folders);
-        let views = Places::new(root, &scene.views);
+    /// Looks at the workspace as it was when the agent had ended, or else as it is now.
+    pub(super) fn see(root: &Path, scene: &Scene, recent: &Recent, trust: Trust) -> Self {
+        let own = OwnPlaces::of(root, scene);
+        let before = scene.before.as_ref().and_then(baseline::snapshot).or_else(|| read(scene, trust).map(Arc::new));
+        let after = scene.after.as_ref().and_then(baseline::snapshot);
+        let after = after.unwrap_or_else(|| recent.take(root, before.as_deref()));
         let mut during = before.as_ref().map(|before| compare(before, &after)).unwrap_or_default();
-        during.retain(|path, _| !own.hold(path) && !views.hold(path) && !views.are_made_from(path));
-        Changes { first, before, after, during }
+        during.retain(|path, _| !own.hold(path));
+        let first_of = |attempt: &EarlierAttempt| {
+            let digest = attempt.baseline.as_ref()?;
+            Some(baseline::read(&attempt.folder, digest).ok_or(FIRST_NOT_KNOWN))
+        };
+        let first = scene.earlier.iter().find_map(first_of);
+        let own_first = scene.earlier.iter().filter(|attempt| attempt.is_own).find_map(first_of);
+        Changes { first, own_first, before, after, during, own }
     }
 
     /// Lists what changed during this attempt; nothing if nobody can tell.
@@ -86,26 +126,70 @@ impl Changes {
     /// Returns what changed during this attempt; an error says why nobody can tell.
     pub(super) fn during(&self) -> Result<&BTreeMap<String, Change>, &'static str> {
         match &self.before {
-            None => Err("how the workspace was before is not known"),
+            None => Err(NOT_KNOWN),
             Some(before) if before.too_many || self.after.too_many => Err("there are too many files to compare"),
             Some(_) => Ok(&self.during),
         }
     }
 
+    /// Returns whether a file is again as it was before the first attempt of this handoff: what was undone is no change.
+    pub(super) fn is_undone(&self, path: &str) -> bool {
+        let first = self.own_first.as_ref().and_then(|first| first.as_ref().ok()).filter(|first| !first.too_many);
+        first.is_some_and(|first| change_of_file(first, &self.after, path).is_none())
+    }
+
+    /// Returns what is not as it was before the first attempt of this handoff, although this attempt did not change it.
+    pub(super) fn left_over(&self) -> Result<BTreeMap<String, Change>, &'static str> {
+        let first = match &self.own_first {
+            None => return Ok(BTreeMap::new()),
+            Some(first) => first.as_ref().map_err(|why| *why)?,
+        };
+        if first.too_many || self.after.too_many {
+            return Err("there are too many files to compare");
+        }
+        let mut changes = compare(first, &self.after);
+        changes.retain(|path, _| !self.during.contains_key(path) && !self.own.hold(path));
+        Ok(changes)
+    }
+
+    /// Returns what has changed in the workspace since the agent had ended.
+    pub(super) fn since(&self, root: &Path, recent: &Recent) -> Result<BTreeMap<String, Change>, &'static str> {
+        let now = recent.take(root, Some(self.before.as_deref().unwrap_or(&self.after)));
+        if now.too_many || self.after.too_many {
+            return Err("there are too many files to compare");
+        }
+        let mut changes = compare(&self.after, &now);
+        changes.retain(|path, _| !self.own.hold(path));
+        Ok(changes)
+    }
+
     /// Says what happened to a file or folder since the first attempt at the work.
     pub(super) fn trace(&self, root: &Path, path: &str) -> Trace {
-        let Some(begin) = self.first.as_ref().or(self.before.as_ref()) else {
-            return Trace::Unknown("how the workspace was before is not known");
-        };
-        let snapshots = self.first.iter().chain(&self.before);
-        if let Some(change) = snapshots.into_iter().find_map(|before| change_at(before, &self.after, path)) {
+        let first = self.first.as_ref().and_then(|first| first.as_ref().ok());
+        let Some(begin) = first.or(self.before.as_deref()) else { return Trace::Unknown(NOT_KNOWN) };
+        let mut snapshots = first.into_iter().chain(self.before.as_deref());
+        if let Some(change) = snapshots.find_map(|before| change_at(before, &self.after, path)) {
             let sha256 = self.after.files.get(path).and_then(|mark| mark.sha256.clone());
             return Trace::Changed(change, sha256);
         }
-        match holds(&begin.files, path) || holds(&self.after.files, path) {
+        let trace = match holds(&begin.files, path) || holds(&self.after.files, path) {
             true => Trace::Same,
             false => trace_by_time(root, begin, path),
+        };
+        match (&self.first, trace) {
+            // An earlier attempt may have changed it.
+            (Some(Err(why)), Trace::Same | Trace::Never) => Trace::Unknown(why),
+            (_, trace) => trace,
         }
+    }
+}
+
+/// Reads what was kept of the workspace from before an attempt.
+fn read(scene: &Scene, trust: Trust) -> Option<Snapshot> {
+    match (&scene.baseline, trust) {
+        (Some(digest), _) => baseline::read(&scene.folder, digest),
+        (None, Trust::Any) => baseline::read_unproven(&scene.folder),
+        (None, Trust::Proven) => None,
     }
 }
 
@@ -152,12 +236,13 @@ fn holds(files: &BTreeMap<String, snapshot::Mark>, path: &str) -> bool {
 
 /// Judges by the time of its last change a file that is in no snapshot, because git ignores it or there are too many.
 fn trace_by_time(root: &Path, before: &Snapshot, path: &str) -> Trace {
-    let full = root.join(path);
+    let inner = snapshot::path_of(path);
+    let full = root.join(&inner);
     if fs::canonicalize(&full).is_ok_and(|real| !real.starts_with(root)) {
         return Trace::Outside;
     }
     let Ok(metadata) = fs::metadata(full) else {
-        let unknown = before.too_many || snapshot::is_left_out(root, path);
+        let unknown = before.too_many || path.starts_with(".baton/") || before.rules.leave_out(root, &inner);
         return if unknown { Trace::Unknown("it is ignored, and does not exist now") } else { Trace::Never };
     };
     if before.device != Some(metadata.dev()) {

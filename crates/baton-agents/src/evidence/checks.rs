@@ -34,10 +34,16 @@ impl Eyes {
                 Some(outcome) => outcome,
                 None => self.carry_out(scene, &check).await,
             };
-            examined.push(judge(format!("the criterion “{criterion}” holds"), &outcome));
+            let criterion = format!("the criterion “{criterion}”");
+            examined.push(judge(format!("{criterion} holds"), format!("{criterion} does not hold"), &outcome));
         }
         examined
     }
+}
+
+/// Returns whether commands are run for a report.
+pub(super) fn runs_commands(scene: &Scene, report: &Report) -> bool {
+    is_finished(report) && !(scene.checks.is_empty() && criteria::commands(scene).is_empty())
 }
 
 /// Says whether the agent says that its work is done; before that, nothing has to pass.
@@ -50,30 +56,33 @@ pub(super) fn is_finished(report: &Report) -> bool {
 }
 
 fn must_pass(ran: &Ran<'_>) -> Examined {
-    judge(format!("the check `{}` must pass", ran.check.name), &ran.outcome)
+    let check = format!("the check `{}`", ran.check.name);
+    judge(format!("{check} passed"), format!("{check} failed"), &ran.outcome)
 }
 
-fn judge(claim: String, outcome: &Outcome) -> Examined {
+fn judge(passed: String, failed: String, outcome: &Outcome) -> Examined {
     match outcome.passed {
-        true => verified(&RULE, claim, outcome.ended.clone()),
-        false => refuted(&RULE, claim, failure(outcome)),
+        true => verified(&RULE, passed, outcome.ended.clone()),
+        false => refuted(&RULE, failed, failure(outcome)),
     }
 }
 
 /// Compares one claim with the checks that it is about.
 fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
-    let claim = format!("`{}`", said.words);
+    let claim = format!("claims `{}`", said.words);
     let mut about = ran.iter().filter(|ran| said.is_about(ran.check)).peekable();
     if about.peek().is_none() {
-        return unverifiable(&RULE, claim, "Baton has no check for it");
+        return unverifiable(&RULE, claim, "but Baton has no check for it");
     }
     let failed = about.find(|ran| !ran.outcome.passed);
     match (said.passed, failed) {
-        (true, None) => verified(&RULE, claim, "Baton saw it pass"),
-        (false, Some(ran)) => verified(&RULE, claim, format!("`{}` failed: {}", ran.check.name, ran.outcome.ended)),
-        (true, Some(ran)) => refuted(&RULE, claim, format!("`{}` failed: {}", ran.check.name, failure(&ran.outcome))),
+        (true, None) => verified(&RULE, claim, "and Baton saw it pass"),
+        (false, Some(ran)) => verified(&RULE, claim, format!("and `{}` failed: {}", ran.check.name, ran.outcome.ended)),
+        (true, Some(ran)) => {
+            refuted(&RULE, claim, format!("but `{}` failed: {}", ran.check.name, failure(&ran.outcome)))
+        }
         // It may have failed where the agent ran it; whoever says so has not lied to look better.
-        (false, None) => unverifiable(&RULE, claim, "it passes when Baton runs it"),
+        (false, None) => unverifiable(&RULE, claim, "but it passes when Baton runs it"),
     }
 }
 

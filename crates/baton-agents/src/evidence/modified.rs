@@ -1,5 +1,9 @@
 //! Changed files: every one that is named has changed, and every one that has changed is named and may be.
+//!
+//! What an agent may not do is never left open: it is refuted, or a person must look. What others who work at the same
+//! time may have done is told as such.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use baton_engine::evidence::{Examined, Scene};
@@ -9,7 +13,7 @@ use baton_protocol::rules::{
 };
 
 use super::changes::{Change, Changes, Trace};
-use super::entry::{refuted, unverifiable, verified};
+use super::entry::{refuted, unchecked, unverifiable, verified};
 use super::named::{self, Places};
 use super::patterns::Patterns;
 use super::sources;
@@ -18,44 +22,224 @@ use super::sources;
 const TOLD: usize = 20;
 
 /// What the changes are compared with.
-struct Comparison<'a> {
+pub(super) struct Comparison<'a> {
     root: &'a Path,
     scene: &'a Scene,
     report: &'a Report,
     changes: &'a Changes,
     /// What the report names as made or changed.
     named: Places,
+    /// Where others say that they may write.
     others: Patterns,
+    /// Whether somebody else may write everywhere.
+    anybody: bool,
 }
 
-/// Says whether a report and a scene say anything about changes, so that looking is worth it.
-pub(super) fn is_worth_it(scene: &Scene, report: &Report) -> bool {
-    let sources = !report.source_files_verified.is_empty() && !scene.others_write.is_empty();
-    named::claims_a_list(report)
-        || scene.names_new_files
-        || !scene.writes.is_empty()
-        || !handed_over(scene).is_empty()
-        || sources
+/// Changes that are not fine, by who may have made them.
+#[derive(Default)]
+struct Strangers {
+    /// Only the agent.
+    own: Vec<String>,
+    /// The agent, or somebody who says that they may write there.
+    beside: Vec<String>,
+    /// The agent, or somebody who may write everywhere.
+    anybody: Vec<String>,
 }
 
-/// Compares what a report says about changes with the changes.
-pub(super) fn examine(root: &Path, scene: &Scene, report: &Report, changes: &Changes) -> Vec<Examined> {
-    let named = named::made(report).into_iter().chain(named::modified(report));
-    let comparison = Comparison {
-        root,
-        scene,
-        report,
-        changes,
-        named: Places::new(root, named),
-        others: Patterns::new(&scene.others_write),
-    };
-    let mut examined: Vec<Examined> =
-        named::modified(report).into_iter().map(|path| comparison.claimed(path)).collect();
-    examined.extend(comparison.undeclared());
-    examined.extend(comparison.outside());
-    examined.extend(comparison.handed_over());
-    examined.extend(comparison.moved_on());
-    examined
+impl<'a> Comparison<'a> {
+    pub(super) fn new(root: &'a Path, scene: &'a Scene, report: &'a Report, changes: &'a Changes) -> Self {
+        let named = named::made(report).into_iter().chain(named::modified(report));
+        let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
+        let (named, others) = (Places::new(root, named), Patterns::new(&others));
+        Comparison { root, scene, report, changes, named, others, anybody: !anybody.is_empty() }
+    }
+
+    /// Compares what a report says about changes with the changes.
+    pub(super) fn examine(&self) -> Vec<Examined> {
+        let mut examined: Vec<Examined> =
+            named::modified(self.report).into_iter().map(|path| self.claimed(path)).collect();
+        examined.extend(self.undeclared());
+        examined.extend(self.outside());
+        examined.extend(self.handed_over());
+        examined.extend(self.moved_on());
+        examined
+    }
+
+    /// Judges what has changed while commands ran: they may have been written by the agent.
+    pub(super) fn examine_commands(&self, changed: Result<BTreeMap<String, Change>, &'static str>) -> Vec<Examined> {
+        let claim = "while the checks ran";
+        let is_restricted = !self.scene.writes.is_empty();
+        let changed = match changed {
+            Ok(changed) => changed,
+            Err(why) if is_restricted => {
+                return vec![unchecked(&writes_outside::RULE, format!("what changed {claim} cannot be checked"), why)];
+            }
+            Err(_) => return Vec::new(),
+        };
+        let mut examined = Vec::new();
+        let handed_over = Places::new(self.root, handed_over(self.scene));
+        let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
+        for stranger in self.sort(&artifacts, |_, _| false).own {
+            examined.push(refuted(&artifact_changed::RULE, format!("{stranger} {claim}"), "but it was handed over"));
+        }
+        let writes = Patterns::new(&self.scene.writes);
+        let strangers =
+            self.sort(&rest, |path, _| if is_restricted { writes.fit(path) } else { self.named.hold(path) });
+        if is_restricted {
+            let may = format!("but only {} may be written", self.writes());
+            examined
+                .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
+        } else if !strangers.own.is_empty() {
+            let told = in_one(&strangers.own);
+            examined.push(unverifiable(
+                &modified_not_declared::RULE,
+                format!("{claim} {told}"),
+                "which no report names",
+            ));
+        }
+        examined
+    }
+
+    /// Looks at one file that the report says was changed.
+    fn claimed(&self, path: &str) -> Examined {
+        let claim = format!("claims to have changed `{path}`");
+        let inner = named::inside(self.root, Path::new(path));
+        let rule = &file_not_modified::RULE;
+        match inner.map_or(Trace::Outside, |inner| self.changes.trace(self.root, &inner)) {
+            Trace::Changed(change, sha256) => {
+                Examined { sha256, ..verified(rule, format!("`{path}` was {}", change.as_str()), "as reported") }
+            }
+            Trace::Same => refuted(rule, claim, format!("but `{path}` is unchanged")),
+            Trace::Never => refuted(rule, claim, "but it does not exist, and did not before"),
+            Trace::Outside => refuted(&artifact_outside_workspace::RULE, claim, "but it lies outside the workspace"),
+            Trace::Unknown(why) => unverifiable(rule, claim, format!("which cannot be checked: {why}")),
+        }
+    }
+
+    /// Looks for changed files that the report should name.
+    fn undeclared(&self) -> Vec<Examined> {
+        let rule = &modified_not_declared::RULE;
+        let all = named::claims_a_list(self.report);
+        let new = self.scene.names_new_files;
+        let counts = |change: Change| all || !new || change == Change::Created;
+        let strangers = match self.changes.during() {
+            Ok(during) => self.sort(during, |path, change| self.named.hold(path) || !counts(change)),
+            Err(why) if all || new => {
+                let claim = "that every changed file is named cannot be checked";
+                return vec![unchecked(rule, claim, why)];
+            }
+            Err(_) => return Vec::new(),
+        };
+        let mut examined = Vec::new();
+        let by_others = [&strangers.beside[..], &strangers.anybody].concat();
+        if all || new {
+            examined.extend(tell(&strangers.own, |told| refuted(rule, told, "but the report does not name it")));
+        } else if !strangers.own.is_empty() {
+            examined.push(unverifiable(rule, in_one(&strangers.own), "which the report does not name"));
+        }
+        if !by_others.is_empty() {
+            examined.push(unverifiable(rule, in_one(&by_others), "by it or by somebody beside it: nobody can tell"));
+        }
+        if examined.is_empty() && (all || new) {
+            let claim = if all { "every changed file is named" } else { "every new file is named" };
+            examined.push(verified(rule, claim, "nothing else has changed"));
+        }
+        examined
+    }
+
+    /// Looks for changed files that the phase may not write.
+    fn outside(&self) -> Vec<Examined> {
+        if self.scene.writes.is_empty() {
+            return Vec::new();
+        }
+        let (rule, only) = (&writes_outside::RULE, self.writes());
+        let writes = Patterns::new(&self.scene.writes);
+        let claim = format!("that only {only} was written cannot be checked");
+        let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
+        let (during, left_over) = match changed {
+            Ok(changed) => changed,
+            Err(why) => return vec![unchecked(rule, claim, why)],
+        };
+        let strangers = self.sort(during, |path, _| writes.fit(path) || self.changes.is_undone(path));
+        let may = format!("but only {only} may be written");
+        let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
+        if !strangers.anybody.is_empty() {
+            let seen = format!("{claim}: somebody beside it may write it, too");
+            examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
+        }
+        if !strangers.beside.is_empty() {
+            examined.push(unverifiable(rule, in_one(&strangers.beside), "where only somebody beside it may write"));
+        }
+        let left_over = self.sort(&left_over, |path, _| writes.fit(path));
+        if !left_over.own.is_empty() {
+            let seen = "since its first attempt, by that or by somebody else: a person must look";
+            examined.push(unchecked(rule, in_one(&left_over.own), seen));
+        }
+        if examined.is_empty() {
+            examined.push(verified(rule, format!("only {only} was written"), "nothing else has changed"));
+        }
+        examined
+    }
+
+    /// Looks for artifacts of earlier phases that changed although nobody says so.
+    fn handed_over(&self) -> Vec<Examined> {
+        let handed_over = handed_over(self.scene);
+        let rule = &artifact_changed::RULE;
+        let during = match self.changes.during() {
+            Ok(during) => during,
+            Err(_) if handed_over.is_empty() => return Vec::new(),
+            Err(why) => {
+                return vec![unchecked(
+                    rule,
+                    "that nothing of what was handed over has changed cannot be checked",
+                    why,
+                )];
+            }
+        };
+        let inner = handed_over.into_iter().filter_map(|path| named::inside(self.root, Path::new(path)));
+        let changed: BTreeMap<String, Change> =
+            inner.filter_map(|path| Some((path.clone(), *during.get(&path)?))).collect();
+        let strangers = self.sort(&changed, |path, _| self.named.hold(path));
+        let mut examined =
+            tell(&strangers.own, |told| refuted(rule, told, "but it was handed over, and the report does not name it"));
+        if !strangers.anybody.is_empty() {
+            let seen = "although it was handed over, by it or by somebody beside it: nobody can tell";
+            examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
+        }
+        examined
+    }
+
+    /// Looks for sources that somebody else changed while the agent read them.
+    fn moved_on(&self) -> Vec<Examined> {
+        let Ok(during) = self.changes.during() else { return Vec::new() };
+        let sources = self.report.source_files_verified.iter();
+        let inner = sources.filter_map(|source| sources::path_of(self.root, source));
+        let others = |path: &String| self.anybody || self.others.fit(path);
+        let changed = inner.filter(|path| during.contains_key(path) && others(path) && !self.named.hold(path));
+        let seen = "but somebody beside it may have changed it meanwhile";
+        changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
+    }
+
+    /// Sorts what changed and is not fine by who may have done it, in words.
+    fn sort(&self, changes: &BTreeMap<String, Change>, fine: impl Fn(&str, Change) -> bool) -> Strangers {
+        let mut strangers = Strangers::default();
+        for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
+            let list = match () {
+                () if self.others.fit(path) => &mut strangers.beside,
+                () if self.anybody => &mut strangers.anybody,
+                () => &mut strangers.own,
+            };
+            list.push(format!("`{path}` was {}", change.as_str()));
+        }
+        strangers
+    }
+
+    /// Returns where the phase may write, in words.
+    fn writes(&self) -> String {
+        let patterns: Vec<String> = self.scene.writes.iter().map(|pattern| format!("`{pattern}`")).collect();
+        patterns.join(", ")
+    }
 }
 
 /// Returns the paths of the artifacts that came with the request.
@@ -64,89 +248,16 @@ fn handed_over(scene: &Scene) -> Vec<&str> {
     context.map(|context| context.artifacts.iter().map(|artifact| artifact.path()).collect()).unwrap_or_default()
 }
 
-impl Comparison<'_> {
-    /// Looks at one file that the report says was changed.
-    fn claimed(&self, path: &str) -> Examined {
-        let claim = format!("`{path}` was changed");
-        let inner = named::inside(self.root, Path::new(path));
-        let rule = &file_not_modified::RULE;
-        match inner.map_or(Trace::Outside, |inner| self.changes.trace(self.root, &inner)) {
-            Trace::Changed(change, sha256) => Examined { sha256, ..verified(rule, claim, change.as_str()) },
-            Trace::Same => refuted(rule, claim, "it is as it was before the attempt"),
-            Trace::Never => refuted(rule, claim, "it does not exist, and did not before the attempt"),
-            Trace::Outside => refuted(&artifact_outside_workspace::RULE, claim, "it lies outside the workspace"),
-            Trace::Unknown(why) => unverifiable(rule, claim, why),
-        }
-    }
-
-    /// Looks for changed files that the report should name.
-    fn undeclared(&self) -> Vec<Examined> {
-        let all = named::claims_a_list(self.report);
-        let claim = match (all, self.scene.names_new_files) {
-            (true, _) => "these files were changed, and no others",
-            (false, true) => "these files were made, and no others",
-            (false, false) => return Vec::new(),
-        };
-        let rule = &modified_not_declared::RULE;
-        let feature = Places::new(self.root, &self.report.feature_directory);
-        let fine = |path: &str| self.named.hold(path) || feature.hold(path) || self.others.fit(path);
-        match self.strangers(|path, change| fine(path) || (!all && change != Change::Created)) {
-            Err(why) => vec![unverifiable(rule, claim, why)],
-            Ok(strangers) if strangers.is_empty() => vec![verified(rule, claim, "nothing else has changed")],
-            Ok(strangers) => tell(strangers, |seen| refuted(rule, claim, seen)),
-        }
-    }
-
-    /// Looks for changed files that the phase may not write.
-    fn outside(&self) -> Vec<Examined> {
-        if self.scene.writes.is_empty() {
-            return Vec::new();
-        }
-        let rule = &writes_outside::RULE;
-        let claim = format!("only {} was written", self.scene.writes.join(", "));
-        let writes = Patterns::new(&self.scene.writes);
-        match self.strangers(|path, _| writes.fit(path) || self.others.fit(path)) {
-            Err(why) => vec![unverifiable(rule, claim, why)],
-            Ok(strangers) if strangers.is_empty() => vec![verified(rule, claim, "nothing else has changed")],
-            Ok(strangers) => tell(strangers, |seen| refuted(rule, claim.clone(), seen)),
-        }
-    }
-
-    /// Looks for artifacts of earlier phases that changed although nobody says so.
-    fn handed_over(&self) -> Vec<Examined> {
-        let Ok(during) = self.changes.during() else { return Vec::new() };
-        let inner = handed_over(self.scene).into_iter().filter_map(|path| named::inside(self.root, Path::new(path)));
-        let changed = inner.filter_map(|path| Some((*during.get(&path)?, path)));
-        let unnamed = changed.filter(|(_, path)| !self.named.hold(path) && !self.others.fit(path));
-        let claim = |path: &str| format!("`{path}` is as it was handed over");
-        let tell = |(change, path): (Change, String)| {
-            refuted(&artifact_changed::RULE, claim(&path), format!("it was {} and is not named", change.as_str()))
-        };
-        unnamed.map(tell).collect()
-    }
-
-    /// Looks for sources that somebody else changed while the agent read them.
-    fn moved_on(&self) -> Vec<Examined> {
-        let Ok(during) = self.changes.during() else { return Vec::new() };
-        let sources = self.report.source_files_verified.iter();
-        let inner = sources.filter_map(|source| sources::path_of(self.root, source));
-        let changed = inner.filter(|path| during.contains_key(path) && self.others.fit(path) && !self.named.hold(path));
-        let seen = "somebody else changed it during the attempt; which state was read, nobody can tell";
-        changed.map(|path| unverifiable(&stale_base::RULE, format!("`{path}` was read as it is"), seen)).collect()
-    }
-
-    /// Lists what changed and is not fine, in words.
-    fn strangers(&self, fine: impl Fn(&str, Change) -> bool) -> Result<Vec<String>, &'static str> {
-        let during = self.changes.during()?;
-        let strangers = during.iter().filter(|(path, change)| !fine(path, **change));
-        Ok(strangers.map(|(path, change)| format!("`{path}` was {}", change.as_str())).collect())
-    }
+/// Tells the first of many one by one, and the number of the rest.
+fn tell(strangers: &[String], entry: impl Fn(String) -> Examined) -> Vec<Examined> {
+    let rest = strangers.len().saturating_sub(TOLD);
+    let more = (rest > 0).then(|| format!("so were {rest} more files"));
+    strangers.iter().take(TOLD).cloned().chain(more).map(entry).collect()
 }
 
-/// Tells the first of many one by one, and the number of the rest.
-fn tell(mut strangers: Vec<String>, entry: impl Fn(String) -> Examined) -> Vec<Examined> {
+/// Tells the first of many in one sentence.
+fn in_one(strangers: &[String]) -> String {
     let rest = strangers.len().saturating_sub(TOLD);
-    strangers.truncate(TOLD);
-    let more = (rest > 0).then(|| format!("so were {rest} more files"));
-    strangers.into_iter().chain(more).map(entry).collect()
+    let more = (rest > 0).then(|| format!("and {rest} more files changed"));
+    strangers.iter().take(TOLD).cloned().chain(more).collect::<Vec<_>>().join(", ")
 }

@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use baton_protocol::model::{Findings, Report};
 
+use super::snapshot::key;
+
 /// Returns the paths that a report says were made.
 pub(super) fn made(report: &Report) -> Vec<&str> {
     let mut paths: Vec<&str> = report.artifacts.iter().map(|artifact| artifact.path()).collect();
@@ -51,7 +53,7 @@ pub(super) fn inside(root: &Path, path: &Path) -> Option<String> {
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    Some(inner.to_string_lossy().into_owned()).filter(|inner| !inner.is_empty())
+    Some(key(&inner)).filter(|inner| !inner.is_empty())
 }
 
 /// Follows the links in a path as far as it exists: the workspace itself may have been reached through one.

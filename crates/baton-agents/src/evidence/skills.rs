@@ -1,12 +1,16 @@
 //! Skills: those that had to be used were, and those that a report names were really called.
 
-use baton_engine::evidence::{Examined, Scene};
+use std::path::Path;
+
+use baton_engine::evidence::{Examined, Scene, Transcript};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{Rule, skill_missing, skill_unproven};
 use baton_protocol::wire::same_word;
 
 use super::checks::is_finished;
 use super::entry::{refuted, unverifiable, verified};
+use super::ignore_rules::open;
+use super::snapshot::hash;
 use super::transcript::{Call, Coverage, each_call};
 
 /// Looks at the skills of a report.
@@ -22,14 +26,12 @@ pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<Examined> {
         invoked.iter().any(|invoked| same_skill(skill, invoked)) || read.iter().any(|path| is_library(path, skill))
     };
     let mandatory = mandatory.iter().enumerate().map(|(index, skill)| seen.mandatory(index, skill, listed(skill)));
-    let invoked = invoked
-        .iter()
-        .enumerate()
-        .map(|(index, skill)| seen.claimed(seen.calls[0][index], format!("the skill `{skill}` was invoked")));
-    let read = read
-        .iter()
-        .enumerate()
-        .map(|(index, skill)| seen.claimed(seen.calls[1][index], format!("the library skill `{skill}` was read")));
+    let invoked = invoked.iter().enumerate().map(|(index, skill)| {
+        seen.claimed(seen.calls[0][index], format!("claims to have invoked the skill `{skill}`"))
+    });
+    let read = read.iter().enumerate().map(|(index, skill)| {
+        seen.claimed(seen.calls[1][index], format!("claims to have read the library skill `{skill}`"))
+    });
     mandatory.chain(invoked).chain(read).collect()
 }
 
@@ -41,6 +43,8 @@ fn spoken(names: &[String]) -> Vec<&str> {
 struct Seen {
     calls: [Vec<bool>; 3],
     coverage: Option<Coverage>,
+    /// Whether somebody has changed it since the agent had ended.
+    changed: bool,
 }
 
 impl Seen {
@@ -54,30 +58,40 @@ impl Seen {
                 }
             }
         };
-        let coverage = scene.transcript.as_deref().and_then(|path| each_call(path, visit).ok());
-        Seen { calls, coverage }
+        let transcript = scene.transcript.as_ref();
+        let path = transcript.map(|transcript| Path::new(&transcript.path));
+        let coverage = path.and_then(|path| each_call(path, visit).ok());
+        let changed = transcript.is_some_and(|transcript| !is_as_it_was(transcript));
+        Seen { calls, coverage, changed }
     }
 
     fn mandatory(&self, index: usize, skill: &str, listed: bool) -> Examined {
         let rule: &Rule = &skill_missing::RULE;
-        let claim = format!("the mandatory skill `{skill}` was used");
-        match (listed, self.calls[2][index]) {
-            (true, _) => verified(rule, claim, "the report names it"),
-            (false, true) => verified(rule, claim, "the report does not name it, but the transcript shows it"),
-            (false, false) => refuted(rule, claim, "the report does not name it"),
+        let claim = format!("the mandatory skill `{skill}`");
+        match (listed, self.calls[2][index] && !self.changed) {
+            (true, _) => verified(rule, format!("{claim} is named"), ""),
+            (false, true) => verified(rule, format!("{claim} is not named"), "but the transcript shows it"),
+            (false, false) => refuted(rule, format!("{claim} was not used"), "or the report does not name it"),
         }
     }
 
     fn claimed(&self, called: bool, claim: String) -> Examined {
         let rule: &Rule = &skill_unproven::RULE;
         match (called, self.coverage) {
-            (true, _) => verified(rule, claim, "the transcript shows it"),
-            (false, Some(Coverage::Whole)) => refuted(rule, claim, "the transcript shows no such call"),
-            (false, Some(Coverage::Part)) => unverifiable(rule, claim, "parts of the transcript cannot be read"),
-            (false, Some(Coverage::None)) => unverifiable(rule, claim, "the transcript is none that Baton knows"),
-            (false, None) => unverifiable(rule, claim, "there is no transcript"),
+            _ if self.changed => refuted(rule, claim, "but the transcript has changed since the agent ended"),
+            (true, _) => verified(rule, claim, "and the transcript shows it"),
+            (false, Some(Coverage::Whole)) => refuted(rule, claim, "but the transcript shows no such call"),
+            (false, Some(Coverage::Part)) => unverifiable(rule, claim, "but parts of the transcript cannot be read"),
+            (false, Some(Coverage::None)) => unverifiable(rule, claim, "but Baton cannot read its transcript"),
+            (false, None) => unverifiable(rule, claim, "but there is no transcript"),
         }
     }
+}
+
+/// Returns whether a transcript is as it was when its agent had ended.
+fn is_as_it_was(transcript: &Transcript) -> bool {
+    let sha256 = open(Path::new(&transcript.path)).and_then(hash);
+    sha256.is_ok_and(|sha256| sha256 == transcript.sha256)
 }
 
 fn invokes(call: Call<'_>, skill: &str) -> bool {

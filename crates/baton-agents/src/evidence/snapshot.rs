@@ -1,34 +1,33 @@
 //! How the files of a workspace are at one moment, so that two moments can be compared.
 //!
 //! Baton reads the files itself and starts no `git`: the repository belongs to the agent, and its configuration can
-//! name programs that `git` would run for us. What git ignores is left out, and so is `.baton`. Contents are compared
-//! by their SHA-256 where the files are small, otherwise by size and time.
+//! name programs that `git` would run for us. Contents are compared by their SHA-256 where the files are small, otherwise
+//! by size and by the time of the last change of any kind, which nobody can set back.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use baton_engine::handoff::hexadecimal;
-use ignore::gitignore::Gitignore;
-use ignore::{DirEntry, WalkBuilder};
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::ignore_rules::{IgnoreRules, open};
+use super::walk::walk;
+
 /// More files than this are not remembered.
-const FILES_MAX: usize = 50_000;
+const FILES_MAX: usize = 200_000;
+/// With so many more than before, files are not compared.
+const NEW_FILES_MAX: usize = 50_000;
 /// Larger files are compared by size and time.
 const HASHED_FILE_BYTES: u64 = 1024 * 1024;
 /// How much is read for one snapshot; what has not changed since the last one is not read again.
 const HASHED_BYTES: u64 = 64 * 1024 * 1024;
 /// The clock of a file system moves in steps of up to some milliseconds.
 pub(super) const CLOCK_STEP_NANOSECONDS: i64 = 20_000_000;
-/// What tools leave behind; without git nobody says that it is not part of the work.
-const LEFT_BEHIND: [&str; 7] =
-    ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules", "target", ".venv"];
 
 /// How the files are at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,12 +38,15 @@ pub(super) struct Snapshot {
     pub(super) device: Option<u64>,
     /// Whether there were too many files to remember.
     pub(super) too_many: bool,
-    /// The files, by their path in the workspace.
+    /// What was no part of the work.
+    pub(super) rules: IgnoreRules,
+    /// The files, by their [`key`].
     pub(super) files: BTreeMap<String, Mark>,
 }
 
 /// How one file is at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "MarkFields", into = "MarkFields")]
 pub(super) struct Mark {
     bytes: u64,
     inode: u64,
@@ -52,18 +54,35 @@ pub(super) struct Mark {
     modified: i64,
     changed: i64,
     /// The SHA-256 of its content, where it is small enough.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sha256: Option<String>,
 }
 
+/// The form in which a mark is kept: there are many of them.
+type MarkFields = (u64, u64, u32, i64, i64, Option<String>);
+
+impl From<MarkFields> for Mark {
+    fn from((bytes, inode, mode, modified, changed, sha256): MarkFields) -> Mark {
+        Mark { bytes, inode, mode, modified, changed, sha256 }
+    }
+}
+
+impl From<Mark> for MarkFields {
+    fn from(mark: Mark) -> MarkFields {
+        (mark.bytes, mark.inode, mark.mode, mark.modified, mark.changed, mark.sha256)
+    }
+}
+
 impl Mark {
-    fn of(metadata: &Metadata) -> Self {
+    fn of(metadata: Option<&Metadata>) -> Self {
+        let number = |field: fn(&Metadata) -> i64, rest: fn(&Metadata) -> i64| {
+            metadata.map(|metadata| nanoseconds(field(metadata), rest(metadata))).unwrap_or_default()
+        };
         Mark {
-            bytes: metadata.len(),
-            inode: metadata.ino(),
-            mode: metadata.mode(),
-            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
-            changed: changed(metadata),
+            bytes: metadata.map(Metadata::len).unwrap_or_default(),
+            inode: metadata.map(MetadataExt::ino).unwrap_or_default(),
+            mode: metadata.map(MetadataExt::mode).unwrap_or_default(),
+            modified: number(MetadataExt::mtime, MetadataExt::mtime_nsec),
+            changed: number(MetadataExt::ctime, MetadataExt::ctime_nsec),
             sha256: None,
         }
     }
@@ -72,7 +91,8 @@ impl Mark {
     pub(super) fn same(&self, other: &Mark) -> bool {
         let content = match (&self.sha256, &other.sha256) {
             (Some(one), Some(another)) => one == another,
-            _ => self.bytes == other.bytes && self.modified == other.modified,
+            // The time of the content can be set back, the time of the last change of any kind cannot.
+            _ => (self.bytes, self.modified, self.changed) == (other.bytes, other.modified, other.changed),
         };
         content && self.executable() == other.executable()
     }
@@ -90,31 +110,44 @@ impl Mark {
 }
 
 impl Snapshot {
-    /// Takes a snapshot; what looks as in an earlier one is not read again.
+    /// Takes a snapshot from before an attempt; what looks as in an earlier one is not read again.
     pub(super) fn take(root: &Path, clock: Option<&Metadata>, earlier: Option<&Snapshot>) -> Self {
-        let mut snapshot = Snapshot {
-            taken: clock.map(changed),
-            device: clock.map(Metadata::dev),
-            too_many: false,
-            files: BTreeMap::new(),
-        };
-        let mut budget = HASHED_BYTES;
-        for entry in walk(root).filter_map(Result::ok) {
-            let Some((path, metadata)) = file(root, &entry) else { continue };
-            if snapshot.files.len() == FILES_MAX {
-                snapshot.too_many = true;
-                snapshot.files.clear();
-                break;
+        Snapshot::look(root, clock, earlier, None)
+    }
+
+    /// Takes a snapshot that is compared with one from before: what was ignored then is ignored now, and nothing else.
+    pub(super) fn take_after(
+        before: &Snapshot,
+        root: &Path,
+        clock: Option<&Metadata>,
+        earlier: Option<&Snapshot>,
+    ) -> Self {
+        Snapshot::look(root, clock, earlier, Some(before))
+    }
+
+    fn look(root: &Path, clock: Option<&Metadata>, earlier: Option<&Snapshot>, before: Option<&Snapshot>) -> Self {
+        let (mut files, mut too_many, mut budget) = (BTreeMap::new(), false, HASHED_BYTES);
+        let most = before.map_or(FILES_MAX, |before| before.files.len() + NEW_FILES_MAX);
+        let rules = walk(root, before.map(|before| &before.rules), |met| {
+            if files.len() == most {
+                too_many = true;
+                files.clear();
+                return false;
             }
-            let mut mark = Mark::of(&metadata);
-            mark.sha256 = earlier.and_then(|earlier| earlier.known(&path, &mark));
-            if mark.sha256.is_none() && mark.bytes <= HASHED_FILE_BYTES.min(budget) {
+            let mut mark = Mark::of(met.metadata.as_ref());
+            mark.sha256 = earlier.and_then(|earlier| earlier.known(&met.key, &mark));
+            if let Some(metadata) = &met.metadata
+                && mark.sha256.is_none()
+                && (metadata.is_file() || metadata.is_symlink())
+                && mark.bytes <= HASHED_FILE_BYTES.min(budget)
+            {
                 budget -= mark.bytes;
-                mark.sha256 = hash_entry(entry.path(), &metadata).ok();
+                mark.sha256 = hash_entry(&met.path, metadata).ok();
             }
-            snapshot.files.insert(path, mark);
-        }
-        snapshot
+            files.insert(met.key, mark);
+            true
+        });
+        Snapshot { taken: clock.map(changed), device: clock.map(Metadata::dev), too_many, rules, files }
     }
 
     /// Returns the hash of a file that has not changed since this snapshot.
@@ -126,51 +159,37 @@ impl Snapshot {
     }
 }
 
-/// Walks through everything that git would look at, links not followed.
-fn walk(root: &Path) -> ignore::Walk {
-    let in_repository = is_in_repository(root);
-    let mut walk = WalkBuilder::new(root);
-    walk.hidden(false).ignore(false).follow_links(false).parents(in_repository);
-    walk.filter_entry(move |entry| entry.depth() == 0 || !left_out(entry.file_name().as_bytes(), in_repository));
-    walk.build()
-}
-
-/// Says whether something is never part of the work.
-fn left_out(name: &[u8], in_repository: bool) -> bool {
-    let left_behind = || LEFT_BEHIND.iter().any(|left| left.as_bytes() == name);
-    name == b".baton" || name == b".git" || (!in_repository && left_behind())
-}
-
-/// Says whether a path that does not exist would be left out of a snapshot.
-pub(super) fn is_left_out(root: &Path, path: &str) -> bool {
-    let in_repository = is_in_repository(root);
-    let left_out = path.split('/').any(|name| left_out(name.as_bytes(), in_repository));
-    left_out || (in_repository && is_ignored(&root.join(path), false))
-}
-
-/// Says whether a workspace is part of a repository; one that the repository ignores is not.
-fn is_in_repository(root: &Path) -> bool {
-    let is_top = |folder: &Path| folder.join(".git").exists();
-    is_top(root) || (root.ancestors().any(is_top) && !is_ignored(root, true))
-}
-
-/// Says whether the `.gitignore` of a folder above names a path.
-fn is_ignored(path: &Path, is_folder: bool) -> bool {
-    let names = |above: &Path| {
-        let ignore = Gitignore::new(above.join(".gitignore")).0;
-        path.strip_prefix(above).is_ok_and(|inner| ignore.matched_path_or_any_parents(inner, is_folder).is_ignore())
-    };
-    path.ancestors().skip(1).any(names)
-}
-
-/// Returns the path of a file in the workspace, and how it is; nothing for folders, pipes and the like.
-fn file(root: &Path, entry: &DirEntry) -> Option<(String, Metadata)> {
-    let kind = entry.file_type()?;
-    if !kind.is_file() && !kind.is_symlink() {
-        return None;
+/// Returns a path as text; two paths never have the same. What is no UTF-8 is written as `\xff`, and so `\` is doubled.
+pub(super) fn key(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    if !bytes.contains(&b'\\')
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return text.to_owned();
     }
-    let path = entry.path().strip_prefix(root).ok()?.to_string_lossy().into_owned();
-    Some((path, entry.metadata().ok()?))
+    let mut key = String::new();
+    for chunk in bytes.utf8_chunks() {
+        key.push_str(&chunk.valid().replace('\\', "\\\\"));
+        chunk.invalid().iter().for_each(|byte| key.push_str(&format!("\\x{byte:02x}")));
+    }
+    key
+}
+
+/// Returns the path that a key stands for.
+pub(super) fn path_of(key: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(key.len());
+    let mut rest = key.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let (byte, length) = match (first, after.first()) {
+            (b'\\', Some(b'\\')) => (b'\\', 2),
+            (b'\\', Some(b'x')) => (digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(b'?'), 4),
+            _ => (*first, 1),
+        };
+        bytes.push(byte);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
 /// Hashes a file, or where a link leads.
@@ -181,14 +200,8 @@ fn hash_entry(path: &Path, metadata: &Metadata) -> io::Result<String> {
     }
 }
 
-/// Opens a file that may have become a pipe or a link by now: neither waits nor follows.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
 /// Returns the SHA-256 of what can be read, in hexadecimal.
-pub(super) fn hash(mut content: impl Read) -> io::Result<String> {
+pub(crate) fn hash(mut content: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut chunk = [0; 16 * 1024];
     loop {
@@ -206,4 +219,21 @@ pub(super) fn changed(metadata: &Metadata) -> i64 {
 
 fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn every_path_has_a_key_of_its_own() {
+        let paths: [&[u8]; 5] = [b"a/b.txt", b"a\xff", b"a\\xff", b"a\\", "ä/ö".as_bytes()];
+        let keys = paths.map(|bytes| key(Path::new(OsStr::from_bytes(bytes))));
+        assert_eq!(keys, ["a/b.txt", "a\\xff", "a\\\\xff", "a\\\\", "ä/ö"]);
+        for (bytes, key) in paths.iter().zip(&keys) {
+            assert_eq!(path_of(key).as_os_str().as_bytes(), *bytes);
+        }
+    }
 }

@@ -12,13 +12,13 @@ use super::named;
 use crate::workspace::Folder;
 
 /// Looks at every source that a report names.
-pub(super) fn examine(workspace: &Folder, report: &Report, changes: Option<&Changes>) -> Vec<Examined> {
+pub(super) fn examine(workspace: &Folder, report: &Report, changes: &Changes) -> Vec<Examined> {
     let sources = report.source_files_verified.iter().filter(|source| !source.trim().is_empty());
     let examine = |source: &String| {
-        let claim = format!("`{source}` was read");
-        let changed = || changes.is_some_and(|changes| was_different(workspace.root(), changes, source));
+        let claim = format!("claims to have read `{source}`");
+        let changed = || was_different(workspace.root(), changes, source);
         match trouble_with(source, workspace) {
-            None => verified(&RULE, claim, "these lines exist"),
+            None => verified(&RULE, claim, "and these lines exist"),
             Some(trouble) if changed() => unverifiable(&RULE, claim, format!("{trouble}; it changed during the work")),
             Some(trouble) => refuted(&RULE, claim, trouble),
         }

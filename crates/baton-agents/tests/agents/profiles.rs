@@ -61,7 +61,9 @@ fn claude_answers_in_one_object() {
     fake.bench.scratch.write(&transcript, "{}\n");
     let reply = answered(fake.attempt());
     assert_eq!((reply.text.as_str(), reply.tokens_used), ("The report.", Some(1111)));
-    assert_eq!(reply.transcript, Some(fake.bench.scratch.path(transcript)));
+    let kept = reply.transcript.expect("a transcript");
+    assert_eq!(kept.path, fake.bench.scratch.path(transcript).to_string_lossy());
+    assert_eq!(kept.sha256.len(), 64, "what identifies it");
     assert_eq!(fake.words(), "-p --output-format json --extra");
     assert_eq!(fake.stdin(), "Please review.");
     assert_eq!(fake.bench.scratch.read("attempt/report.md"), "The report.");
@@ -75,7 +77,7 @@ fn claude_may_list_all_messages_and_shorten_the_folder() {
     fake.bench.scratch.write("home/.claude/projects/shortened/550e8400-e29b.jsonl", "{}\n");
     let reply = answered(fake.attempt());
     assert_eq!(reply.text, "The report.");
-    assert!(reply.transcript.is_some_and(|path| path.ends_with("shortened/550e8400-e29b.jsonl")));
+    assert!(reply.transcript.is_some_and(|kept| kept.path.ends_with("shortened/550e8400-e29b.jsonl")));
     assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("-p --output-format json --extra Please review.", ""));
 }
 

@@ -25,7 +25,7 @@ async fn made_files_are_seen_with_their_digest() {
 
 #[tokio::test]
 async fn every_place_that_names_a_made_file_is_looked_at() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     let path = |path: &str| Some(path.to_owned());
     let write = Write {
         files_created: vec![FileCreated { path: path("b"), ..FileCreated::default() }],
@@ -52,14 +52,14 @@ async fn what_is_missing_empty_or_outside_is_refuted() {
     let paths = ["none.md", "empty.md", "empty", "link.txt", "up/secret.txt", "../secret.txt", "/etc/passwd", "pipe"];
     let examined = stage.examine(&made(&paths)).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Refuted artifact-missing: `none.md` was made — it does not exist
-    Refuted artifact-empty: `empty.md` was made — it is an empty file
-    Refuted artifact-empty: `empty` was made — it is an empty folder
-    Refuted artifact-outside-workspace: `link.txt` was made — it lies outside the workspace
-    Refuted artifact-outside-workspace: `up/secret.txt` was made — it lies outside the workspace
-    Refuted artifact-outside-workspace: `../secret.txt` was made — it lies outside the workspace
-    Refuted artifact-outside-workspace: `/etc/passwd` was made — it lies outside the workspace
-    Refuted artifact-missing: `pipe` was made — it cannot be looked at
+    Refuted artifact-missing: claims to have made `none.md`, but it does not exist
+    Refuted artifact-empty: claims to have made `empty.md`, but it is an empty file
+    Refuted artifact-empty: claims to have made `empty`, but it is an empty folder
+    Refuted artifact-outside-workspace: claims to have made `link.txt`, but it lies outside the workspace
+    Refuted artifact-outside-workspace: claims to have made `up/secret.txt`, but it lies outside the workspace
+    Refuted artifact-outside-workspace: claims to have made `../secret.txt`, but it lies outside the workspace
+    Refuted artifact-outside-workspace: claims to have made `/etc/passwd`, but it lies outside the workspace
+    Refuted artifact-missing: claims to have made `pipe`, but it cannot be looked at
     ");
 }
 
@@ -81,16 +81,16 @@ async fn lines_must_exist() {
     let sources = owned(&["src/quota.rs:1-40", "src/limits.rs", "src/quota.rs:30-42", "src/none.rs:1"]);
     let examined = stage.examine(&Report { source_files_verified: sources, ..Report::default() }).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Verified source-lines-missing: `src/quota.rs:1-40` was read — these lines exist
-    Verified source-lines-missing: `src/limits.rs` was read — these lines exist
-    Refuted source-lines-missing: `src/quota.rs:30-42` was read — `src/quota.rs` has 40 lines, but line 42 is claimed
-    Refuted source-lines-missing: `src/none.rs:1` was read — `src/none.rs` does not exist in the workspace
+    Verified source-lines-missing: claims to have read `src/quota.rs:1-40`, and these lines exist
+    Verified source-lines-missing: claims to have read `src/limits.rs`, and these lines exist
+    Refuted source-lines-missing: claims to have read `src/quota.rs:30-42`, `src/quota.rs` has 40 lines, but line 42 is claimed
+    Refuted source-lines-missing: claims to have read `src/none.rs:1`, `src/none.rs` does not exist in the workspace
     ");
 }
 
 #[tokio::test]
 async fn workspace_that_is_gone_is_refuted() {
-    let stage = Stage::plain();
+    let mut stage = Stage::plain();
     fs::remove_dir_all(&stage.scene.workspace).unwrap();
     let examined = stage.attempt(|_| {}, &Report::default()).await;
     assert_eq!(refuted(&examined), ["artifact-missing"]);

@@ -33,7 +33,7 @@ fn plan_is_handed_over(stage: &mut Stage) {
 fn one_skill_was_called(stage: &mut Stage) {
     let call = r#"{"message":{"content":[{"type":"tool_use","name":"Skill","input":{"skill":"planning"}}]}}"#;
     stage.scratch.write("session.jsonl", format!("{call}\n"));
-    stage.scene.transcript = Some(stage.scratch.path("session.jsonl"));
+    stage.seal_transcript("session.jsonl");
 }
 
 fn invoked(skills: &[&str]) -> Report {

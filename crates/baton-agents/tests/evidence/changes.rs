@@ -3,37 +3,37 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use baton_engine::evidence::{Evidence, Finding};
+use baton_engine::evidence::{EarlierAttempt, Finding};
 use baton_protocol::model::Report;
 
 use crate::stage::{Stage, made, modified, owned, refuted, rules_with, shown};
 
 #[tokio::test]
 async fn created_changed_and_deleted_files_are_told_apart() {
-    for stage in [Stage::repository(), Stage::plain()] {
+    for mut stage in [Stage::repository(), Stage::plain()] {
         let work = |stage: &Stage| _ = stage.write("new.rs", "new").write("src/quota.rs", "1").remove("src/limits.rs");
         let report = modified(&["./new.rs", "src/quota.rs", "src/limits.rs", "docs/plan.md", "none.rs"]);
         let examined = stage.attempt(work, &report).await;
         insta::allow_duplicates! { insta::assert_snapshot!(shown(&examined), @"
-        Verified file-not-modified: `./new.rs` was changed — created
-        Verified file-not-modified: `src/quota.rs` was changed — changed
-        Verified file-not-modified: `src/limits.rs` was changed — deleted
-        Refuted file-not-modified: `docs/plan.md` was changed — it is as it was before the attempt
-        Refuted file-not-modified: `none.rs` was changed — it does not exist, and did not before the attempt
-        Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+        Verified file-not-modified: `./new.rs` was created, as reported
+        Verified file-not-modified: `src/quota.rs` was changed, as reported
+        Verified file-not-modified: `src/limits.rs` was deleted, as reported
+        Refuted file-not-modified: claims to have changed `docs/plan.md`, but `docs/plan.md` is unchanged
+        Refuted file-not-modified: claims to have changed `none.rs`, but it does not exist, and did not before
+        Verified modified-not-declared: every changed file is named, nothing else has changed
         "); }
         let examined = stage.examine(&modified(&["src/quota.rs"])).await;
         insta::allow_duplicates! { insta::assert_snapshot!(shown(&examined), @"
-        Verified file-not-modified: `src/quota.rs` was changed — changed
-        Refuted modified-not-declared: these files were changed, and no others — `new.rs` was created
-        Refuted modified-not-declared: these files were changed, and no others — `src/limits.rs` was deleted
+        Verified file-not-modified: `src/quota.rs` was changed, as reported
+        Refuted modified-not-declared: `new.rs` was created, but the report does not name it
+        Refuted modified-not-declared: `src/limits.rs` was deleted, but the report does not name it
         "); }
     }
 }
 
 #[tokio::test]
 async fn touched_is_not_changed() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     let same = fs::read(stage.path("src/quota.rs")).unwrap();
     let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", same), &modified(&["src/quota.rs"])).await;
     assert_eq!(refuted(&examined), ["file-not-modified"], "{}", shown(&examined));
@@ -41,7 +41,7 @@ async fn touched_is_not_changed() {
 
 #[tokio::test]
 async fn same_size_and_same_moment_are_still_a_change() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     for (before, after) in [("aaaa", "bbbb"), ("bbbb", "cccc"), ("cccc", "dddd")] {
         stage.write("src/quota.rs", before);
         let examined =
@@ -61,7 +61,7 @@ async fn committed_work_is_work() {
 
 #[tokio::test]
 async fn what_was_dirty_before_is_not_held_against_the_agent() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     stage.write("src/limits.rs", "by a person").write("notes.txt", "by a person");
     let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &modified(&["src/quota.rs"])).await;
     assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
@@ -71,7 +71,7 @@ async fn what_was_dirty_before_is_not_held_against_the_agent() {
 
 #[tokio::test]
 async fn repository_stays_untouched() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     let listing = |stage: &Stage| {
         let walk = walk(&stage.path(".git"));
         walk.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect::<Vec<_>>()
@@ -90,24 +90,24 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 
 #[tokio::test]
 async fn ignored_files_are_judged_by_their_time() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     stage.write("build/old.bin", "old").write("run.log", "old");
     // The clock of a file system moves in steps; an old file is older than that.
     for old in ["build/old.bin", "run.log"] {
         until_later_than(&stage, old);
     }
     let work = |stage: &Stage| {
-        until_later_than(stage, ".baton/attempt-1/clock");
+        until_later_than(stage, ".baton/attempt-1/baseline.json");
         stage.write("build/new.bin", "new").write("run.log", "new");
     };
     let report = modified(&["build/new.bin", "run.log", "build/old.bin", "build/none.bin"]);
     let examined = stage.attempt(work, &report).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Verified file-not-modified: `build/new.bin` was changed — changed
-    Verified file-not-modified: `run.log` was changed — changed
-    Refuted file-not-modified: `build/old.bin` was changed — it is as it was before the attempt
-    Unverifiable file-not-modified: `build/none.bin` was changed — it is ignored, and does not exist now
-    Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+    Verified file-not-modified: `build/new.bin` was changed, as reported
+    Verified file-not-modified: `run.log` was changed, as reported
+    Refuted file-not-modified: claims to have changed `build/old.bin`, but `build/old.bin` is unchanged
+    Unverifiable file-not-modified: claims to have changed `build/none.bin`, which cannot be checked: it is ignored, and does not exist now
+    Verified modified-not-declared: every changed file is named, nothing else has changed
     ");
 }
 
@@ -122,10 +122,14 @@ fn until_later_than(stage: &Stage, path: &str) {
 }
 
 #[tokio::test]
-async fn report_without_a_list_claims_nothing_about_changes() {
-    let stage = Stage::repository();
-    let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &Report::default()).await;
-    assert_eq!(shown(&examined), "");
+async fn report_without_a_list_claims_nothing_but_what_changed_is_named() {
+    let mut stage = Stage::repository();
+    let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/new.md", "2");
+    let examined = stage.attempt(work, &made(&["docs/new.md"])).await;
+    insta::assert_snapshot!(shown(&examined), @"
+    Verified artifact-missing: `docs/new.md` exists, 1 byte
+    Unverifiable modified-not-declared: `src/quota.rs` was changed, which the report does not name
+    ");
 }
 
 #[tokio::test]
@@ -138,7 +142,8 @@ async fn others_may_write_at_the_same_time() {
     let report = Report { source_files_verified: sources, ..modified(&["src/quota.rs"]) };
     let examined = stage.attempt(work, &report).await;
     assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
-    assert_eq!(rules_with(&examined, Finding::Unverifiable), ["stale-base"], "{}", shown(&examined));
+    let open = ["modified-not-declared", "stale-base"];
+    assert_eq!(rules_with(&examined, Finding::Unverifiable), open, "{}", shown(&examined));
     stage.scene.others_write.clear();
     let examined = stage.examine(&report).await;
     assert_eq!(refuted(&examined), ["modified-not-declared"; 2], "{}", shown(&examined));
@@ -171,7 +176,11 @@ async fn phase_writes_only_where_it_may() {
     let work =
         |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("out/report.md", "3");
     let examined = stage.attempt(work, &Report::default()).await;
-    insta::assert_snapshot!(shown(&examined), @"Verified writes-outside: only src/** was written — nothing else has changed");
+    insta::assert_snapshot!(shown(&examined), @"
+    Unverifiable modified-not-declared: `src/quota.rs` was changed, which the report does not name
+    Unverifiable modified-not-declared: `docs/plan.md` was changed, by it or by somebody beside it: nobody can tell
+    Unverifiable writes-outside: `docs/plan.md` was changed, where only somebody beside it may write
+    ");
     stage.write("Cargo.toml", "new");
     let examined = stage.examine(&modified(&["src/quota.rs", "Cargo.toml"])).await;
     assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
@@ -181,7 +190,8 @@ async fn phase_writes_only_where_it_may() {
 async fn work_of_earlier_attempts_is_part_of_the_work() {
     let mut stage = Stage::repository();
     stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &modified(&["src/quota.rs"])).await;
-    stage.scene.earlier = vec![stage.scene.folder.clone()];
+    let (folder, baseline) = (stage.scene.folder.clone(), stage.scene.baseline.clone());
+    stage.scene.earlier = vec![EarlierAttempt { folder, baseline, is_own: true }];
     stage.scene.folder = stage.path(".baton/attempt-2");
     stage.scratch.folder(&stage.scene.folder);
     let both = modified(&["src/quota.rs", "src/limits.rs"]);
@@ -193,24 +203,24 @@ async fn work_of_earlier_attempts_is_part_of_the_work() {
 
 #[tokio::test]
 async fn links_and_modes_are_part_of_the_work() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     let work = |stage: &Stage| {
         fs::set_permissions(stage.path("src/quota.rs"), fs::Permissions::from_mode(0o755)).unwrap();
         symlink("/etc", stage.path("etc")).unwrap();
     };
     let examined = stage.attempt(work, &modified(&["src/quota.rs", "etc", "etc/passwd", "/etc/passwd"])).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Verified file-not-modified: `src/quota.rs` was changed — changed
-    Verified file-not-modified: `etc` was changed — created
-    Refuted artifact-outside-workspace: `etc/passwd` was changed — it lies outside the workspace
-    Refuted artifact-outside-workspace: `/etc/passwd` was changed — it lies outside the workspace
-    Verified modified-not-declared: these files were changed, and no others — nothing else has changed
+    Verified file-not-modified: `src/quota.rs` was changed, as reported
+    Verified file-not-modified: `etc` was created, as reported
+    Refuted artifact-outside-workspace: claims to have changed `etc/passwd`, but it lies outside the workspace
+    Refuted artifact-outside-workspace: claims to have changed `/etc/passwd`, but it lies outside the workspace
+    Verified modified-not-declared: every changed file is named, nothing else has changed
     ");
 }
 
 #[tokio::test]
 async fn lines_that_the_agent_has_removed_may_have_been_read() {
-    let stage = Stage::repository();
+    let mut stage = Stage::repository();
     let sources = owned(&["src/quota.rs:1-40", "src/limits.rs:1", "docs/plan.md:1-3"]);
     let report = Report { source_files_verified: sources, ..modified(&["src/quota.rs", "src/limits.rs"]) };
     let work = |stage: &Stage| _ = stage.write("src/quota.rs", "short").remove("src/limits.rs");
@@ -222,7 +232,7 @@ async fn lines_that_the_agent_has_removed_may_have_been_read() {
 #[tokio::test]
 async fn workspace_may_lie_in_an_ignored_folder_of_a_repository() {
     for ignored in ["work/", "/work", "*"] {
-        let stage = Stage::plain();
+        let mut stage = Stage::plain();
         stage.scratch.write(".gitignore", format!("{ignored}\n")).folder(".git");
         let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("src/limits.rs", "2");
         let examined = stage.attempt(work, &modified(&["src/quota.rs", "docs/plan.md"])).await;
@@ -251,9 +261,9 @@ async fn workspace_may_be_reached_through_a_link() {
 #[tokio::test]
 async fn baseline_survives_the_process() {
     let mut stage = Stage::repository();
-    stage.eyes.remember(&stage.scene).await;
+    stage.remember().await;
     stage.write("src/quota.rs", "1");
-    stage.eyes = baton_agents::evidence::Eyes::new([]);
+    (stage.eyes, stage.scene.before) = (baton_agents::evidence::Eyes::new([]), None);
     assert_eq!(refuted(&stage.examine(&modified(&["src/quota.rs"])).await), [""; 0]);
     fs::write(stage.scene.folder.join("baseline.json"), "{").unwrap();
     let examined = stage.examine(&modified(&["src/quota.rs"])).await;
@@ -261,12 +271,49 @@ async fn baseline_survives_the_process() {
 }
 
 #[tokio::test]
+async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
+    let mut stage = Stage::repository();
+    stage.scene.writes = owned(&["docs/**"]);
+    stage.remember().await;
+    stage.write("src/quota.rs", "1");
+    let path = stage.scene.folder.join("baseline.json");
+    let kept = fs::read_to_string(&path).unwrap();
+    fs::write(&path, kept.replace("src/quota.rs", "src/other.rs")).unwrap();
+    // Whoever began the attempt has it in memory; another process has only the file.
+    assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
+    stage.scene.before = None;
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"");
+    // Without anything in the journal the file proves nothing either.
+    fs::write(&path, kept).unwrap();
+    assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
+    stage.scene.baseline = None;
+    assert!(stage.examine(&Report::default()).await[0].asks_person);
+}
+
+#[tokio::test]
+async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
+    let mut stage = Stage::repository();
+    stage.scene.writes = owned(&["docs/**"]);
+    let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &Report::default()).await;
+    assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
+    let (folder, baseline) = (stage.scene.folder.clone(), stage.scene.baseline.clone());
+    stage.scene.earlier = vec![EarlierAttempt { folder, baseline, is_own: true }];
+    stage.scene.folder = stage.path(".baton/attempt-2");
+    stage.scratch.folder(&stage.scene.folder);
+    let examined = stage.attempt(|stage| _ = stage.write("docs/plan.md", "2"), &modified(&["docs/plan.md"])).await;
+    insta::assert_snapshot!(shown(&examined), @"");
+    stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
+    let examined = stage.examine(&Report::default()).await;
+    assert_eq!(rules_with(&examined, Finding::Verified), ["writes-outside"], "{}", shown(&examined));
+}
+
+#[tokio::test]
 async fn many_surprises_are_counted() {
-    let stage = Stage::plain();
+    let mut stage = Stage::plain();
     let work = |stage: &Stage| (0..30).for_each(|number| _ = stage.write(&format!("surprise-{number}"), "x"));
     let examined = stage.attempt(work, &modified(&["src/quota.rs"])).await;
     assert_eq!(examined.len(), 1 + 20 + 1);
-    assert_eq!(examined.last().unwrap().seen, "so were 10 more files");
+    assert_eq!(examined.last().unwrap().claim, "so were 10 more files");
 }
 
 #[tokio::test]

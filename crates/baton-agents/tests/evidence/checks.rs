@@ -23,18 +23,18 @@ async fn what_must_pass_is_run_and_compared() {
     let report =
         verification(json!({ "tests_passed": true, "build_success": true, "tool_called": true, "coverage": 80 }));
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
-    Refuted claim-refuted: the check `tests` must pass — exit code 1; it wrote: 1 of 3 failed
-    Verified claim-refuted: the check `build` must pass — exit code 0
-    Refuted claim-refuted: `verification.tests_passed: true` — `tests` failed: exit code 1; it wrote: 1 of 3 failed
-    Verified claim-refuted: `verification.build_success: true` — Baton saw it pass
-    Unverifiable claim-refuted: `verification.tool_called: true` — Baton has no check for it
+    Refuted claim-refuted: the check `tests` failed, exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: the check `build` passed, exit code 0
+    Refuted claim-refuted: claims `verification.tests_passed: true`, but `tests` failed: exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: claims `verification.build_success: true`, and Baton saw it pass
+    Unverifiable claim-refuted: claims `verification.tool_called: true`, but Baton has no check for it
     ");
     let honest = verification(json!({ "tests_passed": false, "build": "failed" }));
     insta::assert_snapshot!(shown(&stage.examine(&honest).await), @"
-    Refuted claim-refuted: the check `tests` must pass — exit code 1; it wrote: 1 of 3 failed
-    Verified claim-refuted: the check `build` must pass — exit code 0
-    Verified claim-refuted: `verification.tests_passed: false` — `tests` failed: exit code 1
-    Unverifiable claim-refuted: `verification.build: false` — it passes when Baton runs it
+    Refuted claim-refuted: the check `tests` failed, exit code 1; it wrote: 1 of 3 failed
+    Verified claim-refuted: the check `build` passed, exit code 0
+    Verified claim-refuted: claims `verification.tests_passed: false`, and `tests` failed: exit code 1
+    Unverifiable claim-refuted: claims `verification.build: false`, but it passes when Baton runs it
     ");
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["claim-refuted"]);
 }
@@ -48,10 +48,10 @@ async fn validation_is_compared_as_well() {
     let validate = Validate { checks: Some(checks), overall_passed: Some(true), ..Validate::default() };
     let report = Report { findings: Some(Findings::Validate(validate)), ..Report::default() };
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
-    Refuted claim-refuted: the check `unit-tests` must pass — exit code 1
-    Verified claim-refuted: the check `lint` must pass — exit code 0
-    Refuted claim-refuted: `findings.checks.tests.passed: true` — `unit-tests` failed: exit code 1
-    Refuted claim-refuted: `findings.overall_passed: true` — `unit-tests` failed: exit code 1
+    Refuted claim-refuted: the check `unit-tests` failed, exit code 1
+    Verified claim-refuted: the check `lint` passed, exit code 0
+    Refuted claim-refuted: claims `findings.checks.tests.passed: true`, but `unit-tests` failed: exit code 1
+    Refuted claim-refuted: claims `findings.overall_passed: true`, but `unit-tests` failed: exit code 1
     ");
 }
 
@@ -74,10 +74,11 @@ async fn criteria_with_a_command_are_run_once() {
     let expectations = Expectations { success_criteria: owned(&criteria), ..Expectations::default() };
     stage.scene.request = Some(Request { expectations: Some(expectations), ..Request::default() });
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
-    Verified claim-refuted: the check `count` must pass — exit code 0
-    Verified claim-refuted: the criterion “Counted: `echo x >> runs`” holds — exit code 0
-    Verified claim-refuted: the criterion “`test -s docs/plan.md` passes” holds — exit code 0
-    Refuted claim-refuted: the criterion “`false` exits with 0” holds — exit code 1
+    Verified claim-refuted: the check `count` passed, exit code 0
+    Verified claim-refuted: the criterion “Counted: `echo x >> runs`” holds, exit code 0
+    Verified claim-refuted: the criterion “`test -s docs/plan.md` passes” holds, exit code 0
+    Refuted claim-refuted: the criterion “`false` exits with 0” does not hold, exit code 1
+    Unverifiable modified-not-declared: while the checks ran `runs` was created, which no report names
     ");
     assert_eq!(fs::read_to_string(stage.path("runs")).unwrap(), "x\n");
 }

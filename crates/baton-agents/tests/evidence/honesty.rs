@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use baton_engine::evidence::Evidence;
 use baton_protocol::model::Report;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -56,10 +55,10 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let stage = if git { Stage::repository() } else { Stage::plain() };
+            let mut stage = if git { Stage::repository() } else { Stage::plain() };
             work(&stage, &before, git);
             let old = contents(&stage);
-            stage.eyes.remember(&stage.scene).await;
+            stage.remember().await;
             work(&stage, &during, git);
             let new = contents(&stage);
             let differ = FILES.iter().zip(old.iter().zip(&new)).filter(|(_, (old, new))| old != new);

@@ -14,7 +14,7 @@ fn call(name: &str, input: serde_json::Value) -> String {
 fn staged(lines: &[&str]) -> Stage {
     let mut stage = Stage::plain();
     stage.scratch.write("session.jsonl", lines.join("\n"));
-    stage.scene.transcript = Some(stage.scratch.path("session.jsonl"));
+    stage.seal_transcript("session.jsonl");
     stage
 }
 
@@ -37,13 +37,13 @@ async fn calls_prove_skills() {
         &[".claude/skill-library/dev/shodan/SKILL.md", ".claude/skill-library/dev/zod/SKILL.md", "go-idioms"],
     );
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
-    Verified skill-missing: the mandatory skill `persisting-agent-outputs` was used — the report does not name it, but the transcript shows it
-    Verified skill-missing: the mandatory skill `verifying-before-completion` was used — the report names it
-    Verified skill-unproven: the skill `writing-plans` was invoked — the transcript shows it
-    Refuted skill-unproven: the skill `verifying_before_completion` was invoked — the transcript shows no such call
-    Verified skill-unproven: the library skill `.claude/skill-library/dev/shodan/SKILL.md` was read — the transcript shows it
-    Verified skill-unproven: the library skill `.claude/skill-library/dev/zod/SKILL.md` was read — the transcript shows it
-    Refuted skill-unproven: the library skill `go-idioms` was read — the transcript shows no such call
+    Verified skill-missing: the mandatory skill `persisting-agent-outputs` is not named, but the transcript shows it
+    Verified skill-missing: the mandatory skill `verifying-before-completion` is named
+    Verified skill-unproven: claims to have invoked the skill `writing-plans`, and the transcript shows it
+    Refuted skill-unproven: claims to have invoked the skill `verifying_before_completion`, but the transcript shows no such call
+    Verified skill-unproven: claims to have read the library skill `.claude/skill-library/dev/shodan/SKILL.md`, and the transcript shows it
+    Verified skill-unproven: claims to have read the library skill `.claude/skill-library/dev/zod/SKILL.md`, and the transcript shows it
+    Refuted skill-unproven: claims to have read the library skill `go-idioms`, but the transcript shows no such call
     ");
 }
 
@@ -66,7 +66,7 @@ async fn without_a_whole_transcript_nobody_can_tell() {
         staged(&[message, &huge, &call("Skill", json!({ "skill": "other" }))]),
         staged(&[message]),
     ];
-    stages[3].scene.transcript = Some(stages[3].scratch.path("none.jsonl"));
+    stages[3].scene.transcript = None;
     for stage in stages {
         let examined = stage.examine(&report(&["planning"], &["zod"])).await;
         let open = examined.iter().all(|one| one.verdict == Finding::Unverifiable);
@@ -75,4 +75,12 @@ async fn without_a_whole_transcript_nobody_can_tell() {
         let other = stage.examine(&report(&["other"], &[])).await;
         assert_eq!(refuted(&other), [""; 0]);
     }
+}
+
+#[tokio::test]
+async fn transcript_that_changed_after_the_agent_ended_proves_nothing() {
+    let stage = staged(&[&call("Read", json!({ "file_path": "a.rs" }))]);
+    stage.scratch.write("session.jsonl", call("Skill", json!({ "skill": "planning" })));
+    let examined = stage.examine(&report(&["planning"], &[])).await;
+    assert_eq!(refuted(&examined), ["skill-unproven"], "{}", shown(&examined));
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use baton_agents::evidence::Eyes;
-use baton_engine::evidence::{Check, Evidence, Examined, Finding, Scene};
+use baton_engine::evidence::{Check, Evidence, Examined, Finding, Scene, Transcript};
+use baton_engine::handoff::Digest;
 use baton_protocol::model::{Artifact, Report};
 use baton_testbed::Scratch;
 
@@ -67,10 +68,24 @@ impl Stage {
     }
 
     /// Lets an agent work and examines what it says.
-    pub(crate) async fn attempt(&self, work: impl FnOnce(&Stage), report: &Report) -> Vec<Examined> {
-        self.eyes.remember(&self.scene).await;
+    pub(crate) async fn attempt(&mut self, work: impl FnOnce(&Stage), report: &Report) -> Vec<Examined> {
+        self.remember().await;
         work(self);
         self.examine(report).await
+    }
+
+    /// Takes down how the transcript is when the agent has ended.
+    pub(crate) fn seal_transcript(&mut self, name: &str) {
+        let path = self.scratch.path(name);
+        let sha256 = Digest::of(&fs::read(&path).unwrap()).0;
+        self.scene.transcript = Some(Transcript { path: path.to_string_lossy().into_owned(), sha256 });
+    }
+
+    /// Remembers how the workspace is now, as a driver does that begins an attempt.
+    pub(crate) async fn remember(&mut self) {
+        self.scene.before = self.eyes.remember(&self.scene.workspace).await;
+        self.scene.baseline = self.scene.before.as_ref().and_then(|before| before.digest.clone());
+        self.eyes.keep(&self.scene).await;
     }
 
     pub(crate) async fn examine(&self, report: &Report) -> Vec<Examined> {
@@ -113,6 +128,9 @@ pub(crate) fn refuted(examined: &[Examined]) -> Vec<&str> {
 
 /// Shows what people see.
 pub(crate) fn shown(examined: &[Examined]) -> String {
-    let line = |one: &Examined| format!("{:?} {}: {} — {}\n", one.verdict, one.rule, one.claim, one.seen);
+    let line = |one: &Examined| {
+        let asks = if one.asks_person { " (a person must look)" } else { "" };
+        format!("{:?} {}: {}{asks}\n", one.verdict, one.rule, one.sentence())
+    };
     examined.iter().map(line).collect()
 }

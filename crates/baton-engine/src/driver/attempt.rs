@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, Understood};
-use crate::evidence::{self, Check, Evidence, Examined, Outcome, Scene};
+use crate::evidence::{self, Changed, Check, Evidence, Examined, Moment, Outcome, Scene, Transcript};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
 use crate::id::HandoffId;
@@ -44,6 +44,13 @@ pub(super) struct Failed {
     pub(super) changed: Vec<String>,
 }
 
+/// How the workspace was before an attempt and when its agent had ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SeenWorkspace {
+    pub(super) before: Option<Moment>,
+    pub(super) after: Option<Moment>,
+}
+
 /// A report that can be recorded.
 #[derive(Debug)]
 pub(super) struct Answered {
@@ -55,6 +62,9 @@ pub(super) struct Answered {
     pub(super) tokens_used: Option<u64>,
     /// What had changed when it was handed in.
     pub(super) changed: Vec<String>,
+    pub(super) transcript: Option<Transcript>,
+    /// How the workspace was before and after, for whoever examines it later.
+    pub(super) seen: SeenWorkspace,
     /// What was seen of it, unless commands must be run for that.
     pub(super) examined: Option<Vec<Examined>>,
 }
@@ -106,7 +116,7 @@ type Said = Option<String>;
 impl Trial {
     /// Lets the agent work, and judges what it says.
     pub(super) async fn run(mut self) -> Finished {
-        self.evidence.remember(&self.scene).await;
+        self.evidence.keep(&self.scene).await;
         let (attempt, said) = match self.attempt().await {
             Ok(ended) => ended,
             Err(finished) => return finished,
@@ -162,7 +172,7 @@ impl Trial {
     }
 
     async fn failed(&self, failure: Failure, document: Option<Written>) -> Finished {
-        let changed = self.evidence.changed(&self.scene).await;
+        let changed = self.evidence.changed(&self.scene).await.files;
         Finished::Failed(Box::new(Failed { failure, document, changed }))
     }
 
@@ -177,9 +187,10 @@ impl Trial {
             let failure = Failure::new(Code::validation_failed(), "the report does not say how the work ended");
             return self.failed(failure, Some(document)).await;
         };
-        let changed = self.evidence.changed(&self.scene).await;
+        let Changed { files: changed, after } = self.evidence.changed(&self.scene).await;
         let quick = !asks_for_commands(&self.scene);
         let mut scene = self.scene.clone();
+        scene.after = after;
         scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         let examined = match quick {
             true => Some(examined(&*self.evidence, &scene, &understood.report, &self.settings).await),
@@ -191,7 +202,9 @@ impl Trial {
         let is_plain = package.is_none() && self.dialect.is_some_and(|dialect| dialect.as_str() == document.dialect);
         let told = || Told { written: document.clone(), report, package: None, asks: None };
         let known = is_plain.then(|| Arc::new(told()));
-        let answered = Answered { answer, document, known, acknowledgment, tokens_used, changed, examined };
+        let (transcript, seen) = (scene.transcript, SeenWorkspace { before: scene.before, after: scene.after });
+        let answered =
+            Answered { answer, document, known, acknowledgment, tokens_used, changed, transcript, seen, examined };
         Finished::Answered(Box::new(answered))
     }
 

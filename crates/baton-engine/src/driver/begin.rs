@@ -9,6 +9,7 @@ use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use super::{News, Reached};
+use crate::evidence::Moment;
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
@@ -39,6 +40,10 @@ impl Lead<'_> {
                 working.called_off = true;
             }
         }
+        let run = &self.run;
+        self.seen.retain(|id, (fence, _)| {
+            run.find(id).is_some_and(|tracked| tracked.handoff.fence == *fence && is_worked_on(tracked))
+        });
         let mine = |tracked: &&Tracked| match &tracked.handoff.state {
             State::Claimed { lease } => lease.claimant == self.driver.claimant,
             State::Verifying => true,
@@ -64,7 +69,11 @@ impl Lead<'_> {
             Err(why) => return self.results.push((id.clone(), fence, failed(why))),
         };
         let may_write = brief.may_write();
-        let scene = brief.scene(folder.clone(), self.driver.earlier_folders(&self.run, tracked));
+        let mut scene = brief.scene(folder.clone(), self.driver.earlier_attempts(&self.run, tracked));
+        if let Some((_, seen)) = self.seen.get(id).filter(|(claim, _)| *claim == fence) {
+            let is_recorded = |before: &Moment| before.digest.is_some() && before.digest == scene.baseline;
+            (scene.before, scene.after) = (seen.before.clone().filter(is_recorded), seen.after.clone());
+        }
         let evidence = self.driver.evidence.clone();
         let (verifying, report) = (matches!(tracked.handoff.state, State::Verifying), tracked.report().cloned());
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };
@@ -116,6 +125,10 @@ impl Lead<'_> {
         self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: Some(fence) });
         self.working.insert(id.clone(), Working { fence, task, called_off: false });
     }
+}
+
+fn is_worked_on(tracked: &Tracked) -> bool {
+    matches!(tracked.handoff.state, State::Claimed { .. } | State::Verifying)
 }
 
 pub(super) fn failed(why: String) -> Finished {

@@ -9,7 +9,7 @@ use baton_protocol::workflow::{self, Agent, Phase, ReportFrom, Skill};
 
 use crate::agent::Job;
 use crate::definition::{Definition, Located};
-use crate::evidence::{Check, Scene};
+use crate::evidence::{Check, EarlierAttempt, Scene};
 use crate::expression;
 use crate::flow::{self, limits};
 use crate::handoff::{About, Note, Written};
@@ -215,7 +215,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns where an attempt happens.
-    pub(super) fn scene(&self, folder: PathBuf, earlier: Vec<PathBuf>) -> Scene {
+    pub(super) fn scene(&self, folder: PathBuf, earlier: Vec<EarlierAttempt>) -> Scene {
         let handoff = &self.tracked.handoff;
         let text = |name: &str, value: String| (name.to_owned(), value);
         let output_directory = self.output_directory().ok();
@@ -225,6 +225,9 @@ impl<'r> Brief<'r> {
             workflow_folder: self.located.definition.folder.clone(),
             folder,
             earlier,
+            baseline: self.tracked.baseline(handoff.fence).cloned(),
+            before: None,
+            after: None,
             output_directory,
             request: self.tracked.asked().cloned(),
             checks: self.checks(),
@@ -233,7 +236,7 @@ impl<'r> Brief<'r> {
             others_write: self.others_write(),
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
-            transcript: None,
+            transcript: self.tracked.transcript.clone(),
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),
                 text("BATON_HANDOFF_ID", handoff.id.to_string()),

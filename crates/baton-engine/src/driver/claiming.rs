@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::attempt::SeenWorkspace;
 use super::brief::{Brief, Instructions};
 use super::lead::Lead;
 use super::{LEASE, Reached};
@@ -31,12 +32,14 @@ enum Prepared {
 
 impl Lead<'_> {
     /// Claims what can begin now. Returns what the agents get.
-    pub(super) fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, Ready)> {
+    pub(super) async fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, Ready)> {
         let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
         let at = draft.at;
         let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
         let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
         let mut prompts = Vec::new();
+        // What begins at the same time begins from the same workspace.
+        let mut before = None;
         for id in ready {
             let Some(tracked) = draft.run.find(&id) else { continue };
             if draft.run.is_finished() || flow::is_held(&draft.run) || collides(&draft.run, tracked) {
@@ -48,11 +51,18 @@ impl Lead<'_> {
                 Prepared::Elsewhere => continue,
                 Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
             };
-            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
+            if before.is_none() && matches!(prepared, Prepared::Told(_)) {
+                before = self.driver.evidence.remember(&draft.run.definition.workspace).await;
+            }
+            let before = before.clone().filter(|_| matches!(prepared, Prepared::Told(_)));
+            let baseline = before.as_ref().and_then(|before| before.digest.clone());
+            let claim = Claim { moved, baseline, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
+            // It is held here before it is written: should the answer of the store get lost, it is there all the same.
+            self.seen.insert(id.clone(), (fence, SeenWorkspace { before, after: None }));
             match prepared {
                 Prepared::Told(told) => prompts.push((id, Ready { fence, told })),
                 Prepared::Impossible(why) => {
@@ -89,7 +99,7 @@ impl Lead<'_> {
 
 pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
+    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new(), baseline: None }
 }
 
 /// Says whether somebody works now who may change the same files.

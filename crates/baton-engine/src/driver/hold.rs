@@ -145,7 +145,7 @@ impl Lead<'_> {
 /// Returns the heartbeat that extends a handoff. What has taken too long cannot be extended, and must not keep the rest
 /// from it.
 fn beat(tracked: &Tracked, now: Timestamp) -> Option<(HandoffId, Command)> {
-    let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None });
+    let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None, baseline: None });
     lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
     Some((tracked.handoff.id.clone(), heartbeat))
 }

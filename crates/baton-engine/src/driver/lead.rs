@@ -9,7 +9,7 @@ use tokio::task::{self, JoinSet};
 use tokio::time::Instant;
 
 use super::absence::Lying;
-use super::attempt::{Finished, Newcomers, Progress};
+use super::attempt::{Finished, Newcomers, Progress, SeenWorkspace};
 use super::begin::Working;
 use super::claiming::{Ready, claim};
 use super::record::record;
@@ -75,6 +75,8 @@ pub(super) struct Lead<'d> {
     /// What was claimed and can begin, with what its agent gets.
     pub(super) ready: BTreeMap<HandoffId, Ready>,
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    /// How the workspace was before what has begun, and after what must still be examined, by the token of the claim.
+    pub(super) seen: BTreeMap<HandoffId, (u64, SeenWorkspace)>,
     /// What the journal will say if nobody else has written.
     foreseen: Foreseen,
     /// What attempts tell while they go on.
@@ -121,6 +123,7 @@ impl<'d> Lead<'d> {
             newcomers: BTreeMap::new(),
             ready: BTreeMap::new(),
             results: Vec::new(),
+            seen: BTreeMap::new(),
             foreseen: Foreseen::default(),
             tell,
             progress,
@@ -271,7 +274,7 @@ impl<'d> Lead<'d> {
         } else if let Err(why) = flow::settle(&mut draft) {
             flow::fail(&mut draft, &why);
         }
-        let ready = self.claim_ready(&mut draft);
+        let ready = self.claim_ready(&mut draft).await;
         if draft.is_empty() {
             // That nothing follows now need not be found out again.
             self.run = draft.run;

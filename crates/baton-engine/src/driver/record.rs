@@ -52,8 +52,14 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         Finished::Examined(examined) => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
-            let report =
-                Reporting { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+            let report = Reporting {
+                fence,
+                ending: Ending::Complete,
+                document,
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            };
             draft.apply(id, Command::Report(report))
         }
     }
@@ -80,8 +86,14 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
         }
     };
     let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
-    let report =
-        Reporting { fence, ending, document, tokens_used: answered.tokens_used, changed: answered.changed.clone() };
+    let report = Reporting {
+        fence,
+        ending,
+        document,
+        tokens_used: answered.tokens_used,
+        changed: answered.changed.clone(),
+        transcript: answered.transcript.clone(),
+    };
     let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
     draft.apply_known(id, Command::Report(report), known)?;
     match &answered.examined {
@@ -104,7 +116,8 @@ fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Opti
 /// Says what the evidence comes to.
 fn verify(run: &Run, id: &HandoffId, fence: u64, examined: Vec<Examined>, dice: f64) -> Command {
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
-    let review = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
+    let reviewed = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
+    let review = reviewed || evidence::asks_person(&examined);
     let phase = brief.map(|brief| brief.tracked.step.phase.clone()).unwrap_or_default();
     let verdict = match evidence::refuted(&examined) {
         None => Verdict::Verified,

@@ -1,6 +1,5 @@
 //! Taking a run: from its beginning, from a driver that let go of it, or from one that died.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_protocol::rules::summary_over_budget;
@@ -15,6 +14,7 @@ use super::lead::{EVENTS, RACES_MAX};
 use super::{Driver, End, LEASE};
 use crate::definition::Located;
 use crate::draft::Draft;
+use crate::evidence::EarlierAttempt;
 use crate::failure::{Code, Failure};
 use crate::flow::{self, limits};
 use crate::handoff::State;
@@ -145,14 +145,18 @@ impl Driver {
         }
     }
 
-    /// Returns the folders of the attempts before.
-    pub(super) fn earlier_folders(&self, run: &Run, tracked: &Tracked) -> Vec<PathBuf> {
+    /// Returns the attempts before.
+    pub(super) fn earlier_attempts(&self, run: &Run, tracked: &Tracked) -> Vec<EarlierAttempt> {
         // Whoever is sent back goes on with the same work: what its earlier visits changed is part of it.
         let visits = handover::earlier_visits(run, &tracked.step);
-        let visits = visits.into_iter().map(|earlier| (&earlier.handoff.id, earlier.handoff.fence + 1));
-        let attempts = visits.chain([(&tracked.handoff.id, tracked.handoff.fence)]);
-        let folder = |id, fence| self.team.folder(&run.definition.workspace, &run.id, id, fence).ok();
-        attempts.flat_map(|(id, end)| (1..end).filter_map(move |fence| folder(id, fence))).collect()
+        let visits = visits.into_iter().map(|earlier| (earlier, earlier.handoff.fence + 1));
+        let attempts = visits.chain([(tracked, tracked.handoff.fence)]);
+        let attempt = |work: &Tracked, fence| {
+            let folder = self.team.folder(&run.definition.workspace, &run.id, &work.handoff.id, fence).ok()?;
+            let is_own = work.handoff.id == tracked.handoff.id;
+            Some(EarlierAttempt { folder, baseline: work.baseline(fence).cloned(), is_own })
+        };
+        attempts.flat_map(|(work, end)| (1..end).filter_map(move |fence| attempt(work, fence))).collect()
     }
 
     /// Returns what reports are judged by.

@@ -48,7 +48,12 @@ impl Lead<'_> {
             self.lying.remove(&handoff);
         }
         match (joined, fence) {
-            (Ok((_, Outcome::Work(finished))), Some(fence)) => self.results.push((handoff, fence, finished)),
+            (Ok((_, Outcome::Work(finished))), Some(fence)) => {
+                if let Finished::Answered(answered) = &finished {
+                    self.seen.insert(handoff.clone(), (fence, answered.seen.clone()));
+                }
+                self.results.push((handoff, fence, finished));
+            }
             (Ok((_, Outcome::Asked(said))), _) => self.heard(handoff, said),
             // A task that was called off has nothing to say.
             (Err(error), _) if error.is_cancelled() => {}

@@ -10,7 +10,7 @@ use super::News;
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use crate::draft::Draft;
-use crate::evidence::{Check, Evidence, Scene};
+use crate::evidence::{self, Check, Evidence, Scene};
 use crate::flow;
 use crate::handoff::{Digest, State, later};
 use crate::id::HandoffId;
@@ -84,7 +84,7 @@ impl Lead<'_> {
         let Some(mut question) = flow::question(&self.run, tracked) else { return };
         let shown = question.shown.clone();
         let gate = flow::gate_of(&self.run, tracked);
-        let free = tracked.handoff.terms.choices.is_empty() && failing.is_none();
+        let free = tracked.handoff.terms.choices.is_empty() && failing.is_none() && !needs_person(tracked);
         let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
         let task = if let Some(gate) = automatic {
             let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
@@ -113,7 +113,7 @@ impl Lead<'_> {
             .team
             .folder(&self.run.definition.workspace, &self.run.id, &tracked.handoff.id, tracked.handoff.fence)
             .ok()?;
-        Some(Brief::of(&self.run, tracked)?.scene(folder, self.driver.earlier_folders(&self.run, tracked)))
+        Some(Brief::of(&self.run, tracked)?.scene(folder, self.driver.earlier_attempts(&self.run, tracked)))
     }
 
     /// Takes what was said.
@@ -176,10 +176,16 @@ impl Lead<'_> {
             return None;
         }
         // Nobody can tell which choice silence means.
-        let gate = flow::gate_of(&self.run, tracked).filter(|_| tracked.handoff.terms.choices.is_empty())?;
+        let free = tracked.handoff.terms.choices.is_empty() && !needs_person(tracked);
+        let gate = flow::gate_of(&self.run, tracked).filter(|_| free)?;
         let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
         Some(later(tracked.since, after.milliseconds))
     }
+}
+
+/// Returns whether the evidence left something open that only a person may let pass: neither checks nor silence do.
+fn needs_person(tracked: &Tracked) -> bool {
+    evidence::asks_person(&tracked.examined)
 }
 
 /// Runs the checks of a gate; the error says which failed.

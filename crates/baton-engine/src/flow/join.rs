@@ -181,6 +181,7 @@ pub(crate) fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         prompt_tokens: None,
         driver: true,
         moved: Vec::new(),
+        baseline: None,
     };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())
 }
@@ -194,7 +195,14 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let known = Told::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
-    let reporting = Reporting { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+    let reporting = Reporting {
+        fence,
+        ending: Ending::Complete,
+        document,
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    };
     draft.apply_known(id, Command::Report(reporting), known).map_err(|refusal| refusal.to_string())
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
-use crate::handoff::{Handoff, Lease, State, later};
+use crate::handoff::{Digest, Handoff, Lease, State, later};
 use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
@@ -23,6 +23,9 @@ pub struct Claim {
     /// What did not fit into the prompt, and the files that have it instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
+    /// What identifies how the workspace was before the attempt: its changes are measured from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Digest>,
 }
 
 impl Claim {
@@ -157,6 +160,7 @@ mod tests {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            baseline: None,
         });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
@@ -174,6 +178,7 @@ mod tests {
                 prompt_tokens: None,
                 driver: true,
                 moved: Vec::new(),
+                baseline: None,
             };
             assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");
         }

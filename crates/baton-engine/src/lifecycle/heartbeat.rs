@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::held;
 use super::{Action, LEASE_MS_MAX, Refusal};
-use crate::handoff::{Handoff, later};
+use crate::handoff::{Digest, Handoff, later};
 
 /// Say that the work goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Heartbeat {
     pub fence: u64,
     /// How long without another heartbeat; as before if it is not said.
     pub lease_ms: Option<u64>,
+    /// What identifies how the workspace was before the attempt, where whoever claimed it could only look afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Digest>,
 }
 
 impl Heartbeat {

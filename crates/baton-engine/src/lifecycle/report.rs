@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::claim::held;
 use super::resume::start_over;
 use super::{Action, Refusal};
+use crate::evidence::Transcript;
 use crate::handoff::{Ask, Digest, Handoff, State, Written};
 use crate::sabotage::{Bug, planted};
 
@@ -24,6 +25,9 @@ pub struct Report {
     /// Files that had changed since the attempt began, as far as somebody looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What shows which tools the agent really called, where its program tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Transcript>,
 }
 
 /// How an attempt ended that did not fail.

@@ -103,8 +103,14 @@ mod tests {
         let ending = Ending::Blocked { reason: "security_concern".to_owned() };
         let document =
             Written { dialect: "native".to_owned(), text: "blocked".to_owned(), path: None, warnings: Box::default() };
-        let blocked =
-            Command::Report(Report { fence: told.fence, ending, document, tokens_used: None, changed: Vec::new() });
+        let blocked = Command::Report(Report {
+            fence: told.fence,
+            ending,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        });
         let next = apply(&told, blocked, sample::time(41)).expect("held").handoff;
         assert_eq!(next.state, State::Pending { ready_at: sample::time(41) });
         assert_eq!(next.notes[0].about, About::Resolution);

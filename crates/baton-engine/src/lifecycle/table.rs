@@ -130,6 +130,7 @@ pub(crate) mod sample {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            baseline: None,
         })
     }
 
@@ -138,7 +139,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn heartbeat(fence: u64) -> Command {
-        Command::Heartbeat(Heartbeat { fence, lease_ms: None })
+        Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None })
     }
 
     pub(crate) fn report(fence: u64) -> Command {
@@ -152,11 +153,19 @@ pub(crate) mod sample {
             document: written(text),
             tokens_used: None,
             changed: Vec::new(),
+            transcript: None,
         })
     }
 
     fn ending(fence: u64, ending: Ending) -> Command {
-        Command::Report(Report { fence, ending, document: written("done"), tokens_used: None, changed: Vec::new() })
+        Command::Report(Report {
+            fence,
+            ending,
+            document: written("done"),
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        })
     }
 
     pub(crate) fn fail(fence: u64) -> Command {

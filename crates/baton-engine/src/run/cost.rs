@@ -63,7 +63,14 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     flow::claim(&mut draft, &id).expect("claimed");
     let text = json!({"baton": 1, "document": "report", "outcome": "complete", "summary": format!("{id} is done.")});
     let document = Written::new(Dialect::Native, text.to_string());
-    let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+    let report = Report {
+        fence: 1,
+        ending: Ending::Complete,
+        document,
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    };
     draft.apply(&id, Command::Report(report)).expect("reported");
     let verify = Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
     draft.apply(&id, Command::Verify(verify)).expect("verified");

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use super::group::Items;
 use crate::answer::{self, Successors, Understood};
-use crate::evidence::Examined;
+use crate::evidence::{Examined, Transcript};
 use crate::failure::Code;
-use crate::handoff::{Handoff, State, Written};
+use crate::handoff::{Digest, Handoff, State, Written};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Decide, Decision, Ending, Route};
 use crate::step::{Role, Step};
@@ -34,6 +34,10 @@ pub struct Tracked {
     pub refused: Option<Written>,
     /// Files that had changed when something was last handed in.
     pub changed: Vec<String>,
+    /// What identifies how the workspace was before each attempt, by the token of its claim.
+    pub baselines: Vec<(u64, Digest)>,
+    /// The transcript of the attempt that reported last.
+    pub transcript: Option<Transcript>,
     /// What the evidence showed about it.
     pub examined: Vec<Examined>,
     /// The last decision of a person.
@@ -128,6 +132,8 @@ impl Tracked {
             acknowledgment: None,
             refused: None,
             changed: Vec::new(),
+            baselines: Vec::new(),
+            transcript: None,
             examined: Vec::new(),
             decided: None,
             route: None,
@@ -148,6 +154,10 @@ impl Tracked {
                 self.attempts += 1;
                 self.begun_at = self.begun_at.or(Some(handoff.changed_at));
                 self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
+                self.remember(handoff.fence, claim.baseline.as_ref());
+            }
+            Fact::Happened(Command::Heartbeat(heartbeat)) => {
+                self.remember(heartbeat.fence, heartbeat.baseline.as_ref())
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
             Fact::Happened(Command::Acknowledge(acknowledge)) => {
@@ -165,6 +175,7 @@ impl Tracked {
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
                 self.examined.clear();
+                self.transcript.clone_from(&report.transcript);
                 self.tokens_used = self.tokens_used.saturating_add(self.used(report.tokens_used));
             }
             // What an abandoned attempt has begun can be found again.
@@ -190,6 +201,18 @@ impl Tracked {
             self.since = handoff.changed_at;
         }
         self.handoff = handoff;
+    }
+
+    /// Takes what identifies how the workspace was before an attempt. What was said first counts.
+    fn remember(&mut self, fence: u64, baseline: Option<&Digest>) {
+        if let Some(baseline) = baseline.filter(|_| self.baseline(fence).is_none()) {
+            self.baselines.push((fence, baseline.clone()));
+        }
+    }
+
+    /// Returns what identifies how the workspace was before an attempt.
+    pub fn baseline(&self, fence: u64) -> Option<&Digest> {
+        self.baselines.iter().find(|(claim, _)| *claim == fence).map(|(_, baseline)| baseline)
     }
 
     /// Returns how many tokens an event used.

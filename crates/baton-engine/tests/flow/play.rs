@@ -244,8 +244,14 @@ impl Play {
                 let verdict = if passed { Value::Null } else { json!("failed") };
                 let summary = if passed { "The check passed." } else { "The check failed: exit 1." };
                 let document = native(&json!({"outcome": "complete", "verdict": verdict, "summary": summary}));
-                let report =
-                    Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+                let report = Report {
+                    fence,
+                    ending: Ending::Complete,
+                    document,
+                    tokens_used: None,
+                    changed: Vec::new(),
+                    transcript: None,
+                };
                 draft.apply(id, Command::Report(report)).unwrap();
             }
             Act::Decides(..) | Act::Takes(_) => panic!("{id} is no person"),
@@ -318,6 +324,7 @@ fn claim(tokens: u64) -> Command {
         prompt_tokens,
         driver: true,
         moved: Vec::new(),
+        baseline: None,
     })
 }
 
@@ -339,7 +346,17 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
     };
     let done = matches!(ending, Ending::Complete | Ending::NeedsReview);
     draft
-        .apply(id, Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() }))
+        .apply(
+            id,
+            Command::Report(Report {
+                fence,
+                ending,
+                document,
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            }),
+        )
         .unwrap();
     if !done {
         return;

@@ -132,12 +132,18 @@ impl Step {
                 prompt_tokens: None,
                 driver: false,
                 moved: Vec::new(),
+                baseline: None,
             }),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
-            Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
-            Asked::Report(ending) => {
-                Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new() })
-            }
+            Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
+            Asked::Report(ending) => Command::Report(Report {
+                fence,
+                ending,
+                document,
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            }),
             Asked::Fail(code, documented, dice) => {
                 let failure = Failure::new(Code::parse(code).unwrap(), format!("failure {}", self.text));
                 Command::Fail(Fail {

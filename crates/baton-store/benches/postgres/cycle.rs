@@ -41,7 +41,14 @@ pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {
         Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None, warnings: Box::default() };
     Order::new(
         id.clone(),
-        Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() }),
+        Command::Report(Report {
+            fence,
+            ending: Ending::Complete,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        }),
     )
 }
 

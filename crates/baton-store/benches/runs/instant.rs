@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
-use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -118,14 +118,18 @@ struct Blind;
 
 #[async_trait]
 impl Evidence for Blind {
-    async fn remember(&self, _: &Scene) {}
+    async fn remember(&self, _: &Path) -> Option<Moment> {
+        None
+    }
+
+    async fn keep(&self, _: &Scene) {}
 
     async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
         Vec::new()
     }
 
-    async fn changed(&self, _: &Scene) -> Vec<String> {
-        Vec::new()
+    async fn changed(&self, _: &Scene) -> Changed {
+        Changed::default()
     }
 
     async fn run(&self, _: &Scene, _: &Check) -> Outcome {

@@ -48,11 +48,19 @@ async fn live(store: &dyn Store, number: usize) {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            baseline: None,
         };
         steps.push(Step::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));
-        let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
+        let report = Report {
+            fence: 1,
+            ending: Ending::Complete,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        };
         store.apply(Order::new(name(step), Command::Report(report)), now()).await.expect("reported");
     }
 }

@@ -83,6 +83,7 @@ pub(crate) async fn report(store: &dyn Store, claimed: Claimed) {
         document,
         tokens_used: None,
         changed: Vec::new(),
+        transcript: None,
     };
     store.apply(Order::new(claimed.handoff.id, Command::Report(report)), now()).await.expect("reported");
 }

@@ -61,6 +61,7 @@ pub(crate) fn claim(claimant: &str) -> Command {
         prompt_tokens: None,
         driver: false,
         moved: Vec::new(),
+        baseline: None,
     })
 }
 
@@ -74,7 +75,14 @@ pub(crate) fn report(fence: u64, text: &str) -> Command {
 }
 
 pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
-    Command::Report(Report { fence, ending, document: written(text), tokens_used: None, changed: Vec::new() })
+    Command::Report(Report {
+        fence,
+        ending,
+        document: written(text),
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    })
 }
 
 pub(crate) fn blocked(fence: u64) -> Command {
@@ -91,7 +99,7 @@ pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
 }
 
 pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
-    Command::Heartbeat(Heartbeat { fence, lease_ms })
+    Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None })
 }
 
 pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {

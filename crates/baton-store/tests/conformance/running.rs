@@ -193,6 +193,7 @@ fn examined(fence: u64, review: bool) -> Command {
         seen: "12 lines".to_owned(),
         sha256: Some("ab".repeat(32)),
         allowed: None,
+        asks_person: false,
     };
     Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: vec![seen], review, dice: 0.25 })
 }

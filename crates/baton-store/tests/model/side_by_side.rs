@@ -232,7 +232,14 @@ impl SideBySide {
         let document = text(number);
         let by = "ana".to_owned();
         let ended = |ending| {
-            Command::Report(Report { fence, ending, document: text(number), tokens_used: None, changed: Vec::new() })
+            Command::Report(Report {
+                fence,
+                ending,
+                document: text(number),
+                tokens_used: None,
+                changed: Vec::new(),
+                transcript: None,
+            })
         };
         let verified =
             |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
@@ -254,10 +261,11 @@ impl SideBySide {
                 prompt_tokens: None,
                 driver: false,
                 moved: Vec::new(),
+                baseline: None,
             }),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
-            Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
+            Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
             Verb::Complete => ended(Ending::Complete),
             Verb::Block => ended(Ending::Blocked { reason: "missing".to_owned() }),
             Verb::AskForReview => ended(Ending::NeedsReview),
@@ -298,8 +306,14 @@ impl SideBySide {
 
 /// What happens to a handoff from its claim on.
 fn life(fence: u64) -> Vec<Command> {
-    let report =
-        Report { fence, ending: Ending::Complete, document: text(0), tokens_used: Some(7), changed: Vec::new() };
+    let report = Report {
+        fence,
+        ending: Ending::Complete,
+        document: text(0),
+        tokens_used: Some(7),
+        changed: Vec::new(),
+        transcript: None,
+    };
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
@@ -309,6 +323,7 @@ fn life(fence: u64) -> Vec<Command> {
             prompt_tokens: Some(11),
             driver: true,
             moved: Vec::new(),
+            baseline: None,
         }),
         Command::Report(report),
         Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),

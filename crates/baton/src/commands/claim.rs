@@ -154,7 +154,8 @@ impl ClaimedWork {
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
-            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref()).await;
+            let scene = briefing.brief.scene.as_ref();
+            briefing::remember(&claimed.handoff, scene, store, session.clock.now()).await;
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);

@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
-        let command = Heartbeat { fence: options.fence, lease_ms: options.lease.map(milliseconds) };
+        let command = Heartbeat { fence: options.fence, lease_ms: options.lease.map(milliseconds), baseline: None };
         let applied = session.apply(&handoff, Command::Heartbeat(command), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)

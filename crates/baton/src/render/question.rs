@@ -8,7 +8,7 @@ use super::document;
 use super::handoff::one_line;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
 
-/// The longest cell of the table of evidence.
+/// The longest name of a rule.
 const CELL_MAX: usize = 48;
 
 /// Returns everything that a person needs for a decision.
@@ -91,36 +91,26 @@ fn options(sheet: &mut Sheet, question: &Question) {
     sheet.list("options", options.map(|(word, value)| (format!("{word}: "), document::plain(&value))));
 }
 
-/// Writes a table of what was seen: a sign, the claim, what was seen of it, and the rule if it is not so.
+/// Writes what was seen, a sign and a sentence each, with the rule where something is wrong.
 pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
     let paint = sheet.paint;
-    let claims = examined.iter().map(|examined| claim(examined).chars().count()).max().unwrap_or_default();
     let line = |examined: &Examined| {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
         let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
-        let seen = one_line(&format!("{}{}{allowed}", examined.seen, sha256.unwrap_or_default()));
-        let claim = claim(examined);
+        let sentence = one_line(&format!("{}{}{allowed}", examined.sentence(), sha256.unwrap_or_default()));
         if paint.columns < COLUMNS_MAX {
             // There is no room for the rule, which says the least.
-            let line = cut(&format!("{claim}: {seen}"), paint.columns - LABEL - 3);
-            return format!("{} {line}", paint.tint(tint, sign));
+            return format!("{} {}", paint.tint(tint, sign), cut(&sentence, paint.columns - LABEL - 3));
         }
         // A rule is called after what is wrong; beside what is right its name would confuse.
-        let rule = match examined.verdict {
-            Finding::Verified => String::new(),
-            Finding::Refuted | Finding::Unverifiable => {
-                paint.tint(Tint::Faint, &format!(" ({})", cut(&one_line(&examined.rule), CELL_MAX)))
-            }
-        };
-        format!("{} {claim:<claims$}  {seen}{rule}", paint.tint(tint, sign))
+        let is_wrong = examined.verdict == Finding::Refuted || examined.asks_person;
+        let rule = is_wrong.then(|| cut(&one_line(&examined.rule), CELL_MAX));
+        let rule = rule.map(|rule| paint.tint(Tint::Faint, &format!(" ({rule})"))).unwrap_or_default();
+        format!("{} {sentence}{rule}", paint.tint(tint, sign))
     };
     sheet.painted("evidence", &examined.iter().map(line).collect::<Vec<_>>());
-}
-
-fn claim(examined: &Examined) -> String {
-    cut(&one_line(&examined.claim), CELL_MAX)
 }
 
 /// Returns the sign of a verdict.
@@ -242,6 +232,7 @@ mod tests {
                 seen: "s\u{9b}".to_owned(),
                 sha256: Some("\u{1b}".to_owned()),
                 allowed: Some("a\u{1b}".to_owned()),
+                asks_person: false,
             }];
         });
         assert!(!told.contains(|letter: char| letter.is_control() && letter != '\n'), "{told:?}");

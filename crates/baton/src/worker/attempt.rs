@@ -173,7 +173,7 @@ impl Worker {
             }
         };
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
-        briefing::remember(handoff, brief.scene.as_ref()).await;
+        briefing::remember(handoff, brief.scene.as_ref(), self.store.as_ref(), self.clock.now()).await;
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
@@ -229,7 +229,7 @@ impl Worker {
         loop {
             let pause = if missed == 0 { usual } else { usual.min(patience(missed)) };
             tokio::time::sleep(pause).await;
-            let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None });
+            let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
             match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
                 Ok(_) => missed = 0,
                 Err(Error::Refused(refusal)) => return refusal.to_string(),

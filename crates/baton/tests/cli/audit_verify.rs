@@ -12,7 +12,7 @@ fn two() -> Stocked {
     let (one, two) = (stocked.accept_with("one", "r", |_| {}), stocked.accept_with("two", "r", |_| {}));
     for id in [&one, &two] {
         let fence = stocked.claim(60_000).fence;
-        stocked.apply(id, Command::Heartbeat(Heartbeat { fence, lease_ms: None }));
+        stocked.apply(id, Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }));
     }
     let failure = Failure::new(Code::timeout(), "too slow");
     stocked.apply(&one, Command::Fail(Fail { fence: 1, failure, document: None, dice: 0.0, changed: Vec::new() }));

@@ -162,7 +162,14 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
     done(&stocked.sandbox, &["ask", "HO-2", "Why?", "--yes", "--shown", &shown]);
     let fence = stocked.claim(60_000).fence;
     let document = Written::new(Dialect::Task, REPORT.replace("912", "913"));
-    let report = Report { fence, ending: Ending::NeedsReview, document, tokens_used: None, changed: Vec::new() };
+    let report = Report {
+        fence,
+        ending: Ending::NeedsReview,
+        document,
+        tokens_used: None,
+        changed: Vec::new(),
+        transcript: None,
+    };
     stocked.apply(&id, Command::Report(report));
     let verify = Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
     stocked.apply(&id, Command::Verify(verify));

@@ -69,7 +69,14 @@ pub(crate) fn reported(stocked: &Stocked, id: &HandoffId) {
     let document = Written::new(Dialect::Task, REPORT);
     stocked.apply(
         id,
-        Command::Report(Report { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() }),
+        Command::Report(Report {
+            fence,
+            ending: Ending::Complete,
+            document,
+            tokens_used: None,
+            changed: Vec::new(),
+            transcript: None,
+        }),
     );
 }
 
@@ -81,6 +88,7 @@ fn examined() -> Vec<Examined> {
         seen: seen.to_owned(),
         sha256: sha256.map(str::to_owned),
         allowed: None,
+        asks_person: false,
     };
     let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     vec![

@@ -137,6 +137,7 @@ impl Worker {
             document,
             tokens_used: None,
             changed: Vec::new(),
+            transcript: None,
         });
         let order = Order::new(id.clone(), report);
         let mut attempts = 0;
@@ -192,7 +193,7 @@ impl Worker {
         let fence = handoff.fence;
         let document = Written::new(Dialect::Native, "{}");
         let acknowledge = Command::Acknowledge(Acknowledge { fence, document, understood: true });
-        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None });
+        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
         for command in [acknowledge, heartbeat.clone(), heartbeat] {
             let order = Order::new(handoff.id.clone(), command);
             match persist(|| self.store.apply(order.clone(), now())).await {

@@ -1,0 +1,147 @@
+//! A walk through the files of a workspace, links not followed. What cannot be looked at is met as well, never passed over.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::ignore_rules::{IgnoreRules, Level};
+use super::snapshot::key;
+
+/// What of a `.git` folder decides what git does: its configuration, the programs that it runs, what it ignores.
+const WATCHED: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
+
+/// Something that is no folder, or a folder that cannot be looked into.
+pub(super) struct Met {
+    pub(super) path: PathBuf,
+    /// Its path in the workspace.
+    pub(super) key: String,
+    /// `None` if not even this can be seen.
+    pub(super) metadata: Option<Metadata>,
+}
+
+/// A folder that is still to be looked into.
+struct Ahead {
+    folder: PathBuf,
+    key: String,
+    rules: Level,
+    inside: Inside,
+}
+
+/// What a folder is part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Workspace,
+    /// A `.git` folder, of which only some is looked at.
+    Repository,
+    /// A folder of a `.git` folder, all of which is looked at.
+    Watched,
+}
+
+/// Walks through a workspace by rules from before, or by those that stand there now. Ends when `visit` returns false.
+/// Returns the rules.
+pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl FnMut(Met) -> bool) -> IgnoreRules {
+    let mut rules = before.cloned().unwrap_or_else(|| IgnoreRules::above(root));
+    let outermost = rules.outermost();
+    let mut ahead =
+        vec![Ahead { folder: root.to_owned(), key: String::new(), rules: outermost, inside: Inside::Workspace }];
+    while let Some(next) = ahead.pop() {
+        if before.is_none() && next.inside == Inside::Workspace {
+            rules.read(&next.folder, &next.key);
+        }
+        let level = match next.inside {
+            Inside::Workspace => rules.inside(&next.rules, &next.folder, &next.key),
+            Inside::Repository | Inside::Watched => next.rules.clone(),
+        };
+        let mut unreadable = false;
+        let entries = fs::read_dir(&next.folder);
+        unreadable |= entries.is_err();
+        for entry in entries.into_iter().flatten() {
+            let Ok(entry) = entry else {
+                unreadable = true;
+                continue;
+            };
+            let step = Step { parent: &next, level: &level, is_first: before.is_none() };
+            match step.take(&entry, &mut rules) {
+                Taken::LeftOut => {}
+                Taken::Folder(folder) => ahead.push(folder),
+                Taken::File(met) => {
+                    if !visit(met) {
+                        return rules;
+                    }
+                }
+            }
+        }
+        if unreadable {
+            let metadata = fs::symlink_metadata(&next.folder).ok();
+            if !visit(Met { path: next.folder, key: next.key, metadata }) {
+                return rules;
+            }
+        }
+    }
+    rules
+}
+
+enum Taken {
+    LeftOut,
+    Folder(Ahead),
+    File(Met),
+}
+
+struct Step<'a> {
+    parent: &'a Ahead,
+    level: &'a Level,
+    is_first: bool,
+}
+
+impl Step<'_> {
+    fn take(&self, entry: &DirEntry, rules: &mut IgnoreRules) -> Taken {
+        let name = entry.file_name();
+        if self.is_left_out(&name) {
+            return Taken::LeftOut;
+        }
+        let path = entry.path();
+        let own = key(Path::new(&name));
+        let key = if self.parent.key.is_empty() { own } else { format!("{}/{own}", self.parent.key) };
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && self.parent.key.is_empty() && name == ".baton" {
+            return Taken::LeftOut;
+        }
+        let is_repository = is_folder && name == ".git" && self.parent.inside == Inside::Workspace;
+        let inside = match self.parent.inside {
+            Inside::Workspace if is_repository && self.is_known(&path, &key, rules) => Inside::Repository,
+            Inside::Workspace if self.level.ignore(&path, is_folder) && !is_repository => return Taken::LeftOut,
+            Inside::Workspace => Inside::Workspace,
+            Inside::Repository | Inside::Watched => Inside::Watched,
+        };
+        match is_folder {
+            true => Taken::Folder(Ahead { folder: path, key, rules: self.level.clone(), inside }),
+            false => match entry.metadata() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Taken::LeftOut,
+                metadata => Taken::File(Met { path, key, metadata: metadata.ok() }),
+            },
+        }
+    }
+
+    /// Returns whether something in a `.git` folder is git's own business.
+    fn is_left_out(&self, name: &OsStr) -> bool {
+        match self.parent.inside {
+            Inside::Workspace => false,
+            Inside::Repository => !WATCHED.iter().any(|watched| name == *watched),
+            // Samples are never run, and `info/refs` is written whenever git tidies up.
+            Inside::Watched => {
+                let is_sample = name.to_string_lossy().ends_with(".sample");
+                is_sample || (name == "refs" && self.parent.folder.ends_with(".git/info"))
+            }
+        }
+    }
+
+    /// Returns whether a `.git` folder is a real one: at the top, or deeper down if it was there before the attempt.
+    fn is_known(&self, path: &Path, key: &str, rules: &mut IgnoreRules) -> bool {
+        let is_real = path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir();
+        if self.is_first && is_real {
+            rules.keep_repository(key);
+        }
+        is_real && (self.parent.key.is_empty() || rules.knows_repository(key))
+    }
+}
