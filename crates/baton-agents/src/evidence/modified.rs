@@ -29,6 +29,8 @@ pub(super) struct Comparison<'a> {
     changes: &'a Changes,
     /// What the report names as made or changed.
     named: Places,
+    /// Where the phase may write, if that is restricted.
+    writes: Patterns,
     /// Where others say that they may write.
     others: Patterns,
     /// Whether somebody else may write everywhere.
@@ -51,7 +53,8 @@ impl<'a> Comparison<'a> {
         let named = named::made(report).into_iter().chain(named::modified(report));
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
-        Comparison { root, scene, report, changes, named, others, anybody: !anybody.is_empty() }
+        let (writes, anybody) = (Patterns::new(&scene.writes), !anybody.is_empty());
+        Comparison { root, scene, report, changes, named, writes, others, anybody }
     }
 
     /// Compares what a report says about changes with the changes.
@@ -83,11 +86,10 @@ impl<'a> Comparison<'a> {
         for stranger in self.sort(&artifacts, |_, _| false).own {
             examined.push(refuted(&artifact_changed::RULE, format!("{stranger} {claim}"), "but it was handed over"));
         }
-        let writes = Patterns::new(&self.scene.writes);
         let strangers =
-            self.sort(&rest, |path, _| if is_restricted { writes.fit(path) } else { self.named.hold(path) });
+            self.sort(&rest, |path, _| if is_restricted { self.writes.fit(path) } else { self.named.hold(path) });
         if is_restricted {
-            let may = format!("but only {} may be written", self.writes());
+            let may = format!("but only {} may be written", self.may_write());
             examined
                 .extend(tell(&strangers.own, |told| refuted(&writes_outside::RULE, format!("{told} {claim}"), &*may)));
         } else if !strangers.own.is_empty() {
@@ -124,7 +126,11 @@ impl<'a> Comparison<'a> {
         let new = self.scene.names_new_files;
         let counts = |change: Change| all || !new || change == Change::Created;
         let strangers = match self.changes.during() {
-            Ok(during) => self.sort(during, |path, change| self.named.hold(path) || !counts(change)),
+            Ok(during) => {
+                // Without a list, what the phase may write is told together with that.
+                let told = |path: &str| !all && !new && self.writes.fit(path);
+                self.sort(during, |path, change| self.named.hold(path) || !counts(change) || told(path))
+            }
             Err(why) if all || new => {
                 let claim = "that every changed file is named cannot be checked";
                 return vec![unchecked(rule, claim, why)];
@@ -153,15 +159,14 @@ impl<'a> Comparison<'a> {
         if self.scene.writes.is_empty() {
             return Vec::new();
         }
-        let (rule, only) = (&writes_outside::RULE, self.writes());
-        let writes = Patterns::new(&self.scene.writes);
+        let (rule, only) = (&writes_outside::RULE, self.may_write());
         let claim = format!("that only {only} was written cannot be checked");
         let changed = self.changes.during().and_then(|during| Ok((during, self.changes.left_over()?)));
         let (during, left_over) = match changed {
             Ok(changed) => changed,
             Err(why) => return vec![unchecked(rule, claim, why)],
         };
-        let strangers = self.sort(during, |path, _| writes.fit(path) || self.changes.is_undone(path));
+        let strangers = self.sort(during, |path, _| self.writes.fit(path) || self.changes.is_undone(path));
         let may = format!("but only {only} may be written");
         let mut examined = tell(&strangers.own, |told| refuted(rule, told, &*may));
         if !strangers.anybody.is_empty() {
@@ -171,13 +176,19 @@ impl<'a> Comparison<'a> {
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only somebody beside it may write"));
         }
-        let left_over = self.sort(&left_over, |path, _| writes.fit(path));
+        let left_over = self.sort(&left_over, |path, _| self.writes.fit(path));
         if !left_over.own.is_empty() {
-            let seen = "since its first attempt, by that or by somebody else: a person must look";
+            let seen = "since its first attempt, by that or by somebody else";
             examined.push(unchecked(rule, in_one(&left_over.own), seen));
         }
+        let unnamed = |(path, _): &(&String, &Change)| self.writes.fit(path) && !self.named.hold(path);
+        let inside = during.iter().filter(unnamed).map(|(path, change)| in_words(path, *change));
+        let inside: Vec<String> = inside.filter(|_| !named::claims_a_list(self.report)).collect();
+        let written = if inside.is_empty() { String::new() } else { format!(": {}", in_one(&inside)) };
         if examined.is_empty() {
-            examined.push(verified(rule, format!("only {only} was written"), "nothing else has changed"));
+            examined.push(verified(rule, format!("only {only} was written{written}"), "nothing else has changed"));
+        } else if !inside.is_empty() {
+            examined.push(verified(rule, in_one(&inside), "where it may write"));
         }
         examined
     }
@@ -230,16 +241,20 @@ impl<'a> Comparison<'a> {
                 () if self.anybody => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
-            list.push(format!("`{path}` was {}", change.as_str()));
+            list.push(in_words(path, *change));
         }
         strangers
     }
 
     /// Returns where the phase may write, in words.
-    fn writes(&self) -> String {
+    fn may_write(&self) -> String {
         let patterns: Vec<String> = self.scene.writes.iter().map(|pattern| format!("`{pattern}`")).collect();
         patterns.join(", ")
     }
+}
+
+fn in_words(path: &str, change: Change) -> String {
+    format!("`{path}` was {}", change.as_str())
 }
 
 /// Returns the paths of the artifacts that came with the request.

@@ -67,11 +67,11 @@ impl Seen {
 
     fn mandatory(&self, index: usize, skill: &str, listed: bool) -> Examined {
         let rule: &Rule = &skill_missing::RULE;
-        let claim = format!("the mandatory skill `{skill}`");
+        let claim = |seen| format!("mandatory skill `{skill}`: {seen}");
         match (listed, self.calls[2][index] && !self.changed) {
-            (true, _) => verified(rule, format!("{claim} is named"), ""),
-            (false, true) => verified(rule, format!("{claim} is not named"), "but the transcript shows it"),
-            (false, false) => refuted(rule, format!("{claim} was not used"), "or the report does not name it"),
+            (true, _) => verified(rule, claim("named in the report"), ""),
+            (false, true) => verified(rule, claim("not named in the report"), "but the transcript shows it"),
+            (false, false) => refuted(rule, claim("not named in the report"), ""),
         }
     }
 

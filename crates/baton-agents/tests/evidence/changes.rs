@@ -177,9 +177,9 @@ async fn phase_writes_only_where_it_may() {
         |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("out/report.md", "3");
     let examined = stage.attempt(work, &Report::default()).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Unverifiable modified-not-declared: `src/quota.rs` was changed, which the report does not name
     Unverifiable modified-not-declared: `docs/plan.md` was changed, by it or by somebody beside it: nobody can tell
     Unverifiable writes-outside: `docs/plan.md` was changed, where only somebody beside it may write
+    Verified writes-outside: `src/quota.rs` was changed, where it may write
     ");
     stage.write("Cargo.toml", "new");
     let examined = stage.examine(&modified(&["src/quota.rs", "Cargo.toml"])).await;
@@ -282,7 +282,7 @@ async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
     // Whoever began the attempt has it in memory; another process has only the file.
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
     stage.scene.before = None;
-    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"");
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"Unverifiable writes-outside: that only `docs/**` was written cannot be checked, how the workspace was before is not known (a person must look)");
     // Without anything in the journal the file proves nothing either.
     fs::write(&path, kept).unwrap();
     assert_eq!(refuted(&stage.examine(&Report::default()).await), ["writes-outside"]);
@@ -301,7 +301,11 @@ async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
     stage.scene.folder = stage.path(".baton/attempt-2");
     stage.scratch.folder(&stage.scene.folder);
     let examined = stage.attempt(|stage| _ = stage.write("docs/plan.md", "2"), &modified(&["docs/plan.md"])).await;
-    insta::assert_snapshot!(shown(&examined), @"");
+    insta::assert_snapshot!(shown(&examined), @"
+    Verified file-not-modified: `docs/plan.md` was changed, as reported
+    Verified modified-not-declared: every changed file is named, nothing else has changed
+    Unverifiable writes-outside: `src/quota.rs` was changed, since its first attempt, by that or by somebody else (a person must look)
+    ");
     stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
     let examined = stage.examine(&Report::default()).await;
     assert_eq!(rules_with(&examined, Finding::Verified), ["writes-outside"], "{}", shown(&examined));

@@ -37,8 +37,8 @@ async fn calls_prove_skills() {
         &[".claude/skill-library/dev/shodan/SKILL.md", ".claude/skill-library/dev/zod/SKILL.md", "go-idioms"],
     );
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
-    Verified skill-missing: the mandatory skill `persisting-agent-outputs` is not named, but the transcript shows it
-    Verified skill-missing: the mandatory skill `verifying-before-completion` is named
+    Verified skill-missing: mandatory skill `persisting-agent-outputs`: not named in the report, but the transcript shows it
+    Verified skill-missing: mandatory skill `verifying-before-completion`: named in the report
     Verified skill-unproven: claims to have invoked the skill `writing-plans`, and the transcript shows it
     Refuted skill-unproven: claims to have invoked the skill `verifying_before_completion`, but the transcript shows no such call
     Verified skill-unproven: claims to have read the library skill `.claude/skill-library/dev/shodan/SKILL.md`, and the transcript shows it

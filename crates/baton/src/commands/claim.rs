@@ -155,7 +155,7 @@ impl ClaimedWork {
         };
         if let Some(Ok(briefing)) = &brief {
             let scene = briefing.brief.scene.as_ref();
-            briefing::remember(&claimed.handoff, scene, store, session.clock.now()).await;
+            briefing::remember(&claimed.handoff, scene, store, session.now()).await;
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);

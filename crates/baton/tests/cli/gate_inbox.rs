@@ -117,7 +117,7 @@ fn show_tells_what_was_seen_and_what_is_decided_about() {
     let id = with_review(&stocked, "HO-2", "tools/csv/research");
     let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
     let (now, history) = shown.split_once("\n20").expect("a time begins the history");
-    assert_snapshot!(now, @r"
+    assert_snapshot!(now, @r#"
     handoff   HO-2
     phase     tools/csv/research, visit 1
     run       run-7
@@ -132,11 +132,11 @@ fn show_tells_what_was_seen_and_what_is_decided_about() {
     summary   Rows are written through RowWriter in src/export/mod.rs; xlsx.rs is the only writer. A CSV
               writer fits in src/export/csv.rs and needs no dependency.
     also      findings, tokens_used, fields of its dialect (in the whole document)
-    evidence  ✓ made src/export/csv.rs       1204 bytes (sha256 9f86d081884c)
-              ✗ tests pass                   ended with 1\u{1b}[31m (claim-refuted)
-              ? used reading-before-writing  no transcript (skill-unproven)
+    evidence  ✓ made src/export/csv.rs, 1204 bytes (sha256 9f86d081884c)
+              ✗ tests pass, ended with 1\u{1b}[31m (claim-refuted)
+              ? used reading-before-writing, no transcript
     digest    5e46a9cc3cd65b36239bac3e709d117f3b7890e33847eb42491b14483f045b0c
-    ");
+    "#);
     assert!(history.contains("verified"), "{history}");
     let whole = done(&stocked.sandbox, &["show", "HO-2", "--documents"]).stdout;
     assert!(whole.contains(&format!("\nreport (task, digest {}):\n{{", digest(&stocked, &id))), "{whole}");

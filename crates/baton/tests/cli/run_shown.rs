@@ -13,7 +13,7 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
     assert_snapshot!(settled(&sandbox, &run.stderr), @"
     run letter-1 of letter
     begins    write: writer
-    failed    write: attempt 1: refuted: artifact-missing: `letter.txt` was made — it does not exist; tried again (1 refuted)
+    failed    write: attempt 1: refuted: artifact-missing: claims to have made `letter.txt`, but it does not exist; tried again (1 refuted)
     begins    write: writer, attempt 2
     waits     write: writer is blocked (legal_question): May the letter promise a refund within 14 days?
     delegated write: to lawyer: route 1 of the workflow leads to lawyer

@@ -108,7 +108,9 @@ fn folders_with_the_names_of_git_and_baton_hide_nothing() {
     let work = "mkdir -p src/.baton src/.git/objects src/.git/refs\necho evil > src/.baton/evil\n\
                 echo 'ref: x' > src/.git/HEAD\necho evil > src/.git/objects/evil";
     let named = ["`src/.baton/evil` was created", "`src/.git/objects/evil` was created"];
-    assert_caught(&site(ONLY_OUT, work, NAMES_OUT), &named);
+    let site = site(ONLY_OUT, work, NAMES_OUT);
+    site.scratch.write("workspace/.gitignore", "/.baton/\n");
+    assert_caught(&site, &named);
 }
 
 #[test]

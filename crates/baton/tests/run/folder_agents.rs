@@ -84,7 +84,7 @@ fn answer_from_a_folder_of_its_own_is_seen_from_the_workspace() {
     let made = find(&told, "13.1");
     let path = made.report().and_then(|report| report.output.as_ref()?.artifact_path.clone()).unwrap_or_default();
     assert!(path.starts_with("exchange/artifacts/13/artifact-t.13.1-") && path.ends_with(".html"), "{path}");
-    let claim = format!("`{path}` was made");
+    let claim = format!("`{path}` exists");
     let seen = made.examined.iter().find(|seen| seen.claim == claim).expect("it was looked at");
     assert_eq!(seen.verdict, Finding::Verified);
 }

@@ -61,7 +61,7 @@ fn output_file_with_the_block_needs_no_naming() {
     let run = site.told();
     let seen: Vec<String> = find(&run, "design.1").examined.iter().map(|seen| format!("{seen:?}")).collect();
     let seen = seen.join("\n");
-    assert!(seen.contains("these files were changed, and no others"), "it was looked at: {seen}");
+    assert!(seen.contains("every changed file is named"), "it was looked at: {seen}");
     assert!(!seen.contains("Refuted"), "{seen}");
 }
 

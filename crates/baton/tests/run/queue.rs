@@ -161,13 +161,13 @@ fn whoever_claims_and_changes_more_than_it_may_is_refuted() {
     assert_eq!(reported.code, Some(0), "{}", reported.stderr);
     site.resume(&[]);
     let run = site.told();
-    let refuted: Vec<&str> = find(&run, "build.1")
+    let refuted: Vec<String> = find(&run, "build.1")
         .examined
         .iter()
         .filter(|seen| seen.verdict == Finding::Refuted)
-        .map(|seen| seen.claim.as_str())
+        .map(|seen| seen.sentence())
         .collect();
-    assert_eq!(refuted, ["only src/** was written"]);
+    assert_eq!(refuted, ["`old.txt` was changed, but only `src/**` may be written"]);
 }
 
 #[test]
