@@ -190,7 +190,7 @@ impl Step {
 /// Which handoffs to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this agent only.
+    /// Of agents of this name, or in this queue, only.
     pub agent: Option<String>,
     /// In one of these states only; empty for all.
     pub states: Vec<StateName>,

@@ -104,7 +104,7 @@ impl<'h> Columns<'h> {
     /// Returns what stands in columns.
     pub(crate) fn of(handoff: &'h Handoff) -> Columns<'h> {
         Columns {
-            agent: &handoff.terms.to,
+            agent: handoff.terms.queue(),
             priority: rank(handoff.terms.priority),
             state: handoff.state.name().as_str(),
             ready_at: match handoff.state {

@@ -13,6 +13,7 @@ pub(crate) use runs::is_run;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId};
 use baton_protocol::Settings;
@@ -59,6 +60,9 @@ impl StoreOptions {
 
 /// How many ids that begin alike are looked at.
 const IDS_MAX: u32 = 1_000;
+
+/// So much of what waits is looked at to find other queues.
+const OTHERS_MAX: u32 = 100;
 
 /// What a command will do with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +126,20 @@ impl Session {
         let (seconds, nanoseconds) = (now.as_second().max(0) as u64, now.subsec_nanosecond().max(0) as u32);
         let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         HandoffId::from_unique(Uuid::new_v7(uuid::Timestamp::from_unix(&*order, seconds, nanoseconds)))
+    }
+
+    /// Tells somebody who finds nothing in the queue of an agent that an agent of a workflow has this name, too.
+    pub(crate) async fn other_queues(&self, agent: &str) -> Result<Option<String>, CommandError> {
+        let states = vec![StateName::Pending];
+        let filter = Filter { agent: Some(agent.to_owned()), states, after: None, limit: OTHERS_MAX };
+        let waiting = self.store.list(&filter).await?;
+        let mut others: Vec<&str> = waiting.iter().map(|handoff| handoff.terms.queue()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let hidden = others.contains(&agent);
+        others.retain(|queue| !queue.starts_with('@'));
+        let told = || format!("work of a workflow waits in a queue of its own: --agent {}", others.join(", --agent "));
+        Ok((!others.is_empty() && !hidden).then(told))
     }
 
     /// Finds the handoff that an id, or a unique beginning of one, means.

@@ -287,7 +287,12 @@ impl Worker {
         let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], after: None, limit: 1_000 };
         let now = self.clock.now();
         let ready = |state: &State| matches!(state, State::Pending { ready_at } if *ready_at <= now);
-        Ok(self.store.list(&filter).await?.iter().any(|handoff| ready(&handoff.state)))
+        Ok(self
+            .store
+            .list(&filter)
+            .await?
+            .iter()
+            .any(|handoff| handoff.terms.queue() == self.assignment.agent && ready(&handoff.state)))
     }
 
     fn take(&self, done: Result<Finish, tokio::task::JoinError>, progress: &mut Progress) {

@@ -27,8 +27,8 @@ pub struct Claim {
 
 impl Claim {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        // Runs, groups and checks are the driver's own; whoever asks for work gets none of them.
-        let own = handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
+        // Runs, groups, checks and agents that the driver starts are its own; whoever asks for work gets none of them.
+        let own = handoff.terms.is_reserved() || handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
         if own && !self.driver {
             return Err(Refusal::PartOfRun);
         }
@@ -160,6 +160,15 @@ mod tests {
         });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
+    }
+
+    #[test]
+    fn only_the_driver_claims_what_its_own_agents_work_on() {
+        let mut pending = sample::handoff(StateName::Pending);
+        pending.terms.reserve();
+        assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun));
+        let Command::Claim(claim) = sample::claim() else { panic!("a claim") };
+        assert!(apply(&pending, Command::Claim(Claim { driver: true, ..claim }), sample::time(30)).is_ok());
     }
 
     #[test]

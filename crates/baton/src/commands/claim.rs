@@ -121,6 +121,11 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, Some(limit)) => format!("nothing is ready for {agent}, of which {limit} at a time are handed out"),
         (false, None) => format!("nothing is ready for {agent}"),
     });
+    if !options.json
+        && let Some(others) = session.other_queues(agent).await?
+    {
+        output.note(&others);
+    }
     match (options.json, options.count) {
         (false, _) => Ok(()),
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),

@@ -194,7 +194,7 @@ impl Worker {
         };
         let mut environment = Environment::inherited();
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
-        environment.set("BATON_AGENT", &assignment.agent);
+        environment.set("BATON_AGENT", &handoff.terms.to);
         environment.set("BATON_NOTES", notes(&handoff.notes));
         for (name, value) in workplace.variables() {
             environment.set(name, value);
