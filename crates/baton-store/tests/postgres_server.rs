@@ -43,7 +43,7 @@ fn report(name: &str, fence: u64) -> Order {
 }
 
 fn wish(count: u32) -> Wish {
-    Wish { agent: "builder".to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count }
+    Wish { agent: "builder".to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {
@@ -122,13 +122,7 @@ async fn steps_are_carried_out_once_although_connections_end() {
         begun.send(number).unwrap();
         let name = format!("a{number}");
         let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
-        let claim = Command::Claim(Claim {
-            claimant: "w".to_owned(),
-            lease_ms: 60_000,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-        });
+        let claim = Command::Claim(Claim::by("w", 60_000));
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
             Step::Apply(id(&name), claim),

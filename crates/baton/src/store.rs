@@ -126,10 +126,18 @@ impl Session {
 
     /// Finds the handoff that an id, or a unique beginning of one, means.
     pub(crate) async fn resolve(&self, given: &str) -> Result<Handoff, CommandError> {
+        match self.named(given).await? {
+            Some(handoff) => Ok(handoff),
+            None => Err(self.unknown("handoff", "baton list", given).await),
+        }
+    }
+
+    /// Finds the handoff that an id, or a beginning of one, means; `None` if there is none.
+    async fn named(&self, given: &str) -> Result<Option<Handoff>, CommandError> {
         if let Ok(id) = HandoffId::parse(given)
             && let Some(handoff) = self.store.find(&id).await?
         {
-            return Ok(handoff);
+            return Ok(Some(handoff));
         }
         let mut beginnings = vec![given.to_owned()];
         // Nobody wants to type what all made ids have in common.
@@ -142,15 +150,16 @@ impl Session {
                 [] => {}
                 [id] => {
                     let found = self.store.find(id).await?;
-                    return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
+                    let gone = || CommandError::no(format!("the handoff `{id}` was removed just now"));
+                    return found.ok_or_else(gone).map(Some);
                 }
                 _ => {
                     let ids = self.store.ids_beginning_with(beginning, IDS_MAX).await?;
-                    return self.only_run(given, ids).await;
+                    return self.only_run(given, ids).await.map(Some);
                 }
             }
         }
-        Err(self.unknown(given).await)
+        Ok(None)
     }
 
     /// Takes a run for what is in it, which is called after it; there must be one thing only.
@@ -180,14 +189,15 @@ impl Session {
         }
     }
 
-    async fn unknown(&self, given: &str) -> CommandError {
-        let error = CommandError::usage(format!("there is no handoff `{given}`"));
+    /// Tells that there is no such thing; `listing` is the command that shows what there is.
+    async fn unknown(&self, what: &str, listing: &str, given: &str) -> CommandError {
+        let error = CommandError::usage(format!("there is no {what} `{given}`"));
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 200 };
         let recent = self.store.list(&filter).await.unwrap_or_default();
         let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
         match closest(given, &ids) {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
-            None => error.hint("`baton list` shows what is there"),
+            None => error.hint(format!("`{listing}` shows what is there")),
         }
     }
 }

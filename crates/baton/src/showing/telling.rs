@@ -93,6 +93,7 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
     let told = |sign, text: String| vec![line(sign, tracked, text)];
     match fact {
         Fact::Accepted(_) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
+        Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
         Fact::Refused(refused) => {
             told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
@@ -243,7 +244,10 @@ fn failed(tracked: &Tracked, why: &str) -> String {
         }
         _ => String::new(),
     };
-    format!("attempt {}: {}{next}", tracked.attempts, brief(why))
+    // Nobody has begun what nobody has claimed.
+    let attempt = Some(tracked.attempts).filter(|attempts| *attempts > 0);
+    let attempt = attempt.map(|attempt| format!("attempt {attempt}: ")).unwrap_or_default();
+    format!("{attempt}{}{next}", brief(why))
 }
 
 fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
@@ -274,6 +278,16 @@ fn decided(tracked: &Tracked, decide: &Decide) -> Vec<Line> {
         told.push(line(Sign::Done, tracked, outcome(tracked, &tracked.examined)));
     }
     told
+}
+
+/// Tells that a person is asked about a limit, unless that was told as the way that something goes.
+fn limited(run: &Run, question: &Tracked) -> Vec<Line> {
+    let about = question.step.about.as_ref().and_then(|about| run.find(about));
+    if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
+        return Vec::new();
+    }
+    let asked = question.asked().and_then(|request| request.instructions.clone()).unwrap_or_default();
+    vec![line(Sign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
 }
 
 /// Tells where it goes, if that is not simply the next phase.

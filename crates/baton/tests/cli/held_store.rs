@@ -25,7 +25,7 @@ os.kill(os.getpid(), signal.SIGSTOP)
 ";
 
 /// Starts a process that holds the store and is stopped while it does.
-fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
+pub(crate) fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
     let mut command = Command::new("python3");
     let holder = Process::spawn(command.args(["-c", HOLDER, what]).current_dir(sandbox.path("")));
     holder.stdout.find("held", LIMIT).expect("it holds the store");
