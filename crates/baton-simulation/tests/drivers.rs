@@ -1,4 +1,4 @@
-//! What a driver endures: tasks that panic, and outages and pauses that last longer than an attempt may take.
+//! What a driver endures: tasks that panic, outages and pauses that last longer than an attempt may take, and strangers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,13 @@ use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
 use baton_engine::driver::End;
 use baton_engine::evidence::Check;
+use baton_engine::handoff::Written;
+use baton_engine::lifecycle::Accept;
 use baton_engine::people::Question;
 use baton_engine::run::Run;
 use baton_engine::store::Wish;
-use baton_engine::{Clock, RunId, Store};
+use baton_engine::{Clock, HandoffId, RunId, Store, Terms};
+use baton_protocol::Dialect;
 use baton_simulation::chance::Chance;
 use baton_simulation::fault::Calm;
 use baton_simulation::flows::definition;
@@ -241,5 +244,20 @@ fn what_a_paused_driver_holds_is_left_to_it_by_workers_and_drivers_of_other_runs
         assert_eq!(end.await, End::Completed, "{}", failure(&play.read()));
         assert_eq!(play.kinds("r.write.1"), ["accepted", "claimed", "reported", "verified", "routed"]);
         assert!(!play.kinds("r").contains(&"expired".to_owned()), "{:?}", play.kinds("r"));
+    });
+}
+
+#[test]
+fn foreign_handoff_with_the_id_of_a_phase_fails_the_run_and_keeps_the_report_before_it() {
+    paused(async {
+        let play = Play::of(&format!("{ONE_TRY}  - {{id: publish, agent: writer}}\n"), IN_TIME);
+        let id = HandoffId::parse("r.publish.1").expect("a safe id");
+        let request = Written::new(Dialect::Native, "somebody else's");
+        let terms = Terms::between("ana", "somebody");
+        let foreign = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
+        play.stage.memory.accept(vec![foreign], play.machine.clock.now()).await.expect("accepted");
+        let End::Failed(why) = play.drive(async |_| {}).await else { panic!("it cannot go on") };
+        assert!(why.contains("the id `r.publish.1` belongs to another request"), "{why}");
+        assert_eq!(play.kinds("r.write.1")[..4], ["accepted", "claimed", "reported", "verified"]);
     });
 }

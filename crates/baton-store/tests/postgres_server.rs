@@ -102,6 +102,24 @@ async fn connection_that_the_server_ends_is_replaced() {
     assert_eq!(store.history(&RunId::alone(&id("a")), 0, 10).await.unwrap().len(), 6);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn table_that_somebody_has_locked_is_told_as_such_and_used_again_afterwards() {
+    let url = new_database();
+    let store = connect(&url).await;
+    let (somebody, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    somebody.batch_execute("BEGIN; LOCK TABLE handoffs IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let wanted = id("a");
+    let (written, read) = tokio::join!(store.accept(vec![request("a")], time(0)), store.find(&wanted));
+    for error in [written.unwrap_err(), read.unwrap_err()] {
+        let Error::Unreachable(why) = &error else { panic!("{error:?}") };
+        assert!(why.starts_with("somebody else has locked what is needed in the database"), "{why}");
+    }
+    somebody.batch_execute("ROLLBACK").await.unwrap();
+    store.accept(vec![request("a")], time(0)).await.unwrap();
+    assert!(store.find(&id("a")).await.unwrap().is_some());
+}
+
 /// A heartbeat would be heard twice without being refused, so the journal tells whether steps were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn steps_are_carried_out_once_although_connections_end() {

@@ -232,3 +232,21 @@ pub(crate) fn dice() -> f64 {
     let random = Uuid::now_v7().as_u128() & ((1 << BITS) - 1);
     random as f64 / (1_u64 << BITS) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_are_suggested_name_the_store_without_its_password() {
+        let repeated = |store: &str| {
+            let options = StoreOptions { store: Some(store.to_owned()), config: Some(PathBuf::from("my baton.toml")) };
+            options.repeated()
+        };
+        assert_eq!(repeated("a.db"), " --store a.db --config 'my baton.toml'");
+        for url in ["postgres://u:secret@h:5/d", "postgresql://h/d?user=u&password=secret&x=1"] {
+            let repeated = repeated(url);
+            assert!(!repeated.contains("secret") && repeated.contains("h") && repeated.contains("/d"), "{repeated}");
+        }
+    }
+}
