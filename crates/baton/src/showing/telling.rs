@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{Examined, Finding};
+use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
@@ -286,7 +287,7 @@ fn limited(run: &Run, question: &Tracked) -> Vec<Line> {
     if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
         return Vec::new();
     }
-    let asked = question.asked().and_then(|request| request.instructions.clone()).unwrap_or_default();
+    let asked = flow::question(run, question).map(|question| question.title).unwrap_or_default();
     vec![line(Sign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
 }
 

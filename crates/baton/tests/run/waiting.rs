@@ -100,12 +100,15 @@ fn wall_clock_ends_a_wait_for_a_folder_and_continue_goes_on_waiting() {
 }
 
 #[test]
-fn limit_that_is_reached_inside_a_group_is_told_when_it_is() {
-    let flow = "name: w\ninputs: {list: {default: [a, b, c, d]}}\nphases:\n  - id: each\n    foreach: inputs.list\n    as: item\n    at_once: 1\n    \
-        phases: [{id: look, check: ['true']}]\nlimits: {handoffs: 3}\n";
-    let site = Site::new().workflow(flow);
-    let ended = site.run(&[]);
-    assert_eq!(ended.code, Some(3), "{ended:?}");
-    let waits: Vec<&str> = ended.stderr.lines().filter(|line| line.trim_start().starts_with("waits")).collect();
-    assert!(waits.len() == 1 && waits[0].contains("A limit is reached"), "{ended:?}");
+fn limit_that_is_reached_is_told_once_between_phases_and_inside_a_group() {
+    let phases = "phases: [{id: one, check: 'true'}, {id: two, check: 'true'}, {id: three, check: 'true'}]";
+    let group =
+        format!("inputs: {{list: {{default: [a, b, c]}}}}\nphases: [{{id: each, foreach: inputs.list, {phases}}}]");
+    for (flow, limit) in [(phases, 2), (group.as_str(), 3)] {
+        let site = Site::new().workflow(&format!("name: w\n{flow}\nlimits: {{handoffs: {limit}}}\n"));
+        let ended = site.run(&[]);
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        let waits: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("waits")).collect();
+        assert!(waits.len() == 1 && waits[0].contains("were made, and"), "{ended:?}");
+    }
 }
