@@ -102,9 +102,9 @@ fn wall_clock_ends_a_wait_for_a_folder_and_continue_goes_on_waiting() {
 #[test]
 fn limit_that_is_reached_is_told_once_between_phases_and_inside_a_group() {
     let phases = "phases: [{id: one, check: 'true'}, {id: two, check: 'true'}, {id: three, check: 'true'}]";
-    let group =
-        format!("inputs: {{list: {{default: [a, b, c]}}}}\nphases: [{{id: each, foreach: inputs.list, {phases}}}]");
-    for (flow, limit) in [(phases, 2), (group.as_str(), 3)] {
+    let group = "inputs: {list: {default: [a, b, c]}}\n\
+        phases: [{id: each, foreach: inputs.list, at_once: 1, phases: [{id: look, check: 'true'}]}]";
+    for (flow, limit) in [(phases, 2), (group, 3)] {
         let site = Site::new().workflow(&format!("name: w\n{flow}\nlimits: {{handoffs: {limit}}}\n"));
         let ended = site.run(&[]);
         assert_eq!(ended.code, Some(3), "{ended:?}");
