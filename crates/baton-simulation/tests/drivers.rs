@@ -20,6 +20,7 @@ use baton_simulation::flows::definition;
 use baton_simulation::mind::{Act, Mind, Person};
 use baton_simulation::saying::Saying;
 use baton_simulation::stage::{Life, Living, Machine, Stage};
+use baton_simulation::time::pass;
 use baton_simulation::world::paused;
 
 /// An agent that must be done within half a minute and is not tried again.
@@ -187,7 +188,7 @@ fn result_that_came_in_time_counts_although_the_store_was_away_for_longer() {
     paused(async {
         let play = Play::of(ONE_TRY, IN_TIME);
         let end = play.drive(async |driver| {
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            pass(Duration::from_secs(5)).await;
             driver.store.cut(AWAY);
         });
         assert_eq!(end.await, End::Completed, "{}", failure(&play.read()));
@@ -200,7 +201,7 @@ fn result_that_came_in_time_counts_although_the_driver_stood_still_for_longer() 
     paused(async {
         let play = Play::of(ONE_TRY, IN_TIME);
         let end = play.drive(async |driver| {
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            pass(Duration::from_secs(5)).await;
             driver.strings.pause(AWAY);
         });
         assert_eq!(end.await, End::Completed, "{}", failure(&play.read()));
@@ -214,7 +215,7 @@ fn what_a_paused_driver_holds_is_left_to_it_by_workers_and_drivers_of_other_runs
         let play = Play::of(ONE_TRY, IN_TIME);
         let other = RunId::parse("other").expect("a safe id");
         let end = play.drive(async |driver| {
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            pass(Duration::from_secs(5)).await;
             driver.strings.pause(AWAY);
             let worker = async {
                 let (store, clock) = (play.stage.memory.used_by("worker"), &play.machine.clock);
@@ -229,7 +230,7 @@ fn what_a_paused_driver_holds_is_left_to_it_by_workers_and_drivers_of_other_runs
                 while clock.now() < back_at {
                     assert_eq!(store.rescue(100, 0.5, clock.now()).await.expect("it answers"), []);
                     assert_eq!(store.claim(&wish, clock.now()).await.expect("it answers"), []);
-                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    pass(Duration::from_secs(10)).await;
                 }
             };
             let driver = async {
