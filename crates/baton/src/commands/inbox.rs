@@ -95,7 +95,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let session = Session::open(&options.store, Access::Look)?;
     session.run(async {
-        let (waiting, next) = waiting(&session, options).await?;
+        let (waiting, next, more) = waiting(&session, options).await?;
         if let Some(answers) = &answers {
             forget_what_was_used(&session, answers, &waiting).await?;
         }
@@ -111,17 +111,17 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             }
         }
         if let Some(last) = next.filter(|_| !options.json) {
-            output.note(&format!("these are {}; --after {last} goes on", waiting.len()));
+            output.note(&format!("{more} more wait; --after {last} goes on"));
         }
         Ok(exit)
     })
 }
 
-/// Returns a page of what waits, the longest first, and where it ends if others come behind it.
+/// Returns a page of what waits, the longest first; where it ends if others come behind it, and how many.
 async fn waiting(
     session: &Session,
     options: &Options,
-) -> Result<(Vec<(Handoff, Question)>, Option<Place>), CommandError> {
+) -> Result<(Vec<(Handoff, Question)>, Option<Place>, usize), CommandError> {
     let mut handoffs: Vec<Handoff> = match &options.run {
         Some(run) => session.store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).collect(),
         None => all_waiting(session).await?,
@@ -134,6 +134,7 @@ async fn waiting(
         handoff.state.name() == StateName::AwaitingPerson && is_behind
     });
     handoffs.sort_by_cached_key(Place::of);
+    let more = handoffs.len().saturating_sub(options.limit as usize);
     let Page { items: handoffs, next } = Page::of(handoffs, options.limit);
     let next = next.as_ref().map(Place::of);
     let mut runs: BTreeMap<RunId, Vec<Handoff>> = BTreeMap::new();
@@ -148,7 +149,7 @@ async fn waiting(
         waiting.extend(questions.map(|(question, handoff)| (handoff, question)));
     }
     waiting.sort_by_cached_key(|(handoff, _)| Place::of(handoff));
-    Ok((waiting, next))
+    Ok((waiting, next, more))
 }
 
 async fn all_waiting(session: &Session) -> Result<Vec<Handoff>, CommandError> {
