@@ -135,7 +135,7 @@ fn verify(
             Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
         }
     };
-    Command::Verify(Verify { fence, verdict, examined, review, dice })
+    Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, review, dice })
 }
 
 /// The same failure again and again is not tried again.
