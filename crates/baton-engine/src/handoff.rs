@@ -233,8 +233,10 @@ pub struct Lease {
     pub length_ms: u64,
     /// Whether the claimant has said that it understood the request.
     pub acknowledged: bool,
-    /// Whether the driver of a run holds it, who ends attempts that take too long itself.
+    /// Whether the driver of a run holds it.
     pub driven: bool,
+    /// Whether the claimant ends an attempt that takes too long itself.
+    pub times_itself: bool,
 }
 
 /// What a person is asked for.

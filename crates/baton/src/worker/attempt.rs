@@ -227,7 +227,7 @@ impl Worker {
         let usual = self.assignment.lease / 3;
         let mut missed = 0;
         loop {
-            let pause = if missed == 0 { usual } else { usual.min(patience(missed)) };
+            let pause = if missed == 0 { usual } else { self.soon(missed) };
             tokio::time::sleep(pause).await;
             let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None });
             match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
@@ -313,7 +313,7 @@ impl Worker {
             }
             missed += 1;
             tokio::select! {
-                () = tokio::time::sleep(patience(missed)) => {}
+                () = tokio::time::sleep(self.soon(missed)) => {}
                 _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Result::Killed,
             }
         }

@@ -145,7 +145,7 @@ fn mistakes_are_told_before_anything_is_run() {
     assert_eq!(resumed.code, Some(0), "a handoff of a run means its run: {resumed}");
     assert_snapshot!(sandbox.baton(&["resume", "lettre"]), @"
     --- stderr
-    error: there is no handoff `lettre`
+    error: there is no run `lettre`
     hint: did you mean `letter-1`?
     --- exit 2
     ");
