@@ -196,6 +196,13 @@ pub fn allow(examined: &mut [Examined], settings: &Settings) {
     }
 }
 
+/// Identifies what was seen; `None` if nothing was.
+pub fn digest(examined: &[Examined]) -> Option<Digest> {
+    // Writing texts as JSON cannot fail.
+    let written = serde_json::to_vec(examined).unwrap_or_default();
+    (!examined.is_empty()).then(|| Digest::of(&written))
+}
+
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.
 pub fn refuted(examined: &[Examined]) -> Option<String> {
     let counts = |examined: &&Examined| examined.verdict == Finding::Refuted && examined.allowed.is_none();

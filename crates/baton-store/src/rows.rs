@@ -52,6 +52,8 @@ struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_report: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     returned_early: bool,
@@ -76,6 +78,8 @@ enum StoredState {
         acknowledged: bool,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         driven: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        times_itself: bool,
     },
     Verifying,
     Blocked {
@@ -102,7 +106,7 @@ impl<'h> Columns<'h> {
     /// Returns what stands in columns.
     pub(crate) fn of(handoff: &'h Handoff) -> Columns<'h> {
         Columns {
-            agent: &handoff.terms.to,
+            agent: handoff.terms.queue(),
             priority: rank(handoff.terms.priority),
             state: handoff.state.name().as_str(),
             ready_at: match handoff.state {
@@ -179,6 +183,7 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         state: StoredState::from(&handoff.state),
         notes: handoff.notes.clone(),
         last_report: handoff.last_report.clone(),
+        evidence: handoff.evidence.clone(),
         last_failure: handoff.last_failure.clone(),
         returned_early: handoff.returned_early,
         routed: handoff.routed,
@@ -209,6 +214,7 @@ impl Row {
             state: State::from(body.state),
             notes: body.notes,
             last_report: body.last_report,
+            evidence: body.evidence,
             last_failure: body.last_failure,
             returned_early: body.returned_early,
             routed: body.routed,
@@ -233,6 +239,7 @@ impl From<&State> for StoredState {
                 length_ms: lease.length_ms,
                 acknowledged: lease.acknowledged,
                 driven: lease.driven,
+                times_itself: lease.times_itself,
             },
             State::Verifying => StoredState::Verifying,
             State::Blocked { reason } => StoredState::Blocked { reason: reason.clone() },
@@ -248,8 +255,12 @@ impl From<StoredState> for State {
     fn from(stored: StoredState) -> Self {
         match stored {
             StoredState::Pending { ready_at } => State::Pending { ready_at },
-            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven } => {
-                State::Claimed { lease: Lease { claimant, since, until, length_ms, acknowledged, driven } }
+            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven, times_itself } => {
+                // Rows of drivers were once written without it.
+                let times_itself = driven || times_itself;
+                State::Claimed {
+                    lease: Lease { claimant, since, until, length_ms, acknowledged, driven, times_itself },
+                }
             }
             StoredState::Verifying => State::Verifying,
             StoredState::Blocked { reason } => State::Blocked { reason },

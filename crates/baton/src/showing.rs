@@ -83,7 +83,7 @@ impl Show<'_> {
             let mut _workspace = None;
             match begin {
                 Some((definition, from)) => {
-                    _workspace = Some(WorkspaceLock::take(&definition.workspace)?);
+                    _workspace = Some(WorkspaceLock::take(&definition.workspace, self.id, &driver.claimant)?);
                     driver.begin(self.id, definition, from).await?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
@@ -93,7 +93,7 @@ impl Show<'_> {
                     // A run that is driven says so itself, better than its workspace does.
                     let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
                     if idle && !run.is_finished() {
-                        _workspace = Some(WorkspaceLock::take(&run.definition.workspace)?);
+                        _workspace = Some(WorkspaceLock::take(&run.definition.workspace, self.id, &driver.claimant)?);
                     }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
@@ -103,8 +103,16 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
-            let end = ended?;
-            let exit = self.end(&end, &watching, &views).await?;
+            let told = match ended {
+                Ok(end) => self.end(&end, &watching, &views).await.map(|exit| (end, exit)),
+                Err(error) => Err(error),
+            };
+            let (end, exit) = told.inspect_err(|error| {
+                // Whoever reads the events must know that no more come.
+                if let Watching::Machine(events) = &watching {
+                    events.write(&events::of_error(self.id, error));
+                }
+            })?;
             // What is not over may still ask for it.
             let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
             for answers in answers.iter().filter(|_| over) {

@@ -13,6 +13,7 @@ pub(crate) use runs::is_run;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId};
 use baton_protocol::Settings;
@@ -59,6 +60,9 @@ impl StoreOptions {
 
 /// How many ids that begin alike are looked at.
 const IDS_MAX: u32 = 1_000;
+
+/// So much of what waits is looked at to find other queues.
+const OTHERS_MAX: u32 = 100;
 
 /// What a command will do with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,12 +128,34 @@ impl Session {
         HandoffId::from_unique(Uuid::new_v7(uuid::Timestamp::from_unix(&*order, seconds, nanoseconds)))
     }
 
+    /// Tells somebody who finds nothing in the queue of an agent that an agent of a workflow has this name, too.
+    pub(crate) async fn other_queues(&self, agent: &str) -> Result<Option<String>, CommandError> {
+        let states = vec![StateName::Pending];
+        let filter = Filter { agent: Some(agent.to_owned()), states, after: None, limit: OTHERS_MAX };
+        let waiting = self.store.list(&filter).await?;
+        let mut others: Vec<&str> = waiting.iter().map(|handoff| handoff.terms.queue()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let hidden = others.contains(&agent);
+        others.retain(|queue| !queue.starts_with('@'));
+        let told = || format!("work of a workflow waits in a queue of its own: --agent {}", others.join(", --agent "));
+        Ok((!others.is_empty() && !hidden).then(told))
+    }
+
     /// Finds the handoff that an id, or a unique beginning of one, means.
     pub(crate) async fn resolve(&self, given: &str) -> Result<Handoff, CommandError> {
+        match self.named(given).await? {
+            Some(handoff) => Ok(handoff),
+            None => Err(self.unknown("handoff", "baton list", given).await),
+        }
+    }
+
+    /// Finds the handoff that an id, or a beginning of one, means; `None` if there is none.
+    async fn named(&self, given: &str) -> Result<Option<Handoff>, CommandError> {
         if let Ok(id) = HandoffId::parse(given)
             && let Some(handoff) = self.store.find(&id).await?
         {
-            return Ok(handoff);
+            return Ok(Some(handoff));
         }
         let mut beginnings = vec![given.to_owned()];
         // Nobody wants to type what all made ids have in common.
@@ -142,15 +168,16 @@ impl Session {
                 [] => {}
                 [id] => {
                     let found = self.store.find(id).await?;
-                    return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
+                    let gone = || CommandError::no(format!("the handoff `{id}` was removed just now"));
+                    return found.ok_or_else(gone).map(Some);
                 }
                 _ => {
                     let ids = self.store.ids_beginning_with(beginning, IDS_MAX).await?;
-                    return self.only_run(given, ids).await;
+                    return self.only_run(given, ids).await.map(Some);
                 }
             }
         }
-        Err(self.unknown(given).await)
+        Ok(None)
     }
 
     /// Takes a run for what is in it, which is called after it; there must be one thing only.
@@ -180,14 +207,15 @@ impl Session {
         }
     }
 
-    async fn unknown(&self, given: &str) -> CommandError {
-        let error = CommandError::usage(format!("there is no handoff `{given}`"));
+    /// Tells that there is no such thing; `listing` is the command that shows what there is.
+    async fn unknown(&self, what: &str, listing: &str, given: &str) -> CommandError {
+        let error = CommandError::usage(format!("there is no {what} `{given}`"));
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 200 };
         let recent = self.store.list(&filter).await.unwrap_or_default();
         let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
         match closest(given, &ids) {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
-            None => error.hint("`baton list` shows what is there"),
+            None => error.hint(format!("`{listing}` shows what is there")),
         }
     }
 }
@@ -221,4 +249,22 @@ pub(crate) fn dice() -> f64 {
     // The last bits of such an id are random; the time in its first bits does not matter here.
     let random = Uuid::now_v7().as_u128() & ((1 << BITS) - 1);
     random as f64 / (1_u64 << BITS) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_are_suggested_name_the_store_without_its_password() {
+        let repeated = |store: &str| {
+            let options = StoreOptions { store: Some(store.to_owned()), config: Some(PathBuf::from("my baton.toml")) };
+            options.repeated()
+        };
+        assert_eq!(repeated("a.db"), " --store a.db --config 'my baton.toml'");
+        for url in ["postgres://u:secret@h:5/d", "postgresql://h/d?user=u&password=secret&x=1"] {
+            let repeated = repeated(url);
+            assert!(!repeated.contains("secret") && repeated.contains("h") && repeated.contains("/d"), "{repeated}");
+        }
+    }
 }

@@ -115,6 +115,8 @@ mod schema;
 mod shell;
 #[path = "cli/stocked.rs"]
 mod stocked;
+#[path = "cli/worker_outage.rs"]
+mod worker_outage;
 #[path = "cli/worker_reports.rs"]
 mod worker_reports;
 #[path = "cli/worker_stops.rs"]

@@ -10,6 +10,8 @@ mod acknowledging;
 mod blocks;
 #[path = "run/cheats.rs"]
 mod cheats;
+#[path = "run/driver_seen.rs"]
+mod driver_seen;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/faults.rs"]

@@ -96,15 +96,16 @@ fn tick(root: &Path) -> Option<Metadata> {
 pub(super) fn write(folder: &Path, moment: &Moment) {
     let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
     let Some(held) = seen.downcast_ref::<Held>() else { return };
-    let keep = || {
-        let mut file = File::create(folder.join(FILE))?;
-        file.write_all(&held.text)?;
-        // The agent begins afterwards: what it changed must not be on the disk before what was there.
-        file.sync_all()?;
-        File::open(folder)?.sync_all()
-    };
     // Without it nobody can tell after a crash what has changed, and that is what is told then.
-    let _kept: io::Result<()> = keep();
+    let _kept: io::Result<()> = keep(folder, &held.text, &mut File::sync_all);
+}
+
+fn keep(folder: &Path, text: &[u8], sync: &mut impl FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = File::create(folder.join(FILE))?;
+    file.write_all(text)?;
+    // The agent begins afterwards: what it changed must not be on the disk before what was there.
+    sync(&file)?;
+    sync(&File::open(folder)?)
 }
 
 /// Reads the snapshot from before an attempt, if it is the one that the journal knows.
@@ -116,4 +117,26 @@ pub(super) fn read(folder: &Path, digest: &Digest) -> Option<Snapshot> {
 /// Reads the snapshot from before an attempt, whoever may have changed it. Nothing is decided by it.
 pub(super) fn read_unproven(folder: &Path) -> Option<Snapshot> {
     serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot_is_on_the_disk_with_its_name_before_anybody_works() {
+        let folder = std::env::temp_dir().join(format!("baton-baseline-{}", std::process::id()));
+        fs::create_dir(&folder).expect("a new folder");
+        let mut synced = Vec::new();
+        let mut sync = |file: &File| {
+            let kind = if file.metadata()?.is_dir() { "folder" } else { "file" };
+            // Whatever is synced is complete by then.
+            synced.push((kind, read_unproven(&folder).is_some()));
+            Ok(())
+        };
+        let text = serde_json::to_vec(&Snapshot::take(&folder, None, None)).expect("text");
+        keep(&folder, &text, &mut sync).expect("written");
+        assert_eq!(synced, [("file", true), ("folder", true)]);
+        fs::remove_dir_all(folder).expect("removed");
+    }
 }

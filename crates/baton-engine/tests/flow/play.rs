@@ -318,14 +318,7 @@ fn assert_same(one: &Run, other: &Run) {
 fn claim(tokens: u64) -> Command {
     // Long enough that nothing expires while time passes in a play.
     let prompt_tokens = (tokens > 0).then_some(tokens);
-    Command::Claim(Claim {
-        claimant: "driver".to_owned(),
-        lease_ms: 24 * 3600 * 1000,
-        prompt_tokens,
-        driver: true,
-        moved: Vec::new(),
-        baseline: None,
-    })
+    Command::Claim(Claim { prompt_tokens, driver: true, ..Claim::by("driver", 24 * 3600 * 1000) })
 }
 
 /// Writes a report in the native form.
@@ -373,7 +366,7 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
             Verdict::Refuted { reasons: reasons.to_owned(), for_good }
         }
     };
-    let verify = Verify { fence, verdict, examined: Vec::new(), review, dice: 0.0 };
+    let verify = Verify { fence, verdict, examined: Vec::new(), evidence: None, review, dice: 0.0 };
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 

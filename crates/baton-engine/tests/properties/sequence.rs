@@ -126,14 +126,7 @@ impl Step {
         };
         let by = "ana".to_owned();
         match self.ask.clone() {
-            Asked::Claim(lease_ms) => Command::Claim(Claim {
-                claimant: "w".to_owned(),
-                lease_ms,
-                prompt_tokens: None,
-                driver: false,
-                moved: Vec::new(),
-                baseline: None,
-            }),
+            Asked::Claim(lease_ms) => Command::Claim(Claim::by("w", lease_ms)),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
             Asked::Report(ending) => Command::Report(Report {
@@ -154,20 +147,26 @@ impl Step {
                     changed: Vec::new(),
                 })
             }
-            Asked::Verify(true, dice) => {
-                Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice })
-            }
+            Asked::Verify(true, dice) => Command::Verify(Verify {
+                fence,
+                verdict: Verdict::Verified,
+                examined: Vec::new(),
+                evidence: None,
+                review: false,
+                dice,
+            }),
             Asked::Verify(false, dice) => Command::Verify(Verify {
                 fence,
                 verdict: Verdict::Refuted { reasons: document.text, for_good: false },
                 examined: Vec::new(),
+                evidence: None,
                 review: false,
                 dice,
             }),
             Asked::Expire(dice) => Command::Expire(Expire { dice, for_good: false }),
             Asked::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Asked::Decide(decision) => {
-                let last = handoff.last_report.clone().filter(|_| !matches!(self.token, Token::Absurd));
+                let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
                 Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None, asked: None })
             }

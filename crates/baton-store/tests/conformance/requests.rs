@@ -55,14 +55,7 @@ pub(crate) fn with(mut accept: Accept, vary: impl FnOnce(&mut Terms)) -> Accept 
 }
 
 pub(crate) fn claim(claimant: &str) -> Command {
-    Command::Claim(Claim {
-        claimant: claimant.to_owned(),
-        lease_ms: 60_000,
-        prompt_tokens: None,
-        driver: false,
-        moved: Vec::new(),
-        baseline: None,
-    })
+    Command::Claim(Claim::by(claimant.to_owned(), 60_000))
 }
 
 pub(crate) fn route(to: &str) -> Command {
@@ -103,15 +96,14 @@ pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
 }
 
 pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
-    Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
+    Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {
     Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned(), question: None })
 }
 
-pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
-    let shown = Digest::of(shown.as_bytes());
+pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
     Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None, asked: None })
 }
 

@@ -88,6 +88,7 @@ impl SideBySide {
                     claimant: "w".to_owned(),
                     lease_ms: *lease_ms,
                     count: *count,
+                    times_itself: *count % 2 == 0,
                 };
                 same_answer("claim", self.store.claim(&wish, at).await, self.model.claim(&wish, at))
             }
@@ -241,10 +242,11 @@ impl SideBySide {
                 transcript: None,
             })
         };
-        let verified =
-            |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
+        let verified = |verdict, dice| {
+            Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice })
+        };
         let decided = |decision| {
-            let shown = self.model.last_report(&handoff.id);
+            let shown = self.model.shown(&handoff.id);
             Command::Decide(Decide {
                 by: "ana".to_owned(),
                 door: "cli".to_owned(),
@@ -255,14 +257,7 @@ impl SideBySide {
             })
         };
         match verb {
-            Verb::Claim => Command::Claim(Claim {
-                claimant: "by id".to_owned(),
-                lease_ms: 9_000,
-                prompt_tokens: None,
-                driver: false,
-                moved: Vec::new(),
-                baseline: None,
-            }),
+            Verb::Claim => Command::Claim(Claim::by("by id".to_owned(), 9_000)),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
             Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
@@ -291,7 +286,7 @@ impl SideBySide {
             Verb::Question => decided(Decision::Ask { question: document.text }),
             Verb::VerifiedForReview => {
                 let (verdict, examined) = (Verdict::Verified, Vec::new());
-                Command::Verify(Verify { fence, verdict, examined, review: true, dice: 0.0 })
+                Command::Verify(Verify { fence, verdict, examined, evidence: None, review: true, dice: 0.0 })
             }
             Verb::Release => Command::Release(Release { fence, why: document.text }),
             Verb::Route => {
@@ -317,16 +312,9 @@ fn life(fence: u64) -> Vec<Command> {
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
-        Command::Claim(Claim {
-            claimant: "driver".to_owned(),
-            lease_ms: 9_000,
-            prompt_tokens: Some(11),
-            driver: true,
-            moved: Vec::new(),
-            baseline: None,
-        }),
+        Command::Claim(Claim { prompt_tokens: Some(11), driver: true, ..Claim::by("driver", 9_000) }),
         Command::Report(report),
-        Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),
+        Command::Verify(Verify { fence, verdict, examined, evidence: None, review: false, dice: 0.0 }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),
     ]
 }

@@ -110,7 +110,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         json: options.json,
     };
     let worker = Arc::new(Worker::new(&session, assignment, *output));
-    session.run(worker.run())
+    session.run(async {
+        if let Some(others) = session.other_queues(&options.agent).await? {
+            output.note(&others);
+        }
+        worker.run().await
+    })
 }
 
 fn parse_lease(text: &str) -> Result<Duration, String> {

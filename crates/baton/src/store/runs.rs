@@ -16,7 +16,9 @@ pub(crate) fn is_run(handoff: &Handoff) -> bool {
 impl Session {
     /// Finds the run that an id, or a unique beginning of one, means; a handoff of a run means its run.
     pub(crate) async fn resolve_run(&self, given: &str) -> Result<Handoff, CommandError> {
-        let handoff = self.resolve(given).await?;
+        let Some(handoff) = self.named(given).await? else {
+            return Err(self.unknown("run", "baton runs", given).await);
+        };
         if is_run(&handoff) {
             return Ok(handoff);
         }

@@ -194,7 +194,7 @@ impl Worker {
         };
         let mut environment = Environment::inherited();
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
-        environment.set("BATON_AGENT", &assignment.agent);
+        environment.set("BATON_AGENT", &handoff.terms.to);
         environment.set("BATON_NOTES", notes(&handoff.notes));
         for (name, value) in workplace.variables() {
             environment.set(name, value);
@@ -227,7 +227,7 @@ impl Worker {
         let usual = self.assignment.lease / 3;
         let mut missed = 0;
         loop {
-            let pause = if missed == 0 { usual } else { usual.min(patience(missed)) };
+            let pause = if missed == 0 { usual } else { self.soon(missed) };
             tokio::time::sleep(pause).await;
             let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
             match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
@@ -313,7 +313,7 @@ impl Worker {
             }
             missed += 1;
             tokio::select! {
-                () = tokio::time::sleep(patience(missed)) => {}
+                () = tokio::time::sleep(self.soon(missed)) => {}
                 _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Result::Killed,
             }
         }

@@ -83,3 +83,17 @@ fn newer_database_is_told() {
     assert!(run.code == Some(2) && run.stdout.contains("999"), "{run}");
     assert!(fs::metadata(stocked.database()).is_ok());
 }
+
+#[cfg(unix)]
+#[test]
+fn step_of_a_run_that_failed_is_resumed_and_not_requeued() {
+    let sandbox = Sandbox::new();
+    let flow = "name: f\nagents: {a: {command: ['false'], retry: {max_retries: 0}}}\nphases: [{id: p, agent: a}]\n";
+    sandbox.write("flow.yaml", flow);
+    let run = sandbox.baton(&["run", "flow.yaml", "--workspace", "desk", "--id", "r", "--no-input"]);
+    assert_eq!(run.code, Some(3), "{run}");
+    let looked = sandbox.baton(&["doctor"]);
+    assert_eq!(looked.code, Some(0), "{looked}");
+    assert!(looked.stdout.contains("a step of r has failed") && looked.stdout.contains("baton resume RUN"), "{looked}");
+    assert!(!looked.stdout.contains("requeue"), "{looked}");
+}

@@ -85,7 +85,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
     prove     baton audit verify letter-1
     ");
     let digest = sandbox.baton(&["show", "letter-1.release.1", "--json"]).json();
-    let digest = digest["handoff"]["report_digest"].as_str().expect("a digest").to_owned();
+    let digest = digest["question"]["digest"].as_str().expect("a digest").to_owned();
     let answer = ["answer", "letter-1.release.1", "--choice", "send", "--yes", "--shown", &digest];
     assert_eq!(sandbox.baton(&answer).code, Some(0));
     let resumed = sandbox.baton(&["resume", "letter-1", "--no-input"]);
@@ -145,7 +145,7 @@ fn mistakes_are_told_before_anything_is_run() {
     assert_eq!(resumed.code, Some(0), "a handoff of a run means its run: {resumed}");
     assert_snapshot!(sandbox.baton(&["resume", "lettre"]), @"
     --- stderr
-    error: there is no handoff `lettre`
+    error: there is no run `lettre`
     hint: did you mean `letter-1`?
     --- exit 2
     ");

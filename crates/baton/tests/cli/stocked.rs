@@ -69,7 +69,7 @@ impl Stocked {
     }
 
     pub(crate) fn claim(&self, lease_ms: u64) -> Handoff {
-        let wish = Wish { agent: "b".to_owned(), claimant: "test".to_owned(), lease_ms, count: 1 };
+        let wish = Wish { agent: "b".to_owned(), claimant: "test".to_owned(), lease_ms, count: 1, times_itself: false };
         let mut claimed = self.runtime.block_on(self.store.claim(&wish, now())).expect("claimed");
         claimed.remove(0).handoff
     }
