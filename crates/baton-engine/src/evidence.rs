@@ -213,7 +213,12 @@ pub fn refuted(examined: &[Examined]) -> Option<String> {
 
 /// Returns whether something that the agent may not do could not be checked: a person must look before the report counts.
 pub fn asks_person(examined: &[Examined]) -> bool {
-    examined.iter().any(|examined| examined.asks_person && examined.allowed.is_none())
+    left_to_person(examined).next().is_some()
+}
+
+/// Returns what a person must look at because it could not be checked.
+pub fn left_to_person(examined: &[Examined]) -> impl Iterator<Item = &Examined> {
+    examined.iter().filter(|examined| examined.asks_person && examined.allowed.is_none())
 }
 
 impl Examined {

@@ -132,8 +132,9 @@ pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, store: &d
         let eyes = Eyes::new([]);
         scene.before = eyes.remember(&scene.workspace).await;
         eyes.keep(&scene).await;
-        let baseline = scene.before.and_then(|before| before.digest);
-        let known = Heartbeat { fence: handoff.fence, lease_ms: None, baseline };
+        let Some(baseline) = scene.before.and_then(|before| before.digest) else { return };
+        let known = Heartbeat { fence: handoff.fence, lease_ms: None, baseline: Some(baseline) };
+        // A claim that is lost by now needs none.
         let _ = store.apply(Order::new(handoff.id.clone(), Command::Heartbeat(known)), now).await;
     }
 }

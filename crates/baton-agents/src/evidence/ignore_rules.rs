@@ -42,7 +42,9 @@ impl IgnoreRules {
         let texts = folders.into_iter().rev().filter_map(|folder| Some((folder.to_owned(), text_in(folder)?)));
         let rules = IgnoreRules { in_repository: true, above: texts.collect(), ..IgnoreRules::default() };
         // What lies in a folder that the repository ignores has no rules but its own.
-        match root != top && rules.outermost().ignore(root, true) {
+        let outermost = rules.outermost();
+        let mut folders = root.ancestors().take_while(|folder| *folder != top);
+        match folders.any(|folder| outermost.ignore(folder, true)) {
             true => IgnoreRules::default(),
             false => rules,
         }

@@ -34,6 +34,8 @@ enum Inside {
     Workspace,
     /// A `.git` folder, of which only some is looked at.
     Repository,
+    /// A folder of other `.git` folders in one: submodules and further worktrees.
+    Repositories,
     /// A folder of a `.git` folder, all of which is looked at.
     Watched,
 }
@@ -51,7 +53,7 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
         }
         let level = match next.inside {
             Inside::Workspace => rules.inside(&next.rules, &next.folder, &next.key),
-            Inside::Repository | Inside::Watched => next.rules.clone(),
+            Inside::Repository | Inside::Repositories | Inside::Watched => next.rules.clone(),
         };
         let mut unreadable = false;
         let entries = fs::read_dir(&next.folder);
@@ -82,6 +84,10 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
     rules
 }
 
+fn is_watched(name: &OsStr) -> bool {
+    WATCHED.iter().any(|watched| name == *watched)
+}
+
 enum Taken {
     LeftOut,
     Folder(Ahead),
@@ -97,13 +103,13 @@ struct Step<'a> {
 impl Step<'_> {
     fn take(&self, entry: &DirEntry, rules: &mut IgnoreRules) -> Taken {
         let name = entry.file_name();
-        if self.is_left_out(&name) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if self.is_left_out(&name, is_folder) {
             return Taken::LeftOut;
         }
         let path = entry.path();
         let own = key(Path::new(&name));
         let key = if self.parent.key.is_empty() { own } else { format!("{}/{own}", self.parent.key) };
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && self.parent.key.is_empty() && name == ".baton" {
             return Taken::LeftOut;
         }
@@ -112,7 +118,9 @@ impl Step<'_> {
             Inside::Workspace if is_repository && self.is_known(&path, &key, rules) => Inside::Repository,
             Inside::Workspace if self.level.ignore(&path, is_folder) && !is_repository => return Taken::LeftOut,
             Inside::Workspace => Inside::Workspace,
-            Inside::Repository | Inside::Watched => Inside::Watched,
+            Inside::Repository | Inside::Repositories if is_watched(&name) => Inside::Watched,
+            Inside::Repository | Inside::Repositories => Inside::Repositories,
+            Inside::Watched => Inside::Watched,
         };
         match is_folder {
             true => Taken::Folder(Ahead { folder: path, key, rules: self.level.clone(), inside }),
@@ -124,14 +132,18 @@ impl Step<'_> {
     }
 
     /// Returns whether something in a `.git` folder is git's own business.
-    fn is_left_out(&self, name: &OsStr) -> bool {
+    fn is_left_out(&self, name: &OsStr, is_folder: bool) -> bool {
         match self.parent.inside {
             Inside::Workspace => false,
-            Inside::Repository => !WATCHED.iter().any(|watched| name == *watched),
+            Inside::Repository => !is_watched(name) && name != "modules" && name != "worktrees",
+            Inside::Repositories => {
+                let is_content = ["objects", "refs", "logs", "lfs"].iter().any(|content| name == *content);
+                !is_watched(name) && (!is_folder || is_content)
+            }
             // Samples are never run, and `info/refs` is written whenever git tidies up.
             Inside::Watched => {
                 let is_sample = name.to_string_lossy().ends_with(".sample");
-                is_sample || (name == "refs" && self.parent.folder.ends_with(".git/info"))
+                is_sample || (name == "refs" && self.parent.folder.ends_with("info"))
             }
         }
     }

@@ -13,6 +13,7 @@ use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
 use super::values::context;
 use crate::draft::Draft;
+use crate::evidence::{self, Examined};
 use crate::handoff::{Ask, Digest, State, Terms, Written};
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
@@ -209,6 +210,7 @@ fn items(run: &Run, tracked: &Tracked) -> Vec<String> {
             items.push(item.clone());
         }
     }
+    items.extend(evidence::left_to_person(&tracked.examined).map(Examined::sentence));
     items
 }
 

@@ -115,9 +115,14 @@ fn folders_with_the_names_of_git_and_baton_hide_nothing() {
 
 #[test]
 fn what_decides_what_git_does_is_watched() {
-    let work = "echo evil > .git/hooks/pre-commit\ngit config core.fsmonitor ./evil.sh\ngit add out\n\
+    let work = "mkdir -p .git/modules/sub/hooks\necho evil > .git/modules/sub/hooks/post-checkout\n\
+                echo evil > .git/hooks/pre-commit\ngit config core.fsmonitor ./evil.sh\ngit add out\n\
                 git -c user.name=t -c user.email=t@localhost commit -q --no-verify -m work";
-    let named = ["`.git/hooks/pre-commit` was created", "`.git/config` was changed"];
+    let named = [
+        "`.git/hooks/pre-commit` was created",
+        "`.git/config` was changed",
+        "`.git/modules/sub/hooks/post-checkout` was created",
+    ];
     assert_caught(&site(ONLY_OUT, work, NAMES_OUT), &named);
 }
 
@@ -169,8 +174,19 @@ fn too_many_files_to_compare_go_to_a_person() {
     let site = site(ONLY_OUT, work, "");
     assert_caught(&site, &["that only `out/**` was written cannot be checked"]);
     assert!(matches!(find(&site.told(), "build.1").handoff.state, State::AwaitingPerson { .. }));
+    let question = site.baton(&["show", "t.build.1"]).stdout;
+    assert!(question.contains("look at   1. that only `out/**` was written cannot be checked"), "{question}");
     let inbox = site.baton(&["inbox"]);
     assert!(inbox.stdout.contains("build.1"), "{inbox:?}");
+}
+
+#[test]
+fn neither_checks_nor_silence_stand_in_for_the_person() {
+    for review in ["{type: auto, checks: [{name: fine, run: 'true'}]}", "{type: advisory, after: 1s}"] {
+        let phase = format!(", writes: ['out/**'], review: {review}");
+        let site = site(&phase, "cd out && seq 50001 | xargs touch && cd ..", "");
+        assert_caught(&site, &["that only `out/**` was written cannot be checked"]);
+    }
 }
 
 #[test]
