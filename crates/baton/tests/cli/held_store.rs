@@ -15,10 +15,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 const HOLDER: &str = "\
 import fcntl, os, signal, sqlite3, sys
 if sys.argv[1] == 'lock':
-    held = open('.baton/baton.lock', 'a')
+    held = open(sys.argv[2].replace('.db', '.lock'), 'a')
     fcntl.flock(held, fcntl.LOCK_EX)
 else:
-    held = sqlite3.connect('.baton/baton.db', isolation_level=None)
+    held = sqlite3.connect(sys.argv[2], isolation_level=None)
     held.execute('BEGIN IMMEDIATE')
 print('held', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)
@@ -27,7 +27,7 @@ os.kill(os.getpid(), signal.SIGSTOP)
 /// Starts a process that holds the store and is stopped while it does.
 fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
     let mut command = Command::new("python3");
-    let holder = Process::spawn(command.args(["-c", HOLDER, what]).current_dir(sandbox.path("")));
+    let holder = Process::spawn(command.args(["-c", HOLDER, what]).arg(sandbox.store()));
     holder.stdout.find("held", LIMIT).expect("it holds the store");
     holder
 }
