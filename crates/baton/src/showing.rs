@@ -106,6 +106,9 @@ impl Show<'_> {
             }
             let end = ended?;
             let exit = self.end(&end, &watching, &views).await?;
+            if end == End::Completed {
+                self.session.forget_measures(self.id).await;
+            }
             // What is not over may still ask for it.
             let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
             for answers in answers.iter().filter(|_| over) {

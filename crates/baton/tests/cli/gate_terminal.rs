@@ -1,7 +1,6 @@
 //! Deciding at a real terminal: what is shown, what can be typed, and that nothing is decided by silence.
 #![cfg(target_os = "linux")]
 
-
 use baton_engine::handoff::StateName;
 use baton_testbed::Process;
 use insta::assert_snapshot;
