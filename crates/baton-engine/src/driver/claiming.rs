@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::brief::Brief;
+use super::brief::{Brief, Instructions};
 use super::lead::Lead;
 use super::{LEASE, Reached};
 use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
-use crate::handover::{self, Copy};
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
@@ -20,13 +19,11 @@ use crate::step::Role;
 pub(super) struct Ready {
     /// The token of the claim.
     pub(super) fence: u64,
-    pub(super) prompt: String,
-    /// The files that the prompt names.
-    pub(super) copies: Vec<Copy>,
+    pub(super) told: Instructions,
 }
 
 enum Prepared {
-    Prompt(crate::prompt::Prompt),
+    Told(Instructions),
     Nothing,
     Elsewhere,
     Impossible(String),
@@ -47,14 +44,9 @@ impl Lead<'_> {
             }
             let prepared = self.prepare(&draft.run, tracked);
             let (tokens, moved) = match &prepared {
-                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
+                Prepared::Told(told) => (Some(told.prompt.tokens as u64), told.prompt.shortened.clone()),
                 Prepared::Elsewhere => continue,
                 Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
-            };
-            // A file that the prompt names is the one that is written: both are worked out before the claim.
-            let copies = match &prepared {
-                Prepared::Prompt(_) => handover::copies(&draft.run, tracked),
-                Prepared::Nothing | Prepared::Elsewhere | Prepared::Impossible(_) => Vec::new(),
             };
             let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
@@ -62,7 +54,7 @@ impl Lead<'_> {
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
             match prepared {
-                Prepared::Prompt(prompt) => prompts.push((id, Ready { fence, prompt: prompt.text, copies })),
+                Prepared::Told(told) => prompts.push((id, Ready { fence, told })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
@@ -87,8 +79,8 @@ impl Lead<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             Reached::Elsewhere => Prepared::Elsewhere,
             Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(_) => match brief.prompt(&self.driver.dice.word()) {
-                Ok(prompt) => Prepared::Prompt(prompt),
+            Reached::Here(_) => match brief.tell(&self.driver.dice.word()) {
+                Ok(told) => Prepared::Told(told),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
         }
