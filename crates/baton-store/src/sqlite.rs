@@ -36,7 +36,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use fault::translate;
-pub use relocate::relocate;
+pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
 

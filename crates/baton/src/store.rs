@@ -10,7 +10,7 @@ mod trouble;
 
 pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, reported_document, shown_document};
-pub(crate) use moving::{from_old_folder, from_project};
+pub(crate) use moving::{from_old_folder, from_project, untouched};
 pub(crate) use place::{Place, Source};
 pub(crate) use runs::is_run;
 

@@ -1,4 +1,4 @@
-//! Moving a store to another place, while nobody uses it: a program that went on with the old file would lose its work.
+//! Moving and removing a store, while nobody uses it: a program that went on with the old file would lose its work.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,15 +21,24 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Moves a store into a folder that is there. What is already in its place stays, and is an error.
 pub fn relocate(from: &Path, to: &Path) -> Result<(), Error> {
-    let lock = Lock::beside(from)?;
+    take_away(from, || put(from, to).map_err(|error| Error::Unwritable(format!("{}: {error}", to.display()))))
+}
+
+/// Removes a store with everything in it.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    take_away(path, || fs::remove_file(path).map_err(|error| Error::Unwritable(format!("{}: {error}", path.display()))))
+}
+
+/// Lets a store leave its place, while nobody else has it.
+fn take_away(path: &Path, leave: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    let lock = Lock::beside(path)?;
     let held = lock.acquire_within(PATIENCE)?;
-    let connection = alone(from)?;
-    let failed = |error: io::Error| Error::Unwritable(format!("{}: {error}", to.display()));
-    put(from, to).map_err(failed)?;
+    let connection = alone(path)?;
+    leave()?;
     drop(connection);
     for extension in ["lock", "wake"] {
         // They hold nothing; what cannot be removed is in nobody's way.
-        let _ = fs::remove_file(from.with_extension(extension));
+        let _ = fs::remove_file(path.with_extension(extension));
     }
     drop(held);
     Ok(())
@@ -110,7 +119,16 @@ mod tests {
         let Err(Error::Unreachable(why)) = relocate(&from, &to) else { panic!("somebody has it open") };
         assert!(why.contains("old/baton.db: another program has it open"), "{why}");
         assert!(from.exists() && !to.exists());
+        assert!(matches!(remove(&from), Err(Error::Unreachable(_))) && from.exists());
         store.set_queue(&Queue::open("b")).await.expect("it can still be written");
+    }
+
+    #[tokio::test]
+    async fn store_that_is_removed_leaves_nothing_behind() {
+        let scratch = Scratch::new();
+        drop(stocked(&scratch.path("old/baton.db")).await);
+        remove(&scratch.path("old/baton.db")).expect("removed");
+        assert_eq!(fs::read_dir(scratch.path("old")).expect("a folder").count(), 0);
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::StateFolder;
+use baton_engine::store::Error;
 use baton_store::Location;
 use baton_store::sqlite::relocate;
 
@@ -31,12 +32,18 @@ pub(crate) fn from_project(before: &Path, now: &Path) -> Result<PathBuf, Command
 }
 
 fn moved(from: &Path, to: &Path) -> Result<(), CommandError> {
-    relocate(from, to).map_err(|error| {
-        let mut error = CommandError::from(error);
-        error.message = format!("the store was not moved: {}", error.message);
+    relocate(from, to).map_err(|error| untouched("the store was not moved", error))
+}
+
+/// Tells that a store is as it was, because somebody uses it or the disk does not do its part.
+pub(crate) fn untouched(what: &str, error: Error) -> CommandError {
+    let in_use = matches!(error, Error::Unreachable(_));
+    let mut error = CommandError::from(error);
+    error.message = format!("{what}: {}", error.message);
+    if in_use {
         error.hints = vec!["end every `baton` that uses it, such as workers and runs, and try again".to_owned()];
-        error
-    })
+    }
+    error
 }
 
 /// Lets workspaces that were in the project, and all whose runs are in its store, know where both are now.

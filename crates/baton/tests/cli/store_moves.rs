@@ -202,3 +202,28 @@ fn store_is_not_moved_onto_another_one() {
     assert!(refused.code == Some(2) && refused.stderr.contains("this project has a store already"), "{refused}");
     assert!(done(&sandbox, &["runs"]).stdout.contains("letter-1") && sandbox.store_of("old").is_file());
 }
+
+#[test]
+fn store_is_removed_only_if_somebody_says_so() {
+    let sandbox = with_letter();
+    run_letter(&sandbox, &["--answers", "answers.yaml"]);
+    let refused = sandbox.baton(&["store", "remove"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--yes removes it for good"), "{refused}");
+    assert!(sandbox.store().is_file());
+    let removed = done(&sandbox, &["store", "remove", "--yes"]);
+    assert!(removed.stderr.starts_with("removed the store of "), "{removed}");
+    assert_eq!(fs::read_dir(sandbox.state().root()).expect("a folder").count(), 0);
+    assert_eq!(sandbox.baton(&["runs"]).code, Some(2));
+    assert!(sandbox.path("desk/.baton/runs/letter-1").is_dir(), "what people and agents see stays");
+    assert_eq!(sandbox.baton(&["store", "remove", "--yes"]).code, Some(2), "there is none any more");
+}
+
+#[test]
+fn store_of_a_deleted_project_is_removed_by_its_path() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old/baton.toml", "").write("old/request.json", REQUEST);
+    assert_eq!(sandbox.baton_in("old", &SEND).code, Some(0));
+    fs::remove_dir_all(sandbox.path("old")).expect("removed");
+    done(&sandbox, &["store", "remove", "old", "--yes"]);
+    assert!(!sandbox.store_of("old").exists());
+}

@@ -1,7 +1,6 @@
 //! `baton store move`: brings the store of this project to where it belongs.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_store::Location;
@@ -69,11 +68,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 /// Returns the folder of a project that is not there any more, and whose store can be given away.
 fn gone(before: &Path) -> Result<PathBuf, CommandError> {
-    let path = std::path::absolute(before)
-        .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", before.display())))?;
-    // The folder above it may be reached through a link.
-    let above = path.parent().and_then(|above| fs::canonicalize(above).ok());
-    let path = above.zip(path.file_name()).map(|(above, name)| above.join(name)).unwrap_or(path);
+    let path = super::without_links(before)?;
     if path.exists() {
         return Err(CommandError::usage(format!("{} is still there, so its store belongs to it", path.display()))
             .hint("name that store with --store or BATON_STORE, if two folders are to share it"));
