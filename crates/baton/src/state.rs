@@ -76,7 +76,7 @@ pub(crate) fn entries(state: &StateFolder) -> Vec<(PathBuf, Entry)> {
     let folders = fs::read_dir(state.root()).into_iter().flatten().filter_map(Result::ok).map(|found| found.path());
     let read = |folder: PathBuf| Some((Entry::read(&folder).ok()??, folder));
     let mut entries: Vec<(PathBuf, Entry)> = folders.filter_map(read).map(|(entry, folder)| (folder, entry)).collect();
-    entries.sort_by(|(_, one), (_, other)| one.place().cmp(&other.place()));
+    entries.sort_by_key(|(_, entry)| entry.place());
     entries
 }
 

@@ -106,7 +106,7 @@ impl Session {
     /// Opens the store at a place.
     pub(crate) fn at(place: Place, access: Access, settings: Settings) -> Result<Session, CommandError> {
         place.prepare(access)?;
-        let location = place.location;
+        let Place { location, source, .. } = place;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -116,7 +116,7 @@ impl Session {
             let time = store.time().await?;
             Ok((store, time))
         });
-        let (store, time) = opened.map_err(|error| trouble::opening(&location, error))?;
+        let (store, time) = opened.map_err(|error| trouble::opening(&location, &source, error))?;
         let clock = Arc::new(SteadyClock::beside(&store));
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));

@@ -118,3 +118,27 @@ pub(super) fn identity(folder: &Path) -> Option<String> {
     let made = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{}-{}", found.ino(), made.as_nanos()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(entry: &Entry) -> Entry {
+        serde_json::from_str(&serde_json::to_string(entry).expect("written")).expect("read")
+    }
+
+    #[test]
+    fn path_that_is_no_text_is_kept_to_the_byte() {
+        for path in ["/home/ana/shop".into(), OsString::from_vec(b"/tmp/\xff\n".to_vec())] {
+            assert_eq!(again(&Entry::of(Path::new(&path))).place(), Path::new(&path));
+        }
+    }
+
+    #[test]
+    fn password_of_a_server_is_not_kept() {
+        let store = Location::Postgres("postgres://baton:secret@db.example/baton".to_owned());
+        let entry = Entry { kept_in: Some(KeptIn::of(&store)), ..Entry::of(Path::new("/w")) };
+        assert!(!format!("{:?}", again(&entry)).contains("secret"));
+        assert_eq!(entry.store(), Some(Location::Postgres("postgres://baton@db.example/baton".to_owned())));
+    }
+}

@@ -86,6 +86,10 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton audit verify
     ## baton audit export
     ## baton prune
+    ## baton store
+    ## baton store list
+    ## baton store move
+    ## baton store remove
     ## baton doctor
     ## baton dir
     ## baton dir init
