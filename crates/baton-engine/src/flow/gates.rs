@@ -182,7 +182,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         handed_in: subject.filter(|_| !is_check(trouble.as_ref())).and_then(handed_in),
         trouble,
         examined: subject.unwrap_or(tracked).examined.clone(),
-        shown: tracked.handoff.last_report.clone().unwrap_or_else(|| Digest::of(b"")),
+        shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }
 
