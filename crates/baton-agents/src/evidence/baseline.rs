@@ -1,14 +1,15 @@
-//! The snapshot from before an attempt, kept in its folder so that it survives a crash.
+//! The snapshot from before an attempt, kept out of the agent's reach so that it survives the agent and a crash.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::snapshot::Snapshot;
 
-/// The name of the file in the folder of an attempt.
+/// The name of the file in the folder of what an attempt is measured with.
 const FILE: &str = "baseline.json";
 /// The snapshots of so many workspaces are kept in memory, to read only what changed since.
 const RECENT: usize = 8;
@@ -44,12 +45,13 @@ fn tick(folder: &Path) -> Option<Metadata> {
     File::create(folder.join("clock")).and_then(|file| file.metadata()).ok()
 }
 
-/// Keeps a snapshot in the folder of an attempt. Without it, claims about changes cannot be verified.
+/// Keeps a snapshot. Without it, claims about changes cannot be verified.
 pub(super) fn write(folder: &Path, snapshot: &Snapshot) {
     let _kept: io::Result<()> = keep(folder, snapshot, &mut File::sync_all);
 }
 
 fn keep(folder: &Path, snapshot: &Snapshot, sync: &mut impl FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut file = File::create(folder.join(FILE))?;
     file.write_all(&serde_json::to_vec(snapshot)?)?;
     // The agent begins afterwards: what it changed must not be on the disk before what was there.

@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
     }
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     let wish = Wish {
         agent: options.agent.clone(),
         claimant: options.claimant.clone().unwrap_or_else(user::claimant),
@@ -160,7 +160,7 @@ impl ClaimedWork {
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
-            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref()).await;
+            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref(), session.state.as_ref()).await;
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);
