@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use baton_agents::evidence::Eyes;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Evidence, Scene};
 use baton_protocol::model::Report;
 use baton_testbed::{Scratch, gauge};
@@ -36,10 +37,11 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
     let report = Report { files_modified: vec!["src/0/file-0.rs".to_owned()], ..Report::default() };
 
     let mut scene = scene;
-    let eyes = Eyes::new([]);
+    let state = StateFolder::at(scratch.path("state"));
+    let eyes = Eyes::new([], state.clone());
     let (mut remember, mut examine, mut first, mut with_git) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        first.push(time(|| runtime.block_on(remembered(&Eyes::new([]), &mut scene))));
+        first.push(time(|| runtime.block_on(remembered(&Eyes::new([], state.clone()), &mut scene))));
         remember.push(time(|| runtime.block_on(remembered(&eyes, &mut scene))));
         scratch.write("work/src/0/file-0.rs", format!("{round}").repeat(bytes));
         examine.push(time(|| _ = runtime.block_on(eyes.examine(&scene, &report))));

@@ -27,11 +27,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
-use self::baseline::Recent;
+use self::baseline::Memory;
 use self::changes::{Changes, Trust};
 use self::modified::Comparison;
 use crate::workspace::Folder;
@@ -43,13 +44,14 @@ const CHANGED_MAX: usize = 100;
 #[derive(Debug)]
 pub struct Eyes {
     environment: Vec<(OsString, OsString)>,
-    recent: Arc<Recent>,
+    memory: Arc<Memory>,
 }
 
 impl Eyes {
-    /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited.
-    pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Eyes { environment: environment.into_iter().collect(), recent: Arc::default() }
+    /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited. What they
+    /// measure with is kept in the state folder, where no agent can change it.
+    pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>, state: StateFolder) -> Self {
+        Eyes { environment: environment.into_iter().collect(), memory: Arc::new(Memory::in_folder(state)) }
     }
 
     /// Runs a command of a scene.
@@ -69,18 +71,18 @@ impl Eyes {
 #[async_trait]
 impl Evidence for Eyes {
     async fn remember(&self, workspace: &Path) -> Option<Moment> {
-        let (workspace, recent) = (workspace.to_owned(), Arc::clone(&self.recent));
+        let (workspace, memory) = (workspace.to_owned(), Arc::clone(&self.memory));
         let remember = move || {
             let workspace = Folder::open(&workspace).ok()?;
-            baseline::before(recent.take(workspace.root(), None))
+            baseline::before(memory.take(workspace.root(), None))
         };
         tokio::task::spawn_blocking(remember).await.expect("remembering does not panic")
     }
 
     async fn keep(&self, scene: &Scene) {
         let Some(before) = scene.before.clone() else { return };
-        let folder = scene.folder.clone();
-        let keep = move || baseline::write(&folder, &before);
+        let (scene, memory) = (scene.clone(), Arc::clone(&self.memory));
+        let keep = move || memory.write(&scene.workspace, &scene.folder, &before);
         tokio::task::spawn_blocking(keep).await.expect("keeping does not panic");
     }
 
@@ -89,17 +91,17 @@ impl Evidence for Eyes {
         examined.extend(self.examine_checks(scene, report).await);
         if let Some(changes) = changes.filter(|_| checks::runs_commands(scene, report)) {
             let look =
-                move |scene: &Scene, report: &Report, recent: &Recent| after_commands(scene, report, recent, &changes);
+                move |scene: &Scene, report: &Report, memory: &Memory| after_commands(scene, report, memory, &changes);
             examined.extend(self.looking(scene, report, look).await);
         }
         examined
     }
 
     async fn changed(&self, scene: &Scene) -> Changed {
-        let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
+        let (scene, memory) = (scene.clone(), Arc::clone(&self.memory));
         let look = move || match Folder::open(&scene.workspace) {
             Ok(workspace) => {
-                let changes = Changes::see(workspace.root(), &scene, &recent, Trust::Any);
+                let changes = Changes::see(workspace.root(), &scene, &memory, Trust::Any);
                 Changed { files: changes.listed(CHANGED_MAX), after: Some(baseline::after(Arc::clone(&changes.after))) }
             }
             Err(_) => Changed::default(),
@@ -118,18 +120,18 @@ impl Eyes {
         &self,
         scene: &Scene,
         report: &Report,
-        look: impl FnOnce(&Scene, &Report, &Recent) -> T + Send + 'static,
+        look: impl FnOnce(&Scene, &Report, &Memory) -> T + Send + 'static,
     ) -> T {
-        let (scene, report, recent) = (scene.clone(), report.clone(), Arc::clone(&self.recent));
-        tokio::task::spawn_blocking(move || look(&scene, &report, &recent)).await.expect("looking does not panic")
+        let (scene, report, memory) = (scene.clone(), report.clone(), Arc::clone(&self.memory));
+        tokio::task::spawn_blocking(move || look(&scene, &report, &memory)).await.expect("looking does not panic")
     }
 }
 
 /// Looks at everything that only has to be read.
-fn look(scene: &Scene, report: &Report, recent: &Recent) -> (Vec<Examined>, Option<Changes>) {
+fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Option<Changes>) {
     let (mut examined, changes) = match Folder::open(&scene.workspace) {
         Ok(workspace) => {
-            let changes = Changes::see(workspace.root(), scene, recent, Trust::Proven);
+            let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
             let mut examined = artifacts::examine(&workspace, scene, report, &changes);
             examined.extend(sources::examine(&workspace, report, &changes));
             examined.extend(Comparison::new(workspace.root(), scene, report, &changes).examine());
@@ -144,9 +146,9 @@ fn look(scene: &Scene, report: &Report, recent: &Recent) -> (Vec<Examined>, Opti
 }
 
 /// Looks at what has changed while commands ran.
-fn after_commands(scene: &Scene, report: &Report, recent: &Recent, changes: &Changes) -> Vec<Examined> {
+fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Changes) -> Vec<Examined> {
     let Ok(workspace) = Folder::open(&scene.workspace) else { return Vec::new() };
-    let since = changes.since(workspace.root(), recent);
+    let since = changes.since(workspace.root(), memory);
     Comparison::new(workspace.root(), scene, report, changes).examine_commands(since)
 }
 

@@ -21,7 +21,8 @@ pub trait Evidence: Send + Sync {
     /// Looks how the workspace is before attempts begin in it; `None` if that cannot be seen.
     async fn remember(&self, workspace: &Path) -> Option<Moment>;
 
-    /// Keeps how it was before an attempt where it survives a crash. The attempt begins afterwards.
+    /// Keeps how it was before an attempt where it survives a crash and its agent cannot change it. The attempt begins
+    /// afterwards.
     async fn keep(&self, scene: &Scene);
 
     /// Compares every claim of a report with what can be seen.

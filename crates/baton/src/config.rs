@@ -13,7 +13,7 @@ use toml::Spanned;
 use crate::command_error::CommandError;
 
 /// The name of the file.
-const FILE_NAME: &str = "baton.toml";
+pub(crate) const FILE_NAME: &str = "baton.toml";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,13 +1,17 @@
-//! The store as commands use it: found by option, environment, configuration or place, opened, with a clock beside it.
+//! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
 mod applying;
 mod history;
-mod place;
+mod moving;
+mod offer;
+pub(crate) mod place;
 mod runs;
 mod trouble;
 
 pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, reported_document, shown_document};
+pub(crate) use moving::{from_old_folder, from_project, untouched};
+pub(crate) use place::{Place, Source};
 pub(crate) use runs::is_run;
 
 use std::path::PathBuf;
@@ -15,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
-use baton_engine::{Clock, Handoff, HandoffId};
+use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
 use baton_protocol::Settings;
 use baton_protocol::wire::closest;
 use baton_store::Location;
@@ -24,14 +28,15 @@ use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config;
+use crate::output::Output;
+use crate::{config, state};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreOptions {
-    /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the nearest
-    /// .baton/baton.db]
+    /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the project's
+    /// folder in your state folder; `baton doctor` prints it]
     #[arg(long, value_name = "URL")]
     store: Option<String>,
     /// The configuration file [default: the nearest baton.toml]
@@ -50,6 +55,12 @@ impl StoreOptions {
         };
         let given = [("--store", self.store.as_ref().map(shown)), ("--config", config)];
         given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?)))).collect()
+    }
+
+    /// Finds out where the store is, and how documents are judged.
+    pub(crate) fn place(&self) -> Result<(Place, Settings), CommandError> {
+        let config = config::read(self.config.as_deref())?;
+        Ok((place::find(self.store.as_deref(), &config)?, config.settings))
     }
 
     /// Returns how documents are judged; for what must be known before a store is made.
@@ -83,16 +94,23 @@ pub(crate) struct Session {
     pub settings: Settings,
     /// Where the store is.
     pub location: Location,
+    /// The user's state folder, if the environment says where that is.
+    pub state: Option<StateFolder>,
     runtime: tokio::runtime::Runtime,
     order: Mutex<ContextV7>,
 }
 
 impl Session {
-    /// Finds and opens the store.
-    pub(crate) fn open(options: &StoreOptions, access: Access) -> Result<Session, CommandError> {
-        let config = config::read(options.config.as_deref())?;
-        let location = place::find(options.store.as_deref(), &config)?;
-        place::prepare(&location, access)?;
+    /// Finds and opens the store, and tells if it should be elsewhere.
+    pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
+        let (place, settings) = options.place()?;
+        Session::at(offer::tell(place, access, output)?, access, settings)
+    }
+
+    /// Opens the store at a place.
+    pub(crate) fn at(place: Place, access: Access, settings: Settings) -> Result<Session, CommandError> {
+        place.prepare(access)?;
+        let Place { location, source, .. } = place;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -102,12 +120,17 @@ impl Session {
             let time = store.time().await?;
             Ok((store, time))
         });
-        let (store, time) = opened.map_err(|error| trouble::opening(&location, error))?;
+        let (store, time) = opened.map_err(|error| trouble::opening(&location, &source, error))?;
         let clock = Arc::new(SteadyClock::beside(&store));
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings: config.settings, location, runtime, order })
+        Ok(Session { store, clock, settings, location, state: state::folder().ok(), runtime, order })
+    }
+
+    /// Returns the user's state folder, for what cannot do without.
+    pub(crate) fn state(&self) -> Result<&StateFolder, CommandError> {
+        self.state.as_ref().ok_or_else(state::unknown)
     }
 
     /// Carries out something that waits.
@@ -221,7 +244,7 @@ impl Session {
 }
 
 /// Writes a word so that a shell takes it as one.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),

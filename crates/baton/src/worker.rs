@@ -19,7 +19,7 @@ use baton_agents::workspace::Folder;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Heartbeat};
 use baton_engine::store::{Claimed, Error, Filter, Order, Store, Wish};
-use baton_engine::{Clock, HandoffId, State};
+use baton_engine::{Clock, HandoffId, State, StateFolder};
 use baton_protocol::Settings;
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -93,6 +93,8 @@ pub(crate) struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<SteadyClock>,
     settings: Settings,
+    /// Where what attempts are measured with is kept.
+    state: Option<StateFolder>,
     assignment: Assignment,
     voice: Voice,
     held: Mutex<Held>,
@@ -126,6 +128,7 @@ impl Worker {
             store: Arc::clone(&session.store),
             clock: Arc::clone(&session.clock),
             settings: session.settings.clone(),
+            state: session.state.clone(),
             voice: Voice::new(output, assignment.json),
             held: Mutex::new(Held {
                 claims: BTreeMap::new(),

@@ -32,6 +32,8 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/measured.rs"]
+mod measured;
 #[path = "run/namespaces.rs"]
 mod namespaces;
 #[path = "run/output_files.rs"]

@@ -1,21 +1,24 @@
-//! The snapshot from before an attempt: held in memory, and kept in a file for the case that this process dies.
+//! The snapshot from before an attempt: held in memory, and kept in a file out of the agent's reach for the case that
+//! this process dies.
 //!
 //! What identifies it stands in the journal, so a file that was changed since is as good as none.
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::StateFolder;
 use baton_engine::evidence::Moment;
 use baton_engine::handoff::Digest;
 
 use super::snapshot::Snapshot;
 
-/// The name of the file in the folder of an attempt.
+/// The name of the file in the folder of what an attempt is measured with.
 const FILE: &str = "baseline.json";
 /// The snapshots of so many workspaces are kept in memory, to read only what changed since.
 const RECENT: usize = 8;
@@ -45,18 +48,46 @@ pub(super) fn snapshot(moment: &Moment) -> Option<Arc<Snapshot>> {
     seen.downcast_ref::<Held>().map(|held| Arc::clone(&held.snapshot))
 }
 
-/// The last snapshot of each workspace.
-#[derive(Debug, Default)]
-pub(super) struct Recent(Mutex<VecDeque<(PathBuf, Arc<Snapshot>)>>);
+/// The last snapshot of each workspace, and the folder where snapshots from before attempts are kept.
+#[derive(Debug)]
+pub(super) struct Memory {
+    recent: Mutex<VecDeque<(PathBuf, Arc<Snapshot>)>>,
+    state: StateFolder,
+}
 
-impl Recent {
+impl Memory {
+    /// Remembers in a folder that agents cannot reach.
+    pub(super) fn in_folder(state: StateFolder) -> Self {
+        Memory { recent: Mutex::default(), state }
+    }
+
+    /// Keeps the snapshot of a moment from before an attempt.
+    pub(super) fn write(&self, workspace: &Path, attempt: &Path, moment: &Moment) {
+        let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
+        let Some(held) = seen.downcast_ref::<Held>() else { return };
+        // Without it nobody can tell after a crash what has changed, and that is what is told then.
+        let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &held.text, &mut File::sync_all);
+        drop(kept);
+    }
+
+    /// Reads the snapshot from before an attempt, if it is the one that the journal knows.
+    pub(super) fn read(&self, workspace: &Path, attempt: &Path, digest: &Digest) -> Option<Snapshot> {
+        let text = fs::read(self.state.measures(workspace, attempt).join(FILE)).ok()?;
+        serde_json::from_slice(&text).ok().filter(|_| Digest::of(&text) == *digest)
+    }
+
+    /// Reads the snapshot from before an attempt, whoever may have changed it. Nothing is decided by it.
+    pub(super) fn read_unproven(&self, workspace: &Path, attempt: &Path) -> Option<Snapshot> {
+        read(&self.state.measures(workspace, attempt))
+    }
+
     fn find(&self, root: &Path) -> Option<Arc<Snapshot>> {
-        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.iter().find(|(workspace, _)| workspace == root).map(|(_, snapshot)| Arc::clone(snapshot))
     }
 
     fn keep(&self, root: &Path, snapshot: &Arc<Snapshot>) {
-        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.retain(|(workspace, _)| workspace != root);
         recent.push_front((root.to_owned(), Arc::clone(snapshot)));
         recent.truncate(RECENT);
@@ -92,15 +123,8 @@ fn tick(root: &Path) -> Option<Metadata> {
     metadata
 }
 
-/// Keeps the snapshot of a moment in the folder of an attempt.
-pub(super) fn write(folder: &Path, moment: &Moment) {
-    let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
-    let Some(held) = seen.downcast_ref::<Held>() else { return };
-    // Without it nobody can tell after a crash what has changed, and that is what is told then.
-    let _kept: io::Result<()> = keep(folder, &held.text, &mut File::sync_all);
-}
-
 fn keep(folder: &Path, text: &[u8], sync: &mut impl FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut file = File::create(folder.join(FILE))?;
     file.write_all(text)?;
     // The agent begins afterwards: what it changed must not be on the disk before what was there.
@@ -108,14 +132,7 @@ fn keep(folder: &Path, text: &[u8], sync: &mut impl FnMut(&File) -> io::Result<(
     sync(&File::open(folder)?)
 }
 
-/// Reads the snapshot from before an attempt, if it is the one that the journal knows.
-pub(super) fn read(folder: &Path, digest: &Digest) -> Option<Snapshot> {
-    let text = fs::read(folder.join(FILE)).ok()?;
-    serde_json::from_slice(&text).ok().filter(|_| Digest::of(&text) == *digest)
-}
-
-/// Reads the snapshot from before an attempt, whoever may have changed it. Nothing is decided by it.
-pub(super) fn read_unproven(folder: &Path) -> Option<Snapshot> {
+fn read(folder: &Path) -> Option<Snapshot> {
     serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
 }
 
@@ -131,7 +148,7 @@ mod tests {
         let mut sync = |file: &File| {
             let kind = if file.metadata()?.is_dir() { "folder" } else { "file" };
             // Whatever is synced is complete by then.
-            synced.push((kind, read_unproven(&folder).is_some()));
+            synced.push((kind, read(&folder).is_some()));
             Ok(())
         };
         let text = serde_json::to_vec(&Snapshot::take(&folder, None, None)).expect("text");

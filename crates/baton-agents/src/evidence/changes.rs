@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use baton_engine::evidence::{EarlierAttempt, Scene};
 
-use super::baseline::{self, Recent};
+use super::baseline::{self, Memory};
 use super::named::Places;
 use super::snapshot::{self, CLOCK_STEP_NANOSECONDS, Snapshot};
 
@@ -96,16 +96,17 @@ impl OwnPlaces {
 
 impl Changes {
     /// Looks at the workspace as it was when the agent had ended, or else as it is now.
-    pub(super) fn see(root: &Path, scene: &Scene, recent: &Recent, trust: Trust) -> Self {
+    pub(super) fn see(root: &Path, scene: &Scene, memory: &Memory, trust: Trust) -> Self {
         let own = OwnPlaces::of(root, scene);
-        let before = scene.before.as_ref().and_then(baseline::snapshot).or_else(|| read(scene, trust).map(Arc::new));
+        let kept = || read(scene, memory, trust).map(Arc::new);
+        let before = scene.before.as_ref().and_then(baseline::snapshot).or_else(kept);
         let after = scene.after.as_ref().and_then(baseline::snapshot);
-        let after = after.unwrap_or_else(|| recent.take(root, before.as_deref()));
+        let after = after.unwrap_or_else(|| memory.take(root, before.as_deref()));
         let mut during = before.as_ref().map(|before| compare(before, &after)).unwrap_or_default();
         during.retain(|path, _| !own.hold(path));
         let first_of = |attempt: &EarlierAttempt| {
             let digest = attempt.baseline.as_ref()?;
-            Some(baseline::read(&attempt.folder, digest).ok_or(FIRST_NOT_KNOWN))
+            Some(memory.read(&scene.workspace, &attempt.folder, digest).ok_or(FIRST_NOT_KNOWN))
         };
         let first = scene.earlier.iter().find_map(first_of);
         let own_first = scene.earlier.iter().filter(|attempt| attempt.is_own).find_map(first_of);
@@ -153,8 +154,8 @@ impl Changes {
     }
 
     /// Returns what has changed in the workspace since the agent had ended.
-    pub(super) fn since(&self, root: &Path, recent: &Recent) -> Result<BTreeMap<String, Change>, &'static str> {
-        let now = recent.take(root, Some(self.before.as_deref().unwrap_or(&self.after)));
+    pub(super) fn since(&self, root: &Path, memory: &Memory) -> Result<BTreeMap<String, Change>, &'static str> {
+        let now = memory.take(root, Some(self.before.as_deref().unwrap_or(&self.after)));
         if now.too_many || self.after.too_many {
             return Err("there are too many files to compare");
         }
@@ -185,10 +186,10 @@ impl Changes {
 }
 
 /// Reads what was kept of the workspace from before an attempt.
-fn read(scene: &Scene, trust: Trust) -> Option<Snapshot> {
+fn read(scene: &Scene, memory: &Memory, trust: Trust) -> Option<Snapshot> {
     match (&scene.baseline, trust) {
-        (Some(digest), _) => baseline::read(&scene.folder, digest),
-        (None, Trust::Any) => baseline::read_unproven(&scene.folder),
+        (Some(digest), _) => memory.read(&scene.workspace, &scene.folder, digest),
+        (None, Trust::Any) => memory.read_unproven(&scene.workspace, &scene.folder),
         (None, Trust::Proven) => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use baton_engine::StateFolder;
 use baton_engine::evidence::{EarlierAttempt, Finding};
 use baton_protocol::model::Report;
 
@@ -97,7 +98,7 @@ async fn ignored_files_are_judged_by_their_time() {
         until_later_than(&stage, old);
     }
     let work = |stage: &Stage| {
-        until_later_than(stage, ".baton/attempt-1/baseline.json");
+        until_later_than(stage, stage.kept_baseline().to_str().unwrap());
         stage.write("build/new.bin", "new").write("run.log", "new");
     };
     let report = modified(&["build/new.bin", "run.log", "build/old.bin", "build/none.bin"]);
@@ -259,13 +260,30 @@ async fn workspace_may_be_reached_through_a_link() {
 }
 
 #[tokio::test]
+async fn agent_finds_nothing_in_the_workspace_that_it_is_measured_with() {
+    let mut stage = Stage::repository();
+    let work = |stage: &Stage| {
+        stage.write("src/quota.rs", "1");
+        let attempt = &stage.scene.folder;
+        let names = fs::read_dir(attempt).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), [""; 0]);
+        fs::remove_dir_all(stage.path(".baton")).unwrap();
+        fs::create_dir_all(attempt).unwrap();
+        stage.write(".baton/attempt-1/baseline.json", "{}");
+    };
+    let examined = stage.attempt(work, &modified(&["src/limits.rs"])).await;
+    assert_eq!(refuted(&examined), ["file-not-modified", "modified-not-declared"], "{}", shown(&examined));
+}
+
+#[tokio::test]
 async fn baseline_survives_the_process() {
     let mut stage = Stage::repository();
     stage.remember().await;
     stage.write("src/quota.rs", "1");
-    (stage.eyes, stage.scene.before) = (baton_agents::evidence::Eyes::new([]), None);
+    let state = StateFolder::at(stage.scratch.path("state"));
+    (stage.eyes, stage.scene.before) = (baton_agents::evidence::Eyes::new([], state), None);
     assert_eq!(refuted(&stage.examine(&modified(&["src/quota.rs"])).await), [""; 0]);
-    fs::write(stage.scene.folder.join("baseline.json"), "{").unwrap();
+    fs::write(stage.kept_baseline(), "{").unwrap();
     let examined = stage.examine(&modified(&["src/quota.rs"])).await;
     assert!(examined.iter().all(|one| one.verdict == Finding::Unverifiable), "{}", shown(&examined));
 }
@@ -276,7 +294,7 @@ async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
     stage.scene.writes = owned(&["docs/**"]);
     stage.remember().await;
     stage.write("src/quota.rs", "1");
-    let path = stage.scene.folder.join("baseline.json");
+    let path = stage.kept_baseline();
     let kept = fs::read_to_string(&path).unwrap();
     fs::write(&path, kept.replace("src/quota.rs", "src/other.rs")).unwrap();
     // Whoever began the attempt has it in memory; another process has only the file.

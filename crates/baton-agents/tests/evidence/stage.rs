@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use baton_agents::evidence::Eyes;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Check, Evidence, Examined, Finding, Scene, Transcript};
 use baton_engine::handoff::Digest;
 use baton_protocol::model::{Artifact, Report};
@@ -38,7 +39,8 @@ impl Stage {
         };
         scratch.folder(&scene.folder).folder(&scene.workflow_folder);
         let inherited = std::env::vars_os().filter(|(name, _)| name == "PATH");
-        let stage = Stage { scene, scratch, eyes: Eyes::new(inherited) };
+        let eyes = Eyes::new(inherited, StateFolder::at(scratch.path("state")));
+        let stage = Stage { scene, scratch, eyes };
         stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
         stage.write("src/limits.rs", "fn limits() {}\n").write("docs/plan.md", "the plan\n");
         stage
@@ -79,6 +81,12 @@ impl Stage {
         let path = self.scratch.path(name);
         let sha256 = Digest::of(&fs::read(&path).unwrap()).0;
         self.scene.transcript = Some(Transcript { path: path.to_string_lossy().into_owned(), sha256 });
+    }
+
+    /// Returns the file that is kept for the case that the process dies.
+    pub(crate) fn kept_baseline(&self) -> PathBuf {
+        let state = StateFolder::at(self.scratch.path("state"));
+        state.measures(&self.scene.workspace, &self.scene.folder).join("baseline.json")
     }
 
     /// Remembers how the workspace is now, as a driver does that begins an attempt.

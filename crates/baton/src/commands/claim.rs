@@ -7,7 +7,7 @@ use baton_agents::workspace::Folder;
 use baton_engine::driver::HandIn;
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
-use baton_engine::store::{Claimed, Wish};
+use baton_engine::store::{Claimed, Order, Wish};
 use baton_protocol::convert::{self, Form};
 use baton_protocol::{Dialect, Hints, Kind};
 use clap::Args;
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
     }
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     let wish = Wish {
         agent: options.agent.clone(),
         claimant: options.claimant.clone().unwrap_or_else(user::claimant),
@@ -161,7 +161,10 @@ impl ClaimedWork {
         };
         if let Some(Ok(briefing)) = &brief {
             let scene = briefing.brief.scene.as_ref();
-            briefing::remember(&claimed.handoff, scene, store, session.now()).await;
+            if let Some(known) = briefing::remember(&claimed.handoff, scene, session.state.as_ref()).await {
+                // A claim that is lost by now needs none.
+                let _ = store.apply(Order::new(claimed.handoff.id.clone(), known), session.now()).await;
+            }
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);

@@ -93,7 +93,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("a person decides at a terminal, and this is none")
             .hint("`baton inbox` shows what waits, and how to answer it"));
     }
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let (waiting, next, more) = waiting(&session, options).await?;
         if let Some(answers) = &answers {

@@ -47,7 +47,7 @@ const EVENTS: u32 = 500;
 const PAUSE: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         if options.files {

@@ -58,7 +58,7 @@ struct Listed {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let limit = if options.all { ALL } else { options.limit };
     let Page { items, next } = Page::of(session.run(roots(&session, options.after.as_deref(), limit))?, limit);
     let next = next.map(|last| last.id);

@@ -1,6 +1,6 @@
 //! One run at a time works in a workspace: evidence could not tell whose work is whose.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use baton_engine::lifecycle::readable_claimant;
 
 use crate::command_error::CommandError;
 use crate::output::printable;
+use crate::own_folder;
 
 /// The longest that is read of who holds a workspace.
 const HOLDER_BYTES_MAX: u64 = 1_000;
@@ -22,10 +23,9 @@ pub(crate) struct WorkspaceLock {
 impl WorkspaceLock {
     /// Takes a workspace for a run and its driver, if no other one works in it.
     pub(crate) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, CommandError> {
-        let folder = workspace.join(".baton");
-        let path = folder.join("workspace.lock");
+        let path = workspace.join(own_folder::NAME).join("workspace.lock");
         let failed = |error: io::Error| CommandError::usage(format!("cannot use {}: {error}", path.display()));
-        fs::create_dir_all(&folder).map_err(failed)?;
+        own_folder::make(workspace).map_err(failed)?;
         // What is in it belongs to whoever has the lock.
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = open.map_err(failed)?;

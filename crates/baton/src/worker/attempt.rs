@@ -133,7 +133,7 @@ impl Worker {
         running.finish_off().await;
         let mut work = work;
         if let Work::Done(command) = &mut work {
-            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref()).await;
+            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref(), self.state.as_ref()).await;
             match command.as_mut() {
                 Command::Report(report) => report.changed = changed,
                 Command::Fail(fail) => fail.changed = changed,
@@ -173,7 +173,10 @@ impl Worker {
             }
         };
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
-        briefing::remember(handoff, brief.scene.as_ref(), self.store.as_ref(), self.clock.now()).await;
+        if let Some(known) = briefing::remember(handoff, brief.scene.as_ref(), self.state.as_ref()).await {
+            // A claim that is lost by now needs none.
+            let _ = self.store.apply(Order::new(handoff.id.clone(), known), self.clock.now()).await;
+        }
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();

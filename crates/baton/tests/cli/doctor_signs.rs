@@ -68,8 +68,8 @@ fn time_of_the_store_that_is_ahead_is_a_warning() {
 #[test]
 fn damaged_file_is_told() {
     let sandbox = Sandbox::new();
-    sandbox.write(".baton/baton.db", "this is no database, but it is long enough to be looked at as one".repeat(100));
-    let run = sandbox.baton(&["doctor", "--json"]);
+    sandbox.write("x.db", "this is no database, but it is long enough to be looked at as one".repeat(100));
+    let run = sandbox.baton(&["doctor", "--json", "--store", "x.db"]);
     assert!(matches!(run.code, Some(1 | 2)), "{run}");
     assert_eq!(verdict(&run, "store"), "wrong", "{run}");
     assert!(!run.stdout.contains("baton doctor") && run.stdout.contains("backup"), "{run}");

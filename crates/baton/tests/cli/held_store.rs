@@ -17,10 +17,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 const HOLDER: &str = "\
 import fcntl, os, signal, sqlite3, sys
 if sys.argv[1] == 'lock':
-    held = open('.baton/baton.lock', 'a')
+    held = open(sys.argv[2].replace('.db', '.lock'), 'a')
     fcntl.flock(held, fcntl.LOCK_EX)
 else:
-    held = sqlite3.connect('.baton/baton.db', isolation_level=None)
+    held = sqlite3.connect(sys.argv[2], isolation_level=None)
     held.execute('BEGIN IMMEDIATE')
 print('held', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)
@@ -29,7 +29,7 @@ os.kill(os.getpid(), signal.SIGSTOP)
 /// Starts a process that holds the store and is stopped while it does.
 pub(crate) fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
     let mut command = Command::new("python3");
-    let holder = Process::spawn(command.args(["-c", HOLDER, what]).current_dir(sandbox.path("")));
+    let holder = Process::spawn(command.args(["-c", HOLDER, what]).arg(sandbox.store()));
     holder.stdout.find("held", LIMIT).expect("it holds the store");
     holder
 }
@@ -80,8 +80,8 @@ fn wait_for_what_has_expired(more: &[&str]) -> (Stocked, Process, Process) {
     stocked.accept_with("h", "h", |terms| terms.retry = retry::Policy::NEVER);
     stocked.claim(1);
     let holder = stopped_while_holding(&stocked.sandbox, "lock");
-    let mut command = Command::new(BATON);
-    command.args(["wait", "h"]).args(more).current_dir(stocked.sandbox.path("")).env_remove("BATON_STORE");
+    let mut command = stocked.sandbox.command(BATON);
+    command.args(["wait", "h"]).args(more);
     let waiting = Process::spawn(command.stderr(Stdio::piped()));
     (stocked, holder, waiting)
 }

@@ -82,14 +82,14 @@ fn change_that_is_not_hidden_is_refuted() {
 
 #[test]
 fn baseline_that_is_deleted_is_still_known() {
-    let work = "echo evil > old.txt\nfind . \"$(dirname \"$BATON_REPORT_FILE\")\" -name 'baseline*' -delete";
+    let work = "echo evil > old.txt\nfind . \"$XDG_STATE_HOME\" -name 'baseline*' -delete";
     assert_caught(&site(ONLY_OUT, work, NAMES_OUT), &["`old.txt` was changed"]);
 }
 
 #[test]
 fn baseline_that_is_rewritten_is_still_known() {
     let work = "echo evil > old.txt\nnew=$(sha256sum old.txt | cut -c 1-64)\n\
-                for file in $(find . -name 'baseline*'); do sed -i -E \"s/[0-9a-f]{64}/$new/g\" \"$file\"; done";
+                for file in $(find . \"$XDG_STATE_HOME\" -name 'baseline*'); do sed -i -E \"s/[0-9a-f]{64}/$new/g\" \"$file\"; done";
     assert_caught(&site(ONLY_OUT, work, NAMES_OUT), &["`old.txt` was changed"]);
 }
 

@@ -18,7 +18,7 @@ fn now() -> Timestamp {
 fn apply(site: &Site, command: impl FnOnce(u64) -> Command) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let location = Location::Sqlite(site.scratch.path(".baton/baton.db"));
+        let location = Location::Sqlite(site.store());
         let store = baton_store::open(&location).await.expect("the store opens");
         let id = HandoffId::parse(RUN).expect("safe");
         let root = store.find(&id).await.expect("it answers").expect("the run");

@@ -10,8 +10,8 @@ use crate::site::{LONG, RUN, Site, end, listen};
 
 /// Takes the lock of the store, and stops.
 const HOLDER: &str = "\
-import fcntl, os, signal
-held = open('.baton/baton.lock', 'a')
+import fcntl, os, signal, sys
+held = open(sys.argv[1].replace('.db', '.lock'), 'a')
 fcntl.flock(held, fcntl.LOCK_EX)
 print('held', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)
@@ -26,7 +26,7 @@ fn driver_names_the_stopped_process_that_holds_its_store_and_ends_with_75_when_i
     let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input", "--json"]);
     driver.close_input();
     listen(&begun).find("begun", LONG).expect("the agent begins");
-    let mut holder = Process::spawn(Command::new("python3").args(["-c", HOLDER]).current_dir(site.scratch.root()));
+    let mut holder = Process::spawn(Command::new("python3").args(["-c", HOLDER]).arg(site.store()));
     holder.stdout.find("held", LONG).expect("it holds the store");
     std::fs::write(&go_on, "").expect("the agent goes on");
     let named = format!("process {} (python3", holder.id());

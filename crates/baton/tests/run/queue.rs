@@ -275,7 +275,7 @@ report(artifacts=["docs/forms.md"])"#;
 
 /// Makes everything in the journal unreadable but the beginning of the run and the request of one handoff.
 fn damage_all_but(site: &Site, request_of: &str) {
-    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let connection = rusqlite::Connection::open(site.store()).expect("it opens");
     let others = "UPDATE events SET handoff = '', kind = 'nothing', detail = 'nothing' WHERE seq > 1
                   AND seq <> (SELECT accepted_seq FROM handoffs WHERE id = ?1)";
     let changed = connection.execute(others, [request_of]).expect("it is ours");
@@ -295,7 +295,7 @@ fn report_reads_its_request_and_not_the_journal_of_its_run() {
     damage_all_but(&site, "t.build.1");
     let reported = site.baton(&["report", "t.build.1", "--fence", "1", "report.json", "--json"]);
     assert_eq!(reported.code, Some(0), "{reported:?}");
-    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let connection = rusqlite::Connection::open(site.store()).expect("it opens");
     let last = "SELECT detail FROM events ORDER BY position DESC LIMIT 1";
     let detail: String = connection.query_row(last, [], |row| row.get(0)).expect("the report");
     assert!(detail.contains("src/parser.rs (created)"), "what has changed is known all the same: {detail}");
