@@ -84,6 +84,7 @@ impl Model {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         };
         self.all_or_nothing(|model| {
             let claimed = ready.into_iter().filter_map(|(_, _, id)| {

@@ -93,6 +93,8 @@ impl Outsider {
             workspace: Default::default(),
             output_directory: Default::default(),
             folder: Default::default(),
+            writes: None,
+            confinement: Default::default(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
             pick_up_within: None,
         };
@@ -282,6 +284,7 @@ impl Outsider {
                 prompt_tokens: None,
                 driver: false,
                 moved: Vec::new(),
+                protection: None,
             }),
             5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document() }),
             6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document() }),

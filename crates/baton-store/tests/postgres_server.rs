@@ -128,6 +128,7 @@ async fn steps_are_carried_out_once_although_connections_end() {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         });
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),

@@ -56,6 +56,7 @@ fn claim() -> Command {
         prompt_tokens: None,
         driver: false,
         moved: Vec::new(),
+        protection: None,
     })
 }
 

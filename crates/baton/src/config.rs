@@ -73,6 +73,8 @@ pub(crate) struct Config {
     pub store_url: Option<String>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
+    /// The file, if there is one.
+    pub path: Option<PathBuf>,
 }
 
 /// Reads a given file, or the nearest one, or takes the defaults.
@@ -81,7 +83,8 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    Ok(Config { folder, ..parse(&text, &path.display().to_string())? })
+    let config = parse(&text, &path.display().to_string())?;
+    Ok(Config { folder, path: Some(path), ..config })
 }
 
 /// Reads how documents are judged.
@@ -141,7 +144,7 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
+    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new(), path: None })
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {

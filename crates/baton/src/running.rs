@@ -2,11 +2,13 @@
 
 mod claimant;
 mod crew;
+mod launching;
 mod starting;
 mod workspace_lock;
 
 pub(crate) use claimant::is_dead;
 pub(crate) use crew::keep;
+pub(crate) use launching::launcher;
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 
@@ -28,13 +30,14 @@ use crew::Crew;
 /// Makes a driver for the runs of a store.
 pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<dyn Audience>) -> Driver {
     let clock: Arc<dyn Clock> = session.clock.clone();
+    let launcher = launcher(session);
     let seen = Environment::reduced([]);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Driver {
         store: session.store.clone(),
-        team: Arc::new(Crew::new(clock.clone())),
+        team: Arc::new(Crew::new(clock.clone(), launcher.clone())),
         clock,
-        evidence: Arc::new(Eyes::new(variables)),
+        evidence: Arc::new(Eyes::new(variables).started_by(launcher)),
         people,
         audience,
         dice: Arc::new(Thrown),

@@ -9,9 +9,11 @@ pub(crate) mod telling;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use baton_agents::Launcher;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
+use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use clap::Args;
 
@@ -96,7 +98,7 @@ impl Show<'_> {
                         _workspace = Some(WorkspaceLock::take(&run.definition.workspace)?);
                     }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
-                    self.tell(&watching, &format!("resume {}", self.id));
+                    self.tell(&watching, &format!("resume {}, {}", self.id, protection(&run)));
                 }
             }
             let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
@@ -138,7 +140,7 @@ impl Show<'_> {
     async fn tell_beginning(&self, driver: &Driver, watching: &Watching) -> Result<(), CommandError> {
         let events = self.session.store.history(self.id, 0, 1).await?;
         let run = Run::of_journal(&events).map_err(CommandError::internal)?;
-        self.tell(watching, &format!("run {} of {}", run.id, run.definition.name()));
+        self.tell(watching, &format!("run {} of {}, {}", run.id, run.definition.name(), protection(&run)));
         events.iter().for_each(|event| driver.audience.hear(&run, &News::Event(event)));
         Ok(())
     }
@@ -151,6 +153,12 @@ impl Show<'_> {
             Watching::Machine(_) => {}
         }
     }
+}
+
+/// Returns what keeps the processes of a run away from what is not theirs, unless an agent is an exception.
+fn protection(run: &Run) -> Protection {
+    let confinement = run.definition.workflow.confinement(None);
+    Launcher::protection_of(&confinement)
 }
 
 impl Watching {

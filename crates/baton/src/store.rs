@@ -79,6 +79,8 @@ pub(crate) struct Session {
     pub settings: Settings,
     /// Where the store is.
     pub location: Location,
+    /// The configuration file, if there is one.
+    pub config_file: Option<PathBuf>,
     runtime: tokio::runtime::Runtime,
     order: Mutex<ContextV7>,
 }
@@ -103,7 +105,7 @@ impl Session {
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings: config.settings, location, runtime, order })
+        Ok(Session { store, clock, settings: config.settings, location, config_file: config.path, runtime, order })
     }
 
     /// Carries out something that waits.

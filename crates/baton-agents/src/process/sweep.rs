@@ -154,11 +154,11 @@ impl Below {
         Below(held.collect())
     }
 
-    /// Kills what is left of it.
-    pub(super) fn kill(&self) {
+    /// Sends a signal to what is left of it.
+    pub(super) fn signal(&self, signal: Signal) {
         for process in &self.0 {
-            // One that has ended is as dead as we want it.
-            let _ = is_killed(process);
+            // One that has ended needs none.
+            let _ = pidfd_send_signal(process, signal);
         }
     }
 }

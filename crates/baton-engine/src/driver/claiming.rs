@@ -13,6 +13,7 @@ use crate::handover::{self, Copy};
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
+use crate::protection::Protection;
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 
@@ -26,7 +27,7 @@ pub(super) struct Ready {
 }
 
 enum Prepared {
-    Prompt(crate::prompt::Prompt),
+    Prompt(Box<(crate::prompt::Prompt, Option<Protection>)>),
     Nothing,
     Elsewhere,
     Impossible(String),
@@ -46,23 +47,26 @@ impl Lead<'_> {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
-            let (tokens, moved) = match &prepared {
-                Prepared::Prompt(prompt) => (Some(prompt.tokens as u64), prompt.shortened.clone()),
+            let (tokens, moved, protection) = match &prepared {
+                Prepared::Prompt(prepared) => {
+                    let (prompt, protection) = prepared.as_ref();
+                    (Some(prompt.tokens as u64), prompt.shortened.clone(), protection.clone())
+                }
                 Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
+                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new(), None),
             };
             // A file that the prompt names is the one that is written: both are worked out before the claim.
             let copies = match &prepared {
                 Prepared::Prompt(_) => handover::copies(&draft.run, tracked),
                 Prepared::Nothing | Prepared::Elsewhere | Prepared::Impossible(_) => Vec::new(),
             };
-            let claim = Claim { moved, ..claim(&self.driver.claimant, tokens) };
+            let claim = Claim { moved, protection, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
             match prepared {
-                Prepared::Prompt(prompt) => prompts.push((id, Ready { fence, prompt: prompt.text, copies })),
+                Prepared::Prompt(prepared) => prompts.push((id, Ready { fence, prompt: prepared.0.text, copies })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
@@ -87,8 +91,8 @@ impl Lead<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             Reached::Elsewhere => Prepared::Elsewhere,
             Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(_) => match brief.prompt(&self.driver.dice.word()) {
-                Ok(prompt) => Prepared::Prompt(prompt),
+            Reached::Here(agent) => match brief.prompt(&self.driver.dice.word()) {
+                Ok(prompt) => Prepared::Prompt(Box::new((prompt, agent.protection(&brief.confinement())))),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
         }
@@ -97,12 +101,12 @@ impl Lead<'_> {
 
 pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new() }
+    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new(), protection: None }
 }
 
 /// Says whether somebody works now who may change the same files.
 fn collides(run: &Run, tracked: &Tracked) -> bool {
-    let writes = Brief::of(run, tracked).map(|brief| brief.writes()).unwrap_or_default();
+    let writes = Brief::of(run, tracked).and_then(|brief| brief.writes()).unwrap_or_default();
     if writes.is_empty() {
         return false;
     }
@@ -110,6 +114,6 @@ fn collides(run: &Run, tracked: &Tracked) -> bool {
         .filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
     let briefs =
         working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
-    let mut theirs = briefs.flat_map(|brief| brief.writes());
+    let mut theirs = briefs.flat_map(|brief| brief.writes().unwrap_or_default());
     theirs.any(|their| writes.iter().any(|mine| overlap(mine, &their)))
 }

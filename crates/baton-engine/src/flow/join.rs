@@ -181,6 +181,7 @@ pub(crate) fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         prompt_tokens: None,
         driver: true,
         moved: Vec::new(),
+        protection: None,
     };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Handoff, Lease, State, later};
+use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
@@ -23,6 +24,9 @@ pub struct Claim {
     /// What did not fit into the prompt, and the files that have it instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
+    /// What keeps the processes of the attempt away from what is not theirs, where the driver starts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
 }
 
 impl Claim {
@@ -157,6 +161,7 @@ mod tests {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         });
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
@@ -174,6 +179,7 @@ mod tests {
                 prompt_tokens: None,
                 driver: true,
                 moved: Vec::new(),
+                protection: None,
             };
             assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");
         }

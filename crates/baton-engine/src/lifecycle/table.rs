@@ -130,6 +130,7 @@ pub(crate) mod sample {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         })
     }
 

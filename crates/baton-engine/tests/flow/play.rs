@@ -318,6 +318,7 @@ fn claim(tokens: u64) -> Command {
         prompt_tokens,
         driver: true,
         moved: Vec::new(),
+        protection: None,
     })
 }
 

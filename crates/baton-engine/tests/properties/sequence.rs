@@ -132,6 +132,7 @@ impl Step {
                 prompt_tokens: None,
                 driver: false,
                 moved: Vec::new(),
+                protection: None,
             }),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),

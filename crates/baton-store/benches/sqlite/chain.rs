@@ -48,6 +48,7 @@ async fn live(store: &dyn Store, number: usize) {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         };
         steps.push(Step::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");

@@ -259,6 +259,7 @@ fn decide<'r>(
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         });
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };

@@ -29,6 +29,7 @@ fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result
         prompt_tokens: None,
         driver: false,
         moved: Vec::new(),
+        protection: None,
     });
     let Ok(transition) = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at))) else {
         return Ok(None);

@@ -42,6 +42,7 @@ async fn claim_of_one_handoff_by_its_id(bed: Bed) {
             prompt_tokens: None,
             driver: false,
             moved: Vec::new(),
+            protection: None,
         })
     };
     let claimed = bed.apply("b", claim(), time(1)).await.unwrap();

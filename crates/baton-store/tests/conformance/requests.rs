@@ -61,6 +61,7 @@ pub(crate) fn claim(claimant: &str) -> Command {
         prompt_tokens: None,
         driver: false,
         moved: Vec::new(),
+        protection: None,
     })
 }
 
