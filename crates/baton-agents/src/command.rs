@@ -20,7 +20,7 @@ use baton_protocol::workflow::{self, Confinement, PromptBy, ReportFrom};
 use serde_json::Value;
 
 use crate::acknowledgment::AcknowledgmentFile;
-use crate::confinement::Ground;
+use crate::confinement::{Ground, OURS};
 use crate::process::{
     Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, STDOUT_BYTES_MAX, Sink,
     WORKSPACE, not_started, permanent, size,
@@ -159,7 +159,8 @@ impl CommandAgent {
 
     /// Returns what the command may see and change.
     fn cage(&self, job: &Job, files: &AttemptFiles, environment: &Environment) -> Option<Cage> {
-        if !job.confinement.off && job.output_directory.starts_with(&job.workspace) {
+        let is_closed = job.writes.is_some() || job.output_directory.starts_with(job.workspace.join(OURS));
+        if !job.confinement.off && is_closed {
             // Only what is there can be opened up. What cannot be made is missed by the command itself.
             let _ = std::fs::create_dir_all(&job.output_directory);
         }

@@ -13,7 +13,7 @@ use baton_protocol::workflow::Confinement;
 use crate::process::{Cage, Environment, ssh_agent};
 
 /// Where Baton keeps what agents may see of their attempts, in the workspace.
-const OURS: &str = ".baton";
+pub(crate) const OURS: &str = ".baton";
 
 /// Temporary folders beside `TMPDIR`.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];

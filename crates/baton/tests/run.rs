@@ -8,6 +8,8 @@
 mod acknowledging;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/cage.rs"]
+mod cage;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/faults.rs"]

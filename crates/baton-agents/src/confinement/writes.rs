@@ -61,16 +61,16 @@ impl Opened {
         // One more part that is no `**` means files of this folder.
         let only_files = parts.len() == plain + 1 && parts[plain].as_os_str() != "**";
         if base.is_dir() && !only_files {
-            inside(root, &base).map(|folder| self.whole.insert(folder));
+            unlinked(&base).map(|folder| self.whole.insert(folder));
         } else if let Some(folder) = base.ancestors().find(|folder| folder.is_dir()) {
-            inside(root, folder).map(|folder| self.loose.insert(folder));
+            unlinked(folder).map(|folder| self.loose.insert(folder));
         }
     }
 }
 
-/// Follows links; `None` if they lead out of the workspace. They may be the work of an earlier attempt.
-fn inside(root: &Path, folder: &Path) -> Option<PathBuf> {
-    fs::canonicalize(folder).ok().filter(|folder| folder.starts_with(root))
+/// Returns a folder that no link leads to. A link may be the work of an earlier attempt, and lead anywhere.
+fn unlinked(folder: &Path) -> Option<PathBuf> {
+    fs::canonicalize(folder).ok().filter(|found| found == folder)
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -27,7 +27,8 @@ const SWITCHED_OFF: &str = "sandbox: off";
 pub struct Launcher {
     /// Files and folders that no process in a cage sees.
     pub hidden: Vec<PathBuf>,
-    /// Files that say how Baton works. Where they could be committed without being seen, they can be read, but not changed.
+    /// Files that say how Baton works. In a workspace that can be changed they can be read: whoever commits everything would
+    /// commit that they are gone.
     pub configuration: Vec<PathBuf>,
 }
 
@@ -100,7 +101,7 @@ impl Launcher {
         let program = launch.environment.find(&launch.program);
         // Whatever stands between us and the program would say in its own words that it is not there.
         is_startable(&program, launch.folder.as_deref())?;
-        let cage = launch.cage.clone().map(|cage| self.furnished(cage));
+        let cage = launch.cage.clone().map(|cage| self.furnished(cage, launch.folder.as_deref()));
         let bubblewrap = match (&MACHINE.cages, &cage) {
             (Cages::Bubblewrap(bubblewrap), Some(cage)) => Some(bubblewrap.words(cage)),
             _ => None,
@@ -123,9 +124,10 @@ impl Launcher {
     }
 
     /// Adds what is out of reach for everybody. It wins over whatever a workflow says about the same place.
-    fn furnished(&self, mut cage: Cage) -> Cage {
+    fn furnished(&self, mut cage: Cage, workspace: Option<&Path>) -> Cage {
         for path in &self.configuration {
-            if cage.is_writable(path) { cage.close(path) } else { cage.hide(path) }
+            let is_inside = workspace.is_some_and(|workspace| path.starts_with(workspace));
+            if is_inside && cage.is_writable(path) { cage.close(path) } else { cage.hide(path) }
         }
         self.hidden.iter().for_each(|path| cage.hide(path));
         cage
