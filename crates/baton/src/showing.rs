@@ -98,7 +98,8 @@ impl Show<'_> {
                         _workspace = Some(WorkspaceLock::take(&run.definition.workspace)?);
                     }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
-                    self.tell(&watching, &format!("resume {}, {}", self.id, protection(&run)));
+                    self.tell(&watching, &format!("resume {}", self.id));
+                    self.warn_of_gaps(&watching, &run);
                 }
             }
             let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
@@ -140,9 +141,18 @@ impl Show<'_> {
     async fn tell_beginning(&self, driver: &Driver, watching: &Watching) -> Result<(), CommandError> {
         let events = self.session.store.history(self.id, 0, 1).await?;
         let run = Run::of_journal(&events).map_err(CommandError::internal)?;
-        self.tell(watching, &format!("run {} of {}, {}", run.id, run.definition.name(), protection(&run)));
+        self.tell(watching, &format!("run {} of {}", run.id, run.definition.name()));
+        self.warn_of_gaps(watching, &run);
         events.iter().for_each(|event| driver.audience.hear(&run, &News::Event(event)));
         Ok(())
+    }
+
+    /// Tells that agents are not fully caged. That they are stands at the end.
+    fn warn_of_gaps(&self, watching: &Watching, run: &Run) {
+        let protection = protection(run);
+        if !protection.is_full() {
+            self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
+        }
     }
 
     /// Tells something to people; machines have the events.

@@ -19,7 +19,7 @@ def is_over():
     except (OSError, ValueError):
         return False
     groups = [phase for phase in view["phases"] if phase["id"] == "components"]
-    members = [member for group in groups for member in group.get("phases", []) if member["id"] != "specialist"]
+    members = [member for group in groups for member in group.get("phases", []) if member["id"] != "components/specialist"]
     known = view["run"] == os.environ.get("BATON_RUN") and members
     return bool(known) and all(member["status"] not in OPEN for member in members)
 
