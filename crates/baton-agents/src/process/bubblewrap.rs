@@ -54,7 +54,7 @@ impl Bubblewrap {
         if !cage.network {
             add(&[&"--unshare-net"]);
         }
-        add(&[&(if cage.elsewhere == Access::Writable { "--bind" } else { "--ro-bind" }), &"/", &"/"]);
+        add(&[&"--ro-bind", &"/", &"/"]);
         // The terminals of the user are not among these devices, so nobody can write a question to them.
         add(&[&"--dev", &"/dev"]);
         for device in DEVICES {

@@ -15,11 +15,9 @@ pub(super) enum Access {
     Writable,
 }
 
-/// What a process may see and change.
+/// What a process may see and change. Where no place says otherwise, it can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cage {
-    /// What holds where no place says otherwise.
-    pub(super) elsewhere: Access,
     /// A folder comes before what lies in it.
     pub(super) places: BTreeMap<PathBuf, Access>,
     /// Whether there is a network.
@@ -29,12 +27,7 @@ pub struct Cage {
 impl Cage {
     /// Everything can be seen, and nothing changed.
     pub fn read_only() -> Cage {
-        Cage { elsewhere: Access::ReadOnly, places: BTreeMap::new(), network: true }
-    }
-
-    /// Everything can be seen and changed; only processes are kept apart.
-    pub fn open() -> Cage {
-        Cage { elsewhere: Access::Writable, ..Cage::read_only() }
+        Cage { places: BTreeMap::new(), network: true }
     }
 
     /// Takes the network away.
@@ -63,7 +56,7 @@ impl Cage {
     }
 
     fn access(&self, path: &Path) -> Access {
-        path.ancestors().find_map(|place| self.places.get(place)).copied().unwrap_or(self.elsewhere)
+        path.ancestors().find_map(|place| self.places.get(place)).copied().unwrap_or(Access::ReadOnly)
     }
 
     /// What is not there cannot be put anywhere. Links are followed now, so that nobody can move them later.

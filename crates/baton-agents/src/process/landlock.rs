@@ -33,7 +33,7 @@ const DEVICES: [&str; 9] = [
 /// Says whether the kernel has Landlock; the error says why it has not.
 pub(super) fn try_out() -> Result<(), &'static str> {
     // Only a thread that restricts itself is told.
-    let restricted = std::thread::spawn(|| enforce(&Cage::open())).join();
+    let restricted = std::thread::spawn(|| enforce(&Cage::read_only())).join();
     match restricted {
         Ok(Ok(RestrictionStatus { landlock: LandlockStatus::Available { .. }, .. })) => Ok(()),
         Ok(Ok(RestrictionStatus { landlock: LandlockStatus::NotEnabled, .. })) => {
@@ -67,9 +67,7 @@ fn enforce(cage: &Cage) -> Result<RestrictionStatus, RulesetError> {
 }
 
 fn writable(cage: &Cage) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = if cage.elsewhere == Access::Writable { vec!["/".into()] } else { Vec::new() };
-    found.extend(cage.places.iter().filter(|(_, access)| **access == Access::Writable).map(|(path, _)| path.clone()));
-    found
+    cage.places.iter().filter(|(_, access)| **access == Access::Writable).map(|(path, _)| path.clone()).collect()
 }
 
 /// Returns what covers everything below a folder but what is hidden.

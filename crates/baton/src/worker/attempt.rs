@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::process::{Cage, Ended, Environment, FENCE, HANDOFF, Launch, Mark, Sink, told};
+use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Sink, told};
 use baton_agents::workspace::Folder;
 use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::driver::HandIn;
@@ -212,8 +212,8 @@ impl Worker {
             mark,
             input: workplace.prompt.clone().into_bytes(),
             stderr,
-            // Whoever starts a worker says what it runs, and lets it reach the store; only its processes are kept apart.
-            cage: Some(Cage::open()),
+            // Whoever starts a worker says what it runs, and lets it reach the store: it has limits, but no cage.
+            cage: None,
             ..Launch::new(&assignment.program)
         })
     }

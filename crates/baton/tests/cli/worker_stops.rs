@@ -158,13 +158,13 @@ fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
     let stocked = Stocked::new();
     stocked.sandbox.write("report.json", REPORT);
     let id = stocked.accept_with("csv-07", "csv-07", |terms| terms.retry.delay_ms = 0);
-    let mut dead = stocked.worker(&["--lease", "300ms"], HANG);
-    let alive = hanging(&stocked, &dead);
+    let mut dead = stocked.worker(&["--lease", "300ms"], "mkfifo go; echo hanging >&2; read x < go");
+    says(&dead, "hanging");
     dead.kill();
     let mut worker = stocked.worker(&["--once"], "cat report.json");
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
     let handoff = stocked.find(&id).expect("there");
     assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, 2));
-    // The kernel ends what is in a cage with whoever made it.
-    until_dead(&alive);
+    // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
+    stocked.sandbox.write("go", "go\n");
 }
