@@ -374,6 +374,7 @@ fn differences(row: &Handoff, replayed: &Handoff) -> Vec<&'static str> {
         ("state", row.state == replayed.state),
         ("notes", row.notes == replayed.notes),
         ("last_report", row.last_report == replayed.last_report),
+        ("evidence", row.evidence == replayed.evidence),
         ("last_failure", row.last_failure == replayed.last_failure),
     ];
     same.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()

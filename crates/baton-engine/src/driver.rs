@@ -153,12 +153,12 @@ pub struct Driver {
 
 /// Returns the files that must be in the workspace before an agent reads its prompt.
 pub fn copies_for(run: &Run, tracked: &Tracked) -> Vec<Copy> {
-    handover::copies(run, tracked)
+    handover::copies(run, tracked, handover::index(run, tracked))
 }
 
 /// Renders what the agent of a step would be told.
 pub fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
-    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.prompt(delimiter)
+    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.tell(delimiter).map(|told| told.prompt)
 }
 
 impl Driver {

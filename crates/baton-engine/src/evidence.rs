@@ -11,6 +11,8 @@ use baton_protocol::workflow::Confinement;
 use baton_protocol::{Settings, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::handoff::Digest;
+
 /// Looks at what a report claims.
 #[async_trait]
 pub trait Evidence: Send + Sync {
@@ -129,6 +131,13 @@ pub fn allow(examined: &mut [Examined], settings: &Settings) {
         let permission = settings.permission(rule).map(|permission| permission.reason.clone());
         examined.allowed = permission.or_else(|| level.map(|level| format!("{} is set to {level}", rule.name)));
     }
+}
+
+/// Identifies what was seen; `None` if nothing was.
+pub fn digest(examined: &[Examined]) -> Option<Digest> {
+    // Writing texts as JSON cannot fail.
+    let written = serde_json::to_vec(examined).unwrap_or_default();
+    (!examined.is_empty()).then(|| Digest::of(&written))
 }
 
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.

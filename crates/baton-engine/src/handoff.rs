@@ -134,6 +134,8 @@ pub struct Handoff {
     pub notes: Vec<Note>,
     /// Identifies the last report or failure, so that the same one, sent again, is recognised.
     pub last_report: Option<Digest>,
+    /// Identifies what was seen of the last report, file by file.
+    pub evidence: Option<Digest>,
     /// What went wrong last.
     pub last_failure: Option<Failure>,
     /// Whether a result that it may be waiting for came back before it said so.
@@ -364,6 +366,16 @@ const WARNINGS_MAX: usize = 20;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
 impl Handoff {
+    /// Identifies all that a person is shown who decides about it: which attempt, what was asked (with what is to be looked
+    /// at and what can be chosen), what was reported, and what was seen of it, with the hashes of files.
+    pub fn shown(&self) -> Option<Digest> {
+        let report = self.last_report.as_ref()?;
+        let evidence = self.evidence.as_ref().map_or("-", |digest| &digest.0);
+        // None of these has a line break: identifiers, a number, digests.
+        let text = [self.id.as_str(), &self.fence.to_string(), &self.request.0, &report.0, evidence].join("\n");
+        Some(Digest::of(text.as_bytes()))
+    }
+
     /// Tells the next attempt something; the oldest notes make room.
     pub(crate) fn note(&mut self, about: About, from: &str, text: &str) {
         self.note_answer(about, from, text, None);

@@ -86,15 +86,15 @@ pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
     (!text.is_empty()).then(|| Handover { label: "your earlier report".to_owned(), text, file: file_of(run, earlier) })
 }
 
-/// Returns the files that must be there before an agent reads its prompt.
-pub(crate) fn copies(run: &Run, receiver: &Tracked) -> Vec<Copy> {
+/// Returns the files that must be there before an agent reads its prompt, which has this index.
+pub(crate) fn copies(run: &Run, receiver: &Tracked, index: Option<Handover>) -> Vec<Copy> {
     let givers = givers(run, &receiver.step);
     let mut copies = Vec::new();
     if givers.len() > SINGLE_MAX {
         let text: Vec<String> = givers.iter().map(|giver| format!("# {}\n\n{}", label(giver), whole(giver))).collect();
         copies.push(Copy { path: together(run, receiver), text: text.join("\n\n") });
     }
-    copies.extend(index(run, receiver).and_then(|index| Some(Copy { path: index.file?, text: index.text })));
+    copies.extend(index.and_then(|index| Some(Copy { path: index.file?, text: index.text })));
     let together = copies.iter().any(|copy| copy.path.ends_with(".given.md"));
     let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
     let own = std::iter::once(receiver).chain(givers::earlier_visit(run, &receiver.step));

@@ -200,7 +200,7 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
         let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
         let review = draft.run.definition.locate(&phase).is_some_and(|located| located.phase().review.is_some());
         let (verdict, examined) = (Verdict::Verified, Vec::new());
-        apply(draft, id, Command::Verify(Verify { fence: 1, verdict, examined, review, dice: 0.0 }))?;
+        apply(draft, id, Command::Verify(Verify { fence: 1, verdict, examined, evidence: None, review, dice: 0.0 }))?;
     }
     Ok(match ending {
         Ending::Complete => Outcome::Complete,
@@ -211,7 +211,7 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
 }
 
 fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.last_report.clone());
+    let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.shown());
     let shown = shown.ok_or("there is nothing to approve")?;
     let (by, door) = ("a person".to_owned(), "rehearsal".to_owned());
     apply(draft, id, Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note: None, asked: None }))

@@ -271,9 +271,11 @@ impl Outsider {
             let failure = Failure::new(code, "no");
             Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() })
         };
-        let verify = |verdict| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
+        let verify = |verdict| {
+            Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice })
+        };
         let decide = |decision| {
-            let shown = handoff.last_report.clone().unwrap_or(Digest::of(b""));
+            let shown = handoff.shown().unwrap_or(Digest::of(b""));
             let (by, door) = (self.name.clone(), "cli".to_owned());
             Command::Decide(Decide { by, door, shown, decision, note: None, asked: None })
         };

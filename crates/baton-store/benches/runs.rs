@@ -23,6 +23,10 @@ use baton_testbed::Scratch;
 use baton_testbed::gauge::{Figure, Limit, median, percentile, rate};
 use tokio::sync::watch;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many phases a run has.
 const PHASES: usize = 10;
 

@@ -52,6 +52,8 @@ struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_report: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     returned_early: bool,
@@ -179,6 +181,7 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         state: StoredState::from(&handoff.state),
         notes: handoff.notes.clone(),
         last_report: handoff.last_report.clone(),
+        evidence: handoff.evidence.clone(),
         last_failure: handoff.last_failure.clone(),
         returned_early: handoff.returned_early,
         routed: handoff.routed,
@@ -209,6 +212,7 @@ impl Row {
             state: State::from(body.state),
             notes: body.notes,
             last_report: body.last_report,
+            evidence: body.evidence,
             last_failure: body.last_failure,
             returned_early: body.returned_early,
             routed: body.routed,

@@ -40,10 +40,10 @@ impl<'e> Asking<'e> {
 
 /// Returns what a person is asked about a handoff outside of a workflow.
 fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
-    let (State::AwaitingPerson { ask }, Some(shown)) = (&handoff.state, &handoff.last_report) else { return None };
+    let (State::AwaitingPerson { ask }, Some(shown)) = (&handoff.state, handoff.shown()) else { return None };
     let of = |id: &HandoffId| events.iter().filter(|event| event.handoff == *id).cloned().collect::<Vec<_>>();
     let own = of(&handoff.id);
-    let written = shown_document(&own, Some(shown));
+    let written = shown_document(&own, handoff.last_report.as_ref());
     let document = written.as_ref().and_then(render::document::read);
     let request = match &document {
         Some(Document::Request(request)) => Some(request.as_ref()),
@@ -75,7 +75,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         trouble: None,
         examined: examined(&own),
         gaps: Vec::new(),
-        shown: shown.clone(),
+        shown,
     })
 }
 

@@ -107,7 +107,7 @@ async fn at_terminal(
         return Err(CommandError::usage("a person decides at a terminal, and this is none").hint(hint));
     }
     let current = options.shown.as_ref().map(|shown| Digest(shown.trim().to_lowercase()));
-    let Some(shown) = current.or_else(|| handoff.last_report.clone()) else {
+    let Some(shown) = current.or_else(|| handoff.shown()) else {
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));

@@ -239,7 +239,7 @@ fn time_that_runs_backwards_is_found_although_the_chain_holds() {
 #[test]
 fn every_changed_field_of_a_row_is_found() {
     type Change = (&'static str, fn(&mut Handoff));
-    let changes: [Change; 12] = [
+    let changes: [Change; 13] = [
         ("run", |row| row.run = RunId::parse("other").expect("safe")),
         ("terms", |row| row.terms.to.push('x')),
         ("request", |row| row.request = Digest::of(b"other")),
@@ -251,6 +251,7 @@ fn every_changed_field_of_a_row_is_found() {
         ("state", |row| row.state = State::Verifying),
         ("notes", |row| row.notes = sample::handoff(StateName::Pending).notes.into_iter().chain(note()).collect()),
         ("last_report", |row| row.last_report = Some(Digest::of(b"other"))),
+        ("evidence", |row| row.evidence = Some(Digest::of(b"other"))),
         ("last_failure", |row| {
             row.last_failure =
                 Some(crate::Failure::new(crate::Code::parse("OTHER").expect("capital letters"), "something else"));

@@ -12,7 +12,6 @@ use super::{News, Reached};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
-use crate::handover;
 use crate::id::HandoffId;
 use crate::run::Tracked;
 use crate::step::Role;
@@ -81,16 +80,16 @@ impl Lead<'_> {
             let Reached::Here(agent) = reached else {
                 return self.results.push((id.clone(), fence, failed("its agent cannot be reached here".to_owned())));
             };
-            let (prompt, copies) = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
-                Some(ready) => (Ok(ready.prompt), ready.copies),
+            let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
+                Some(ready) => Ok(ready.told),
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
-                None => {
-                    let prompt = brief.prompt(&self.driver.dice.word()).map(|prompt| prompt.text);
-                    (prompt, handover::copies(&self.run, tracked))
-                }
+                None => brief.tell(&self.driver.dice.word()),
             };
-            let kept = self.driver.team.keep(&self.run.definition.workspace, &copies);
-            let job = match kept.and(prompt).and_then(|prompt| brief.job(prompt, folder)) {
+            let job = told.and_then(|told| {
+                self.driver.team.keep(&self.run.definition.workspace, &told.copies)?;
+                brief.job(told.prompt.text, folder)
+            });
+            let job = match job {
                 Ok(job) => job,
                 Err(why) => return self.results.push((id.clone(), fence, failed(why))),
             };

@@ -13,8 +13,8 @@ use crate::evidence::{Check, Scene};
 use crate::expression;
 use crate::flow::{self, limits};
 use crate::handoff::{About, Note, Written};
-use crate::handover;
-use crate::prompt::{self, Briefing, ReportTo};
+use crate::handover::{self, Copy};
+use crate::prompt::{self, Briefing, Prompt, ReportTo};
 use crate::route;
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
@@ -25,6 +25,13 @@ const CHECK_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// Where output goes unless the workflow says otherwise: a folder for each run in this one.
 const OUTPUT: &str = ".baton/output";
+
+/// What an agent is told, and the files that its prompt names.
+pub(super) struct Instructions {
+    pub(super) prompt: Prompt,
+    /// What must be in the workspace before the agent reads its prompt.
+    pub(super) copies: Vec<Copy>,
+}
 
 /// A phase or a delegation, with everything that the workflow says about it.
 pub(super) struct Brief<'r> {
@@ -85,8 +92,8 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told.
-    pub(super) fn prompt(&self, delimiter: &str) -> Result<prompt::Prompt, String> {
-        self.prompt_to(delimiter, self.report_to())
+    pub(super) fn tell(&self, delimiter: &str) -> Result<Instructions, String> {
+        self.tell_with(delimiter, self.report_to())
     }
 
     /// Returns where the report of the agent goes.
@@ -107,7 +114,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told, if its report goes there.
-    pub(super) fn prompt_to(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<prompt::Prompt, String> {
+    pub(super) fn tell_with(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<Instructions, String> {
         let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
         let request = self.tracked.asked().ok_or("its request cannot be read: the record is damaged")?;
         // What one agent expects of another is data, and is handed over as such.
@@ -159,7 +166,9 @@ impl<'r> Brief<'r> {
                 .prompt_tokens
                 .or_else(|| limits::smallest(&self.located, |limits| limits.prompt_tokens)),
         };
-        prompt::render(&briefing).map_err(|fault| fault.to_string())
+        let prompt = prompt::render(&briefing).map_err(|fault| fault.to_string())?;
+        // A file that the prompt names is the one that is written: both are worked out together.
+        Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
     }
 
     /// Returns what the agent must know: the notes, and what was wrong with its last attempt.

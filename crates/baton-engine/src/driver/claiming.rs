@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::brief::Brief;
+use super::brief::{Brief, Instructions};
 use super::lead::Lead;
 use super::{LEASE, Reached};
 use crate::draft::Draft;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
-use crate::handover::{self, Copy};
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
@@ -21,13 +20,11 @@ use crate::step::Role;
 pub(super) struct Ready {
     /// The token of the claim.
     pub(super) fence: u64,
-    pub(super) prompt: String,
-    /// The files that the prompt names.
-    pub(super) copies: Vec<Copy>,
+    pub(super) told: Instructions,
 }
 
 enum Prepared {
-    Prompt(Box<(crate::prompt::Prompt, Option<Protection>)>),
+    Told(Box<Instructions>, Option<Protection>),
     Nothing,
     Elsewhere,
     Impossible(String),
@@ -48,17 +45,11 @@ impl Lead<'_> {
             }
             let prepared = self.prepare(&draft.run, tracked);
             let (tokens, moved, protection) = match &prepared {
-                Prepared::Prompt(prepared) => {
-                    let (prompt, protection) = prepared.as_ref();
-                    (Some(prompt.tokens as u64), prompt.shortened.clone(), protection.clone())
+                Prepared::Told(told, protection) => {
+                    (Some(told.prompt.tokens as u64), told.prompt.shortened.clone(), protection.clone())
                 }
                 Prepared::Elsewhere => continue,
                 Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new(), None),
-            };
-            // A file that the prompt names is the one that is written: both are worked out before the claim.
-            let copies = match &prepared {
-                Prepared::Prompt(_) => handover::copies(&draft.run, tracked),
-                Prepared::Nothing | Prepared::Elsewhere | Prepared::Impossible(_) => Vec::new(),
             };
             let claim = Claim { moved, protection, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
@@ -66,7 +57,7 @@ impl Lead<'_> {
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
             match prepared {
-                Prepared::Prompt(prepared) => prompts.push((id, Ready { fence, prompt: prepared.0.text, copies })),
+                Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
@@ -91,8 +82,8 @@ impl Lead<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             Reached::Elsewhere => Prepared::Elsewhere,
             Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(agent) => match brief.prompt(&self.driver.dice.word()) {
-                Ok(prompt) => Prepared::Prompt(Box::new((prompt, agent.protection(&brief.confinement())))),
+            Reached::Here(agent) => match brief.tell(&self.driver.dice.word()) {
+                Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
         }

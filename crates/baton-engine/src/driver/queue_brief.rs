@@ -6,11 +6,11 @@ use baton_protocol::model::{Document, Kind};
 use baton_protocol::workflow::Confinement;
 use baton_protocol::{Dialect, Hints};
 
-use super::brief::Brief;
+use super::brief::{Brief, Instructions};
 use crate::agent::Job;
 use crate::evidence::Scene;
 use crate::handoff::{Handoff, Written};
-use crate::handover::{self, Copy};
+use crate::handover::Copy;
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::Run;
@@ -60,7 +60,7 @@ impl QueueBrief {
     pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
         let tracked = run.find(id).ok_or_else(|| format!("{id} is not in the journal of {}", run.id))?;
         let brief = Brief::of(run, tracked).ok_or("its phase is not in the workflow")?;
-        let prompt = brief.prompt_to(delimiter, by.report_to(&tracked.handoff))?;
+        let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff))?;
         Ok(QueueBrief {
             job: brief.job(prompt.text, PathBuf::new())?,
             prompt_tokens: prompt.tokens,
@@ -68,7 +68,7 @@ impl QueueBrief {
             dialect: brief.dialect(),
             workflow_folder: Some(brief.located.definition.folder.clone()),
             scene: Some(brief.scene(PathBuf::new(), Vec::new())),
-            copies: handover::copies(run, tracked),
+            copies,
         })
     }
 

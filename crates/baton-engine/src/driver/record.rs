@@ -113,7 +113,7 @@ fn verify(run: &Run, id: &HandoffId, fence: u64, examined: Vec<Examined>, dice: 
             Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
         }
     };
-    Command::Verify(Verify { fence, verdict, examined, review, dice })
+    Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, review, dice })
 }
 
 /// The same failure again and again is not tried again.

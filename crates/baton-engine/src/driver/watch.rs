@@ -60,8 +60,8 @@ impl Lead<'_> {
         let run = &self.run;
         self.asked.retain(|id, asked| {
             let waits = |tracked: &&Tracked| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
-            let shown = run.find(id).filter(waits).and_then(|tracked| tracked.handoff.last_report.as_ref());
-            let keep = shown == Some(asked.shown());
+            let shown = run.find(id).filter(waits).and_then(|tracked| tracked.handoff.shown());
+            let keep = shown.as_ref() == Some(asked.shown());
             if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
                 task.abort();
             }
@@ -140,7 +140,7 @@ impl Lead<'_> {
             let Asked::Answered { shown, said } = asked else { continue };
             let waits = draft.run.find(id).is_some_and(|tracked| {
                 matches!(tracked.handoff.state, State::AwaitingPerson { .. })
-                    && tracked.handoff.last_report.as_ref() == Some(shown)
+                    && tracked.handoff.shown().as_ref() == Some(shown)
             });
             if !waits {
                 continue;
@@ -160,7 +160,7 @@ impl Lead<'_> {
             .run
             .waiting()
             .filter(|tracked| self.lapses_at(tracked).is_some_and(|at| at <= now))
-            .filter_map(|tracked| Some((tracked.handoff.id.clone(), tracked.handoff.last_report.clone()?)))
+            .filter_map(|tracked| Some((tracked.handoff.id.clone(), tracked.handoff.shown()?)))
             .collect();
         for (id, shown) in lapsed {
             let (by, door) = ("nobody".to_owned(), "advisory".to_owned());

@@ -184,7 +184,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         trouble,
         examined: subject.unwrap_or(tracked).examined.clone(),
         gaps: gaps(run),
-        shown: tracked.handoff.last_report.clone().unwrap_or_else(|| Digest::of(b"")),
+        shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }
 

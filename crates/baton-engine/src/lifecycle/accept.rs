@@ -62,6 +62,7 @@ impl Accept {
             terms: self.terms.clone(),
             // What a person decides about is the request itself.
             last_report: asks_person.then(|| request.clone()),
+            evidence: None,
             request,
             accepted_at: at,
             changed_at: at,

@@ -20,7 +20,7 @@ pub struct Decide {
     pub by: String,
     /// Through which door: the command line, the page, …
     pub door: String,
-    /// What identifies the report that the person was shown.
+    /// What identifies all that the person was shown: [`Handoff::shown`].
     pub shown: Digest,
     /// What was decided.
     pub decision: Decision,
@@ -58,9 +58,11 @@ pub enum Decision {
 impl Decide {
     /// Refuses what was possible once and is not any more; journals that have it can still be replayed.
     pub(super) fn is_possible(&self, handoff: &Handoff) -> Result<(), Refusal> {
-        let is_question = matches!(handoff.state, State::AwaitingPerson { ask: Ask::Gate })
-            && handoff.terms.returns_to.is_some()
-            && handoff.last_report.as_ref() == Some(&self.shown);
+        let State::AwaitingPerson { ask } = handoff.state else { return Ok(()) };
+        if handoff.shown().as_ref() != Some(&self.shown) {
+            return Err(Refusal::Changed { current: handoff.shown() });
+        }
+        let is_question = ask == Ask::Gate && handoff.terms.returns_to.is_some();
         match self.decision {
             Decision::Approve if is_question => Err(Refusal::Unanswered),
             Decision::Approve | Decision::Reject { .. } | Decision::Answer { .. } | Decision::Ask { .. } => Ok(()),
@@ -70,8 +72,9 @@ impl Decide {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match handoff.state {
             State::AwaitingPerson { ask } => {
-                if handoff.last_report.as_ref() != Some(&self.shown) {
-                    return Err(Refusal::Changed { current: handoff.last_report.clone() });
+                // Older decisions are bound to the words of the report alone.
+                if handoff.shown().as_ref() != Some(&self.shown) && handoff.last_report.as_ref() != Some(&self.shown) {
+                    return Err(Refusal::Changed { current: handoff.shown() });
                 }
                 self.answer(ask, handoff, at)
             }
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn approval_is_bound_to_what_was_shown() {
         let waiting = sample::handoff(StateName::AwaitingPerson);
-        let seen = waiting.last_report.clone().expect("a report");
+        let seen = waiting.shown().expect("a report");
         let other = decide(&Digest::of(b"an older report"), Decision::Approve);
         assert_eq!(apply(&waiting, other, sample::time(40)), Err(Refusal::Changed { current: Some(seen.clone()) }));
         let next = apply(&waiting, decide(&seen, Decision::Approve), sample::time(40)).expect("shown").handoff;
@@ -194,9 +197,34 @@ mod tests {
     }
 
     #[test]
+    fn same_words_about_other_files_are_another_decision() {
+        let mut first = sample::handoff(StateName::AwaitingPerson);
+        first.evidence = Some(Digest::of(b"CREATE TABLE users"));
+        let seen = first.shown().expect("a report");
+        let mut second = first.clone();
+        second.evidence = Some(Digest::of(b"DROP TABLE users"));
+        let mut third = first.clone();
+        third.fence += 1;
+        for other in [second, third] {
+            let refused = apply(&other, decide(&seen, Decision::Approve), sample::time(40));
+            assert_eq!(refused, Err(Refusal::Changed { current: other.shown() }));
+        }
+        assert!(apply(&first, decide(&seen, Decision::Approve), sample::time(40)).is_ok());
+    }
+
+    #[test]
+    fn decision_that_was_bound_to_the_report_alone_can_be_replayed_but_not_made() {
+        let waiting = sample::handoff(StateName::AwaitingPerson);
+        let report = waiting.last_report.clone().expect("a report");
+        let old = decide(&report, Decision::Approve);
+        assert!(matches!(apply(&waiting, old.clone(), sample::time(40)), Err(Refusal::Changed { .. })));
+        assert!(replay(Some(waiting), Fact::Happened(old), sample::time(40)).is_ok());
+    }
+
+    #[test]
     fn rejection_goes_back_with_feedback_and_does_not_count_as_a_failed_attempt() {
         let waiting = sample::handoff(StateName::AwaitingPerson);
-        let seen = waiting.last_report.clone().expect("a report");
+        let seen = waiting.shown().expect("a report");
         let reject = decide(&seen, Decision::Reject { feedback: "no tests".to_owned() });
         let next = apply(&waiting, reject, sample::time(40)).expect("shown").handoff;
         assert_eq!((next.attempts, next.notes[0].about), (0, About::Feedback));
@@ -206,7 +234,7 @@ mod tests {
     fn gate_is_completed_by_approval_and_failed_by_rejection() {
         let mut gate = sample::handoff(StateName::AwaitingPerson);
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
-        let seen = gate.last_report.clone().expect("what was shown");
+        let seen = gate.shown().expect("what was shown");
         let approved = apply(&gate, decide(&seen, Decision::Approve), sample::time(40)).expect("asked").handoff;
         assert_eq!(approved.state, State::Completed { at: sample::time(40) });
         let reject = decide(&seen, Decision::Reject { feedback: "too risky".to_owned() });
@@ -219,7 +247,7 @@ mod tests {
     fn questions_are_answered_not_approved() {
         let mut waiting = sample::handoff(StateName::AwaitingPerson);
         waiting.state = State::AwaitingPerson { ask: Ask::Clarification };
-        let seen = waiting.last_report.clone().expect("a report");
+        let seen = waiting.shown().expect("a report");
         assert!(matches!(
             apply(&waiting, decide(&seen, Decision::Approve), sample::time(40)),
             Err(Refusal::OtherQuestion { .. })
@@ -232,7 +260,7 @@ mod tests {
     fn words_do_not_open_a_gate_of_a_workflow() {
         let mut gate = sample::handoff(StateName::AwaitingPerson);
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
-        let seen = gate.last_report.clone().expect("what was shown");
+        let seen = gate.shown().expect("what was shown");
         let words = decide(&seen, Decision::Answer { answers: "reject, do not deploy".to_owned() });
         gate.terms.step = Some(sample::step(Role::Gate));
         assert_eq!(apply(&gate, words.clone(), sample::time(40)), Err(Refusal::NoChoice));
@@ -246,7 +274,7 @@ mod tests {
         let mut gate = sample::handoff(StateName::AwaitingPerson);
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
         gate.terms.returns_to = Some(gate.id.clone());
-        let seen = gate.last_report.clone().expect("what was shown");
+        let seen = gate.shown().expect("what was shown");
         let approve = decide(&seen, Decision::Approve);
         assert_eq!(apply(&gate, approve.clone(), sample::time(40)), Err(Refusal::Unanswered));
         // It was possible once, and an event that was written is readable for ever.
@@ -259,7 +287,7 @@ mod tests {
     fn answer_goes_with_its_question() {
         let mut waiting = sample::handoff(StateName::AwaitingPerson);
         waiting.state = State::AwaitingPerson { ask: Ask::Clarification };
-        let seen = waiting.last_report.clone().expect("a report");
+        let seen = waiting.shown().expect("a report");
         let Command::Decide(mut answer) = decide(&seen, Decision::Answer { answers: "SQLite".to_owned() }) else {
             panic!("a decision")
         };

@@ -52,6 +52,7 @@ impl Report {
             return Err(Refusal::NotAcknowledged { given: self.fence });
         }
         handoff.last_report = Some(digest);
+        handoff.evidence = None;
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
             Ending::Complete if handoff.review_owed => asked(Ask::Review),

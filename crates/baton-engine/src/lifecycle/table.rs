@@ -187,11 +187,11 @@ pub(crate) mod sample {
     }
 
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
+        Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
     }
 
     fn decide(handoff: &Handoff, decision: Decision) -> Command {
-        let shown = handoff.last_report.clone().unwrap_or(Digest::of(b""));
+        let shown = handoff.shown().unwrap_or(Digest::of(b""));
         Command::Decide(Decide {
             by: "ana".to_owned(),
             door: "cli".to_owned(),

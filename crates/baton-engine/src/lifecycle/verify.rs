@@ -8,7 +8,7 @@ use super::report::{asked, completed};
 use super::{Action, Refusal};
 use crate::evidence::Examined;
 use crate::failure::{Code, Failure};
-use crate::handoff::{About, Ask, Handoff, State};
+use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::sabotage::{Bug, planted};
 
 /// Say what the evidence showed.
@@ -21,6 +21,9 @@ pub struct Verify {
     /// What was seen, claim by claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examined: Vec<Examined>,
+    /// Identifies what was seen, so that a decision can be bound to it. Older events have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Digest>,
     /// Whether a person must approve what was verified.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
@@ -65,6 +68,7 @@ impl Verify {
     }
 
     fn decide(&self, handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
+        handoff.evidence = self.evidence.clone();
         match &self.verdict {
             Verdict::Verified if (self.review || handoff.review_owed) && !planted(Bug::ReviewSkipped) => {
                 let (state, actions) = asked(Ask::Review);
@@ -99,7 +103,7 @@ mod tests {
     use crate::lifecycle::{Command, apply};
 
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
+        Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
     }
 
     #[test]

@@ -33,8 +33,8 @@ fn count_line(line: &str, known: &mut HashMap<String, usize>) -> usize {
     count
 }
 
-/// Splits a text where no token can reach over: behind a line break that neither space nor `/` follows. Those belong to
-/// the token with the line break.
+/// Splits a text where no token can reach over: behind a line break, unless another one follows behind spaces, or `/`
+/// follows at once. Those belong to the token with the line break.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -42,7 +42,11 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         let breaks = rest.match_indices('\n').map(|(at, _)| at + 1);
-        let ends = |end: &usize| rest[*end..].chars().next().is_some_and(|next| !next.is_whitespace() && next != '/');
+        let ends = |end: &usize| {
+            let behind = &rest[*end..];
+            let next = behind.chars().find(|next| matches!(next, '\r' | '\n') || !next.is_whitespace());
+            next.is_some_and(|next| !matches!(next, '\r' | '\n')) && !behind.starts_with('/')
+        };
         let end = breaks.into_iter().find(ends).unwrap_or(rest.len());
         let (line, behind) = rest.split_at(end);
         rest = behind;

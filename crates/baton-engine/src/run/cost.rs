@@ -65,7 +65,8 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     let document = Written::new(Dialect::Native, text.to_string());
     let report = Report { fence: 1, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new() };
     draft.apply(&id, Command::Report(report)).expect("reported");
-    let verify = Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
+    let verify =
+        Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
     draft.apply(&id, Command::Verify(verify)).expect("verified");
     (draft.run, LOOKS.get() - before)
 }

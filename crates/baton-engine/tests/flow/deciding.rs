@@ -199,7 +199,7 @@ fn only_what_is_offered_can_be_chosen() {
         let decide = baton_engine::lifecycle::Decide {
             by: "ana".to_owned(),
             door: "test".to_owned(),
-            shown: id.last_report.clone().unwrap(),
+            shown: id.shown().unwrap(),
             decision,
             note: None,
             asked: None,

@@ -149,20 +149,26 @@ impl Step {
                     changed: Vec::new(),
                 })
             }
-            Asked::Verify(true, dice) => {
-                Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice })
-            }
+            Asked::Verify(true, dice) => Command::Verify(Verify {
+                fence,
+                verdict: Verdict::Verified,
+                examined: Vec::new(),
+                evidence: None,
+                review: false,
+                dice,
+            }),
             Asked::Verify(false, dice) => Command::Verify(Verify {
                 fence,
                 verdict: Verdict::Refuted { reasons: document.text, for_good: false },
                 examined: Vec::new(),
+                evidence: None,
                 review: false,
                 dice,
             }),
             Asked::Expire(dice) => Command::Expire(Expire { dice, for_good: false }),
             Asked::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Asked::Decide(decision) => {
-                let last = handoff.last_report.clone().filter(|_| !matches!(self.token, Token::Absurd));
+                let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
                 Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None, asked: None })
             }

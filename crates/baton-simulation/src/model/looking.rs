@@ -128,9 +128,9 @@ impl Model {
         }
     }
 
-    /// Returns what identifies the last report, or something that nobody has reported.
-    pub fn last_report(&self, id: &HandoffId) -> Digest {
-        self.handoffs[id].handoff.last_report.clone().unwrap_or(Digest::of(b"never reported"))
+    /// Returns what identifies what a person is shown, or something that nobody was shown.
+    pub fn shown(&self, id: &HandoffId) -> Digest {
+        self.handoffs[id].handoff.shown().unwrap_or(Digest::of(b"never reported"))
     }
 
     pub(super) fn first_terms(&self, id: &HandoffId) -> baton_engine::Terms {

@@ -1,7 +1,7 @@
 //! Apply: every command has its effect in the store, and one event in the journal.
 
 use baton_engine::State;
-use baton_engine::handoff::{About, Ask, StateName};
+use baton_engine::handoff::{About, Ask, Digest, StateName};
 use baton_engine::lifecycle::{Claim, Command, Decision, Ending, Expire, Refusal, Verdict};
 use baton_engine::store::Error;
 
@@ -64,8 +64,8 @@ async fn acknowledgment_of_half_an_understanding_asks_a_person(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let next = bed.apply("a", acknowledge(claimed.fence, false), time(10)).await.unwrap();
     assert_eq!(next.state, State::AwaitingPerson { ask: Ask::Clarification });
-    let answer = decide("understood", Decision::Answer { answers: "yes".to_owned() });
-    assert_eq!(bed.apply("a", answer, time(20)).await.unwrap().state, State::Pending { ready_at: time(20) });
+    let answer = Decision::Answer { answers: "yes".to_owned() };
+    assert_eq!(bed.decide("a", answer, time(20)).await.unwrap().state, State::Pending { ready_at: time(20) });
 }
 
 async fn heartbeat_extends_the_lease(bed: Bed) {
@@ -123,15 +123,15 @@ async fn blocked_handoff_is_resumed_with_a_note(bed: Bed) {
 async fn review_is_approved_by_a_person(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "the work"), time(1)).await.unwrap();
-    let done = bed.apply("a", decide("the work", Decision::Approve), time(2)).await.unwrap();
+    let done = bed.decide("a", Decision::Approve, time(2)).await.unwrap();
     assert_eq!(done.state, State::Completed { at: time(2) });
 }
 
 async fn review_is_rejected_with_feedback(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "the work"), time(1)).await.unwrap();
-    let reject = decide("the work", Decision::Reject { feedback: "no tests".to_owned() });
-    let next = bed.apply("a", reject, time(2)).await.unwrap();
+    let reject = Decision::Reject { feedback: "no tests".to_owned() };
+    let next = bed.decide("a", reject, time(2)).await.unwrap();
     assert_eq!((next.attempts, next.notes[0].about), (0, About::Feedback));
     assert_eq!(bed.claim(1, time(2)).await[0].handoff.notes, next.notes);
 }
@@ -139,15 +139,15 @@ async fn review_is_rejected_with_feedback(bed: Bed) {
 async fn questions_are_answered(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", ended(claimed.fence, Ending::NeedsClarification, "which one?"), time(1)).await.unwrap();
-    let answer = decide("which one?", Decision::Answer { answers: "the blue one".to_owned() });
-    let next = bed.apply("a", answer, time(2)).await.unwrap();
+    let answer = Decision::Answer { answers: "the blue one".to_owned() };
+    let next = bed.decide("a", answer, time(2)).await.unwrap();
     assert_eq!((next.notes[0].about, next.notes[0].text.as_str()), (About::Answer, "the blue one"));
 }
 
 async fn decision_about_something_else_is_refused(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let waiting = bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "the work"), time(1)).await.unwrap();
-    let error = bed.apply("a", decide("older work", Decision::Approve), time(2)).await.unwrap_err();
+    let error = bed.apply("a", decide(Digest::of(b"older work"), Decision::Approve), time(2)).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::Changed { .. })), "{error}");
     assert_eq!(bed.find("a").await, waiting);
 }

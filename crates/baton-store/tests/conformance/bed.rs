@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_engine::journal::Event;
-use baton_engine::lifecycle::{Accept, Command};
+use baton_engine::lifecycle::{Accept, Command, Decision};
 use baton_engine::store::{Accepted, Claimed, Error, Order, Wish};
 use baton_engine::{Handoff, HandoffId, Store};
 use baton_simulation::Memory;
@@ -11,7 +11,7 @@ use baton_store::Location;
 use baton_testbed::{Postgres, Scratch};
 use jiff::Timestamp;
 
-use super::requests::{AGENT, id, request, run, time};
+use super::requests::{AGENT, decide, id, request, run, time};
 
 /// A fresh store.
 pub(crate) struct Bed {
@@ -116,6 +116,12 @@ impl Bed {
 
     pub(crate) async fn apply(&self, name: &str, command: Command, at: Timestamp) -> Result<Handoff, Error> {
         self.store.apply(Order::new(id(name), command), at).await
+    }
+
+    /// Decides about what is shown now.
+    pub(crate) async fn decide(&self, name: &str, decision: Decision, at: Timestamp) -> Result<Handoff, Error> {
+        let shown = self.find(name).await.shown().expect("something to decide about");
+        self.apply(name, decide(shown, decision), at).await
     }
 
     pub(crate) async fn find(&self, name: &str) -> Handoff {

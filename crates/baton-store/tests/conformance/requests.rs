@@ -96,15 +96,14 @@ pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
 }
 
 pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
-    Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 })
+    Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {
     Command::Resume(Resume { by: "dba".to_owned(), resolution: resolution.to_owned(), question: None })
 }
 
-pub(crate) fn decide(shown: &str, decision: Decision) -> Command {
-    let shown = Digest::of(shown.as_bytes());
+pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
     Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None, asked: None })
 }
 

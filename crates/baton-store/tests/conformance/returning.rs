@@ -6,9 +6,7 @@ use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
 use baton_engine::store::Error;
 
 use super::bed::Bed;
-use super::requests::{
-    blocked, cancel, decide, ended, fail, id, report, request_for, request_in, time, verify, with, written,
-};
+use super::requests::{blocked, cancel, ended, fail, id, report, request_for, request_in, time, verify, with, written};
 use super::together::{accept, apply};
 
 on_every_store! {
@@ -80,7 +78,7 @@ async fn approved_delegation_returns_what_was_reported(bed: Bed) {
     blocked_caller(&bed).await;
     let claimed = bed.claimed(delegation("d", "caller"), time(2)).await;
     bed.apply("d", ended(claimed.fence, Ending::NeedsReview, "please look"), time(3)).await.unwrap();
-    bed.apply("d", decide("please look", Decision::Approve), time(4)).await.unwrap();
+    bed.decide("d", Decision::Approve, time(4)).await.unwrap();
     assert_resumed_with(&bed, "please look", 4).await;
 }
 

@@ -10,7 +10,7 @@ use baton_engine::store::Error;
 use super::bed::Bed;
 use super::journal::assert_replayed;
 use super::requests::{
-    blocked, cancel, decide, ended, id, report, request, request_for, request_in, requeue, route, time, verify, with,
+    blocked, cancel, ended, id, report, request, request_for, request_in, requeue, route, time, verify, with,
 };
 
 on_every_store! {
@@ -121,7 +121,7 @@ async fn question_of_a_person_goes_back_and_the_next_report_is_shown_again(bed: 
     let claimed = bed.claimed(verified, time(0)).await;
     bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "please look"), time(1)).await.unwrap();
     bed.apply("a", verify(claimed.fence, Verdict::Verified), time(1)).await.unwrap();
-    let asked = bed.apply("a", decide("please look", ask("why not SQLite?")), time(2)).await.unwrap();
+    let asked = bed.decide("a", ask("why not SQLite?"), time(2)).await.unwrap();
     let note = asked.notes.last().unwrap();
     assert_eq!((note.about, note.from.as_str(), note.text.as_str()), (About::Question, "ana", "why not SQLite?"));
     assert!(asked.review_owed);
@@ -129,7 +129,7 @@ async fn question_of_a_person_goes_back_and_the_next_report_is_shown_again(bed: 
     bed.apply("a", report(again.fence, "because of the crowd"), time(4)).await.unwrap();
     let shown = bed.apply("a", verify(again.fence, Verdict::Verified), time(5)).await.unwrap();
     assert_eq!(shown.state, State::AwaitingPerson { ask: Ask::Review });
-    let done = bed.apply("a", decide("because of the crowd", Decision::Approve), time(6)).await.unwrap();
+    let done = bed.decide("a", Decision::Approve, time(6)).await.unwrap();
     assert_eq!((done.state.name(), done.review_owed), (StateName::Completed, false));
     assert_kept(bed, "a", &["a"]).await;
 }
@@ -139,7 +139,7 @@ async fn question_at_a_gate_goes_to_the_caller(bed: Bed) {
     bed.apply("caller", blocked(caller.fence), time(1)).await.unwrap();
     let gate = with(request_for("human", "gate"), |terms| terms.returns_to = Some(id("caller")));
     bed.send([Accept { run: caller.run, ..gate }], time(2)).await;
-    bed.apply("gate", decide("build it", ask("what does it cost?")), time(3)).await.unwrap();
+    bed.decide("gate", ask("what does it cost?"), time(3)).await.unwrap();
     let resumed = bed.find("caller").await;
     assert_eq!(resumed.state, State::Pending { ready_at: time(3) });
     assert_eq!(resumed.notes.last().unwrap().text, "The person asks: what does it cost?");
@@ -153,12 +153,12 @@ async fn choices_are_kept_and_nothing_else_can_be_chosen(bed: Bed) {
     assert!(bed.send([gate], time(1)).await[0].existing);
     let bed = bed.reopened().await;
     assert_eq!(bed.find("gate").await.terms.choices, choices);
-    let answer = |text: &str| decide("build it", Decision::Answer { answers: text.to_owned() });
-    for other in [decide("build it", Decision::Approve), answer("MySQL")] {
-        let refused = bed.apply("gate", other, time(2)).await.unwrap_err();
+    let answer = |text: &str| Decision::Answer { answers: text.to_owned() };
+    for other in [Decision::Approve, answer("MySQL")] {
+        let refused = bed.decide("gate", other, time(2)).await.unwrap_err();
         assert!(matches!(refused, Error::Refused(Refusal::NoChoice)), "{refused}");
     }
-    let chosen = bed.apply("gate", answer("SQLite"), time(3)).await.unwrap();
+    let chosen = bed.decide("gate", answer("SQLite"), time(3)).await.unwrap();
     assert_eq!((chosen.state.name(), chosen.notes[0].text.as_str()), (StateName::Completed, "SQLite"));
     assert_kept(bed, "gate", &["gate"]).await;
 }
@@ -169,7 +169,7 @@ async fn verified_report_waits_for_the_review(bed: Bed) {
     bed.apply("a", examined(claimed.fence, true), time(2)).await.unwrap();
     let bed = bed.reopened().await;
     assert_eq!(bed.find("a").await.state, State::AwaitingPerson { ask: Ask::Review });
-    let done = bed.apply("a", decide("done", Decision::Approve), time(3)).await.unwrap();
+    let done = bed.decide("a", Decision::Approve, time(3)).await.unwrap();
     assert_eq!(done.state, State::Completed { at: time(3) });
     assert_kept(bed, "a", &["a"]).await;
 }
@@ -194,5 +194,12 @@ fn examined(fence: u64, review: bool) -> Command {
         sha256: Some("ab".repeat(32)),
         allowed: None,
     };
-    Command::Verify(Verify { fence, verdict: Verdict::Verified, examined: vec![seen], review, dice: 0.25 })
+    Command::Verify(Verify {
+        fence,
+        verdict: Verdict::Verified,
+        examined: vec![seen],
+        evidence: None,
+        review,
+        dice: 0.25,
+    })
 }

@@ -234,10 +234,11 @@ impl SideBySide {
         let ended = |ending| {
             Command::Report(Report { fence, ending, document: text(number), tokens_used: None, changed: Vec::new() })
         };
-        let verified =
-            |verdict, dice| Command::Verify(Verify { fence, verdict, examined: Vec::new(), review: false, dice });
+        let verified = |verdict, dice| {
+            Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice })
+        };
         let decided = |decision| {
-            let shown = self.model.last_report(&handoff.id);
+            let shown = self.model.shown(&handoff.id);
             Command::Decide(Decide {
                 by: "ana".to_owned(),
                 door: "cli".to_owned(),
@@ -284,7 +285,7 @@ impl SideBySide {
             Verb::Question => decided(Decision::Ask { question: document.text }),
             Verb::VerifiedForReview => {
                 let (verdict, examined) = (Verdict::Verified, Vec::new());
-                Command::Verify(Verify { fence, verdict, examined, review: true, dice: 0.0 })
+                Command::Verify(Verify { fence, verdict, examined, evidence: None, review: true, dice: 0.0 })
             }
             Verb::Release => Command::Release(Release { fence, why: document.text }),
             Verb::Route => {
@@ -313,7 +314,7 @@ fn life(fence: u64) -> Vec<Command> {
             protection: None,
         }),
         Command::Report(report),
-        Command::Verify(Verify { fence, verdict, examined, review: false, dice: 0.0 }),
+        Command::Verify(Verify { fence, verdict, examined, evidence: None, review: false, dice: 0.0 }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),
     ]
 }

@@ -189,7 +189,7 @@ async fn decided_elsewhere(session: &Session, question: &Question) {
 }
 
 fn is_still_asked(handoff: &Handoff, question: &Question) -> bool {
-    render::handoff::ask(handoff) == Some(question.ask) && handoff.last_report.as_ref() == Some(&question.shown)
+    render::handoff::ask(handoff) == Some(question.ask) && handoff.shown().as_ref() == Some(&question.shown)
 }
 
 /// Each answer is used once, however often the command is given.

@@ -32,7 +32,14 @@ fn a_question_goes_to_the_agent_and_comes_back() {
     reported(&stocked, &id);
     let fence = stocked.find(&id).expect("there").fence;
     let verdict = baton_engine::lifecycle::Verdict::Verified;
-    let verify = baton_engine::lifecycle::Verify { fence, verdict, examined: Vec::new(), review: false, dice: 0.0 };
+    let verify = baton_engine::lifecycle::Verify {
+        fence,
+        verdict,
+        examined: Vec::new(),
+        evidence: None,
+        review: false,
+        dice: 0.0,
+    };
     stocked.apply(&id, baton_engine::lifecycle::Command::Verify(verify));
     let inbox = done(&stocked.sandbox, &["inbox"]).stdout;
     assert!(inbox.starts_with("review        HO-2 "), "it needs no review of its own, but one is owed: {inbox}");

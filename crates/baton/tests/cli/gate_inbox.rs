@@ -136,11 +136,17 @@ fn show_tells_what_was_seen_and_what_is_decided_about() {
     evidence  ✓ made src/export/csv.rs       1204 bytes (sha256 9f86d081884c)
               ✗ tests pass                   ended with 1\u{1b}[31m (claim-refuted)
               ? used reading-before-writing  no transcript (skill-unproven)
-    digest    5e46a9cc3cd65b36239bac3e709d117f3b7890e33847eb42491b14483f045b0c
+    digest    93d46f0949d51112791b80c9070cf84ff44d1488b65efe15a980fa5dfb1318e4
     ");
     assert!(history.contains("verified"), "{history}");
     let whole = done(&stocked.sandbox, &["show", "HO-2", "--documents"]).stdout;
-    assert!(whole.contains(&format!("\nreport (task, digest {}):\n{{", digest(&stocked, &id))), "{whole}");
+    assert!(
+        whole.contains(&format!(
+            "\nreport (task, digest {}):\n{{",
+            stocked.find(&id).expect("there").last_report.expect("a report").0
+        )),
+        "{whole}"
+    );
     let json = done(&stocked.sandbox, &["show", "HO-2", "--json"]).json();
     assert_eq!(json["examined"][1]["verdict"], "refuted");
 }
@@ -165,7 +171,8 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
     let document = Written::new(Dialect::Task, REPORT.replace("912", "913"));
     let report = Report { fence, ending: Ending::NeedsReview, document, tokens_used: None, changed: Vec::new() };
     stocked.apply(&id, Command::Report(report));
-    let verify = Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), review: false, dice: 0.0 };
+    let verify =
+        Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
     stocked.apply(&id, Command::Verify(verify));
     let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
     assert!(shown.contains("awaiting_person") && !shown.contains("✗"), "{shown}");

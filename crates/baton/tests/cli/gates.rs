@@ -58,7 +58,10 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
     for (verdict, review) in [(refuted, false), (Verdict::Verified, true)] {
         reported(stocked, &id);
         let fence = stocked.find(&id).expect("there").fence;
-        stocked.apply(&id, Command::Verify(Verify { fence, verdict, examined: examined(), review, dice: 0.0 }));
+        stocked.apply(
+            &id,
+            Command::Verify(Verify { fence, verdict, examined: examined(), evidence: None, review, dice: 0.0 }),
+        );
     }
     id
 }
@@ -92,5 +95,5 @@ fn examined() -> Vec<Examined> {
 
 /// Returns the digest of what is to be decided.
 pub(crate) fn digest(stocked: &Stocked, id: &HandoffId) -> String {
-    stocked.find(id).expect("there").last_report.expect("something to decide about").0
+    stocked.find(id).expect("there").shown().expect("something to decide about").0
 }

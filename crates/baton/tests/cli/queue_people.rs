@@ -17,7 +17,7 @@ fn with_review() -> Sandbox {
 
 fn digest(sandbox: &Sandbox) -> String {
     let shown = done(sandbox, &["show", "csv-07", "--json"]).json();
-    shown["handoff"]["report_digest"].as_str().expect("a digest").to_owned()
+    shown["question"]["digest"].as_str().expect("a digest").to_owned()
 }
 
 #[test]
@@ -76,10 +76,11 @@ fn nobody_approves_by_accident() {
 #[test]
 fn what_is_approved_is_completed_and_says_by_whom() {
     let sandbox = with_review();
-    done(&sandbox, &["approve", "csv-07", "--yes", "--shown", &digest(&sandbox), "--as", "Ann"]);
+    let shown = digest(&sandbox);
+    done(&sandbox, &["approve", "csv-07", "--yes", "--shown", &shown, "--as", "Ann"]);
     assert_eq!(state(&sandbox), "completed");
     assert!(done(&sandbox, &["show", "csv-07"]).stdout.contains("approved by Ann (cli)"));
-    let again = sandbox.baton(&["approve", "csv-07", "--yes", "--shown", &digest(&sandbox)]);
+    let again = sandbox.baton(&["approve", "csv-07", "--yes", "--shown", &shown]);
     assert_eq!(again.code, Some(1), "{again}");
 }
 

@@ -87,7 +87,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
     prove     baton audit verify letter-1
     ");
     let digest = sandbox.baton(&["show", "letter-1.release.1", "--json"]).json();
-    let digest = digest["handoff"]["report_digest"].as_str().expect("a digest").to_owned();
+    let digest = digest["question"]["digest"].as_str().expect("a digest").to_owned();
     let answer = ["answer", "letter-1.release.1", "--choice", "send", "--yes", "--shown", &digest];
     assert_eq!(sandbox.baton(&answer).code, Some(0));
     let resumed = sandbox.baton(&["resume", "letter-1", "--no-input"]);

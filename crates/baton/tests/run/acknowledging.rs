@@ -67,7 +67,7 @@ fn doubt_stops_the_attempt_and_the_same_agent_goes_on_with_the_answer() {
         assert_eq!(agent.rest(LONG).expect("the agent is killed"), ["here"], "{doubt}");
         let build = find(&site.told(), "build.1").handoff.clone();
         assert_eq!(build.state, State::AwaitingPerson { ask: Ask::Clarification }, "{doubt}");
-        let shown = build.last_report.expect("the acknowledgment is shown").0;
+        let shown = build.shown().expect("the acknowledgment is shown").0;
         let answer = ["answer", "t.build.1", "Only ISO dates.", "--yes", "--shown", &shown];
         assert_eq!(site.baton(&answer).code, Some(0), "{doubt}");
         let ended = site.resume(&[]);

@@ -17,7 +17,7 @@ fn site() -> Site {
 
 /// Decides from another process about what is shown now.
 fn decide(site: &Site, verb: &str, name: &str, more: &[&str]) -> Ended {
-    let shown = find(&site.told(), name).handoff.last_report.clone().expect("something is shown").0;
+    let shown = find(&site.told(), name).handoff.shown().expect("something is shown").0;
     let id = format!("{RUN}.{name}");
     site.baton(&[&[verb, &id], more, &["--yes", "--shown", &shown]].concat())
 }
@@ -219,4 +219,22 @@ fn interrupted_run_lets_go_and_is_resumed() {
     assert!(matches!(find(&run, "build.1").handoff.state, State::Pending { .. }), "it was let go");
     assert_eq!(find(&run, "build.1").handoff.attempts, 0, "nothing has failed");
     assert_eq!(site.resume(&[]).code, Some(0));
+}
+
+#[test]
+fn approval_counts_only_for_the_files_that_were_looked_at() {
+    let flow = "name: gates\nagents: {dev: {command: [./dev.py]}}\n\
+        phases: [{id: build, agent: dev, review: blocking}, {id: ship, agent: dev}]\n";
+    // The same words about another file.
+    let body = "sql = 'CREATE' if os.environ['BATON_FENCE'] == '1' else 'DROP'\n\
+        write('migration.sql', sql)\nreport(artifacts=['migration.sql'])";
+    let site = Site::new().workflow(flow).agent("dev", body);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let seen = find(&site.told(), "build.1").handoff.shown().expect("something is shown").0;
+    assert_eq!(decide(&site, "reject", "build.1", &["--note", "Once more."]).code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(3));
+    let old = site.baton(&["approve", "t.build.1", "--yes", "--shown", &seen]);
+    assert_eq!(old.code, Some(1), "{old:?}");
+    assert!(old.stderr.contains("baton show t.build.1"), "{old:?}");
+    assert_eq!(decide(&site, "approve", "build.1", &[]).code, Some(0));
 }

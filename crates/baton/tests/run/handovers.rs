@@ -64,7 +64,7 @@ fn whoever_starts_again_remembers_its_report_and_what_it_changed() {
     let site = Site::with_git().workflow(flow).agent("dev", body);
     assert_eq!(site.run(&[]).code, Some(3));
     let run = site.told();
-    let shown = &find(&run, "build.1").handoff.last_report.as_ref().expect("a report").0;
+    let shown = &find(&run, "build.1").handoff.shown().expect("a report").0;
     let answered = site.baton(&["answer", "t.build.1", "w-answer", "--yes", "--shown", shown]);
     assert_eq!(answered.code, Some(0), "{answered:?}");
     assert_eq!(site.resume(&[]).code, Some(0));
@@ -83,7 +83,7 @@ fn file_of_an_earlier_report_that_a_prompt_names_is_there() {
     let site = Site::new().workflow(flow).agent("dev", body);
     assert_eq!(site.run(&[]).code, Some(3));
     let run = site.told();
-    let shown = &find(&run, "build.1").handoff.last_report.as_ref().expect("a report").0;
+    let shown = &find(&run, "build.1").handoff.shown().expect("a report").0;
     assert_eq!(site.baton(&["answer", "t.build.1", "this one", "--yes", "--shown", shown]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
     let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
@@ -117,7 +117,7 @@ fn note_of_an_approval_reaches_the_next_agent() {
     let site = Site::new().workflow(flow).agent("a", "report()").agent("b", "report()");
     assert_eq!(site.run(&[]).code, Some(3));
     let run = site.told();
-    let shown = &find(&run, "plan.1").handoff.last_report.as_ref().expect("a report").0;
+    let shown = &find(&run, "plan.1").handoff.shown().expect("a report").0;
     let approve = ["approve", "t.plan.1", "--note", "w-note", "--yes", "--shown", shown];
     assert_eq!(site.baton(&approve).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));

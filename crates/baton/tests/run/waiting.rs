@@ -10,7 +10,7 @@ const FOLDER: &str = "name: waiting\nagents: {react: {directory: ., timeout: 1s,
 
 /// Decides about a question of the run from another process.
 fn answer(site: &Site, name: &str, word: &str) -> Ended {
-    let shown = find(&site.told(), name).handoff.last_report.clone().expect("something is shown").0;
+    let shown = find(&site.told(), name).handoff.shown().expect("something is shown").0;
     site.baton(&["answer", &format!("{RUN}.{name}"), word, "--yes", "--shown", &shown])
 }
 
