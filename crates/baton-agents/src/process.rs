@@ -307,11 +307,14 @@ impl Running {
     /// Kills what a program that has ended left behind. That is rare, so nothing is looked at that cannot be it.
     fn kill_remains(&mut self) {
         let Some(group) = self.group.take() else { return };
-        let _ = kill_process_group(group, Signal::KILL);
-        let young = self.started.elapsed() < sweep::NUMBERS_LAST;
-        let scope = if young { Scope::Since(number(group)) } else { Scope::All };
-        sweep::kill_marked(&self.mark, None, scope);
         self.feeder.abort();
+        let _ = kill_process_group(group, Signal::KILL);
+        // The kernel ends a cage with whoever made it.
+        if self.apart != Apart::Caged {
+            let young = self.started.elapsed() < sweep::NUMBERS_LAST && sweep::has_many_numbers();
+            let scope = if young { Scope::Since(number(group)) } else { Scope::All };
+            sweep::kill_marked(&self.mark, None, scope);
+        }
     }
 
     fn take_error(&mut self, bytes: &mut Vec<u8>) {
