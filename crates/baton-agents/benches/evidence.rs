@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use baton_agents::evidence::Eyes;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Evidence, Scene};
 use baton_protocol::model::Report;
 use baton_testbed::{Scratch, gauge};
@@ -35,10 +36,11 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
     git(&scene.workspace, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "first"], None);
     let report = Report { files_modified: vec!["src/0/file-0.rs".to_owned()], ..Report::default() };
 
-    let eyes = Eyes::new([]);
+    let state = StateFolder::at(scratch.path("state"));
+    let eyes = Eyes::new([], state.clone());
     let (mut remember, mut examine, mut first, mut with_git) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        first.push(time(|| runtime.block_on(Eyes::new([]).remember(&scene))));
+        first.push(time(|| runtime.block_on(Eyes::new([], state.clone()).remember(&scene))));
         remember.push(time(|| runtime.block_on(eyes.remember(&scene))));
         scratch.write("work/src/0/file-0.rs", format!("{round}").repeat(bytes));
         examine.push(time(|| _ = runtime.block_on(eyes.examine(&scene, &report))));

@@ -25,6 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Check, Evidence, Examined, Outcome, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
@@ -49,13 +50,15 @@ const LOG_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub struct Eyes {
     environment: Environment,
     launcher: Launcher,
+    state: StateFolder,
     recent: Arc<Recent>,
 }
 
 impl Eyes {
-    /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited.
-    pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Eyes { environment: Environment::of(environment), launcher: Launcher::default(), recent: Arc::default() }
+    /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited. What they
+    /// measure with is kept in the state folder, where no agent can change it.
+    pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>, state: StateFolder) -> Self {
+        Eyes { environment: Environment::of(environment), launcher: Launcher::default(), state, recent: Arc::default() }
     }
 
     /// Lets a launcher start the commands that knows what is out of reach.
@@ -111,9 +114,10 @@ fn mark(scene: &Scene) -> Mark {
 impl Evidence for Eyes {
     async fn remember(&self, scene: &Scene) {
         let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
+        let kept = self.state.measures(&scene.workspace, &scene.folder);
         let remember = move || {
             if let Ok(workspace) = Folder::open(&scene.workspace) {
-                baseline::write(&scene.folder, &recent.take(workspace.root(), &scene.folder));
+                baseline::write(&kept, &recent.take(workspace.root(), &scene.folder));
             }
         };
         tokio::task::spawn_blocking(remember).await.expect("remembering does not panic");
@@ -121,16 +125,17 @@ impl Evidence for Eyes {
 
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
         let (still, said, recent) = (scene.clone(), report.clone(), Arc::clone(&self.recent));
-        let looking = tokio::task::spawn_blocking(move || look(&still, &said, &recent));
+        let state = self.state.clone();
+        let looking = tokio::task::spawn_blocking(move || look(&still, &said, &recent, &state));
         let mut examined = looking.await.expect("looking does not panic");
         examined.extend(self.examine_checks(scene, report).await);
         examined
     }
 
     async fn changed(&self, scene: &Scene) -> Vec<String> {
-        let (scene, recent) = (scene.clone(), Arc::clone(&self.recent));
+        let (scene, recent, state) = (scene.clone(), Arc::clone(&self.recent), self.state.clone());
         let look = move || match Folder::open(&scene.workspace) {
-            Ok(workspace) => Changes::see(workspace.root(), &scene, &recent).listed(CHANGED_MAX),
+            Ok(workspace) => Changes::see(workspace.root(), &scene, &recent, &state).listed(CHANGED_MAX),
             Err(_) => Vec::new(),
         };
         tokio::task::spawn_blocking(look).await.expect("looking does not panic")
@@ -142,19 +147,25 @@ impl Evidence for Eyes {
 }
 
 /// Looks at everything that only has to be read.
-fn look(scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
+fn look(scene: &Scene, report: &Report, recent: &Recent, state: &StateFolder) -> Vec<Examined> {
     let mut examined = match Folder::open(&scene.workspace) {
-        Ok(workspace) => look_at_files(&workspace, scene, report, recent),
+        Ok(workspace) => look_at_files(&workspace, scene, report, recent, state),
         Err(error) => vec![entry::refuted(&artifact_missing::RULE, "the workspace is there", error.to_string())],
     };
     examined.extend(skills::examine(scene, report));
     examined
 }
 
-fn look_at_files(workspace: &Folder, scene: &Scene, report: &Report, recent: &Recent) -> Vec<Examined> {
+fn look_at_files(
+    workspace: &Folder,
+    scene: &Scene,
+    report: &Report,
+    recent: &Recent,
+    state: &StateFolder,
+) -> Vec<Examined> {
     // Walking through the workspace costs more than the rest.
     let worth_it = modified::is_worth_it(scene, report);
-    let changes = worth_it.then(|| Changes::see(workspace.root(), scene, recent));
+    let changes = worth_it.then(|| Changes::see(workspace.root(), scene, recent, state));
     let mut examined = artifacts::examine(workspace, scene, report);
     examined.extend(sources::examine(workspace, report, changes.as_ref()));
     if let Some(changes) = &changes {

@@ -16,7 +16,7 @@ use crate::handoff::Digest;
 /// Looks at what a report claims.
 #[async_trait]
 pub trait Evidence: Send + Sync {
-    /// Remembers how the workspace is before an attempt begins, in the folder of the attempt.
+    /// Remembers how the workspace is before an attempt begins, where its agent cannot change that.
     async fn remember(&self, scene: &Scene);
 
     /// Compares every claim of a report with what can be seen.

@@ -42,6 +42,9 @@ pub struct Terms {
     pub from: String,
     /// Which agent is to receive.
     pub to: String,
+    /// The queue that it waits in, if that is not the one with the name of the agent: see [`Terms::in_queue_of`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// How urgent it is.
     #[serde(with = "priority_word")]
     pub priority: Priority,
@@ -76,7 +79,35 @@ pub struct Terms {
     pub pick_up_within_ms: Option<u64>,
 }
 
+/// What only drivers take waits in queues that begin like this.
+const DRIVERS: &str = "@driver/";
+
 impl Terms {
+    /// Lets it wait in the queue of an agent of this workflow: an agent of the same name elsewhere gets nothing of it.
+    pub fn in_queue_of(&mut self, workflow: &str) {
+        self.queue = Some(format!("{workflow}/{}", self.to));
+    }
+
+    /// Leaves it to the driver of its run.
+    pub fn reserve(&mut self) {
+        self.queue = Some(format!("{DRIVERS}{}", self.to));
+    }
+
+    /// Says whether it is left to the driver of its run.
+    pub fn is_reserved(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.starts_with(DRIVERS))
+    }
+
+    /// Returns the queue that it waits in.
+    pub fn queue(&self) -> &str {
+        self.queue.as_deref().unwrap_or(&self.to)
+    }
+
+    /// Says whether it is for an agent of this name, or waits in this queue.
+    pub fn is_for(&self, name: &str) -> bool {
+        self.to == name || self.queue() == name
+    }
+
     /// Says whether a person is to receive it. Nobody can claim that in their place.
     pub fn asks_person(&self) -> bool {
         let to = Party { agent: Some(self.to.clone()), ..Party::default() };
@@ -88,6 +119,7 @@ impl Terms {
         Terms {
             from: from.into(),
             to: to.into(),
+            queue: None,
             priority: Priority::Normal,
             not_before: None,
             deadline: None,
@@ -201,8 +233,10 @@ pub struct Lease {
     pub length_ms: u64,
     /// Whether the claimant has said that it understood the request.
     pub acknowledged: bool,
-    /// Whether the driver of a run holds it, who ends attempts that take too long itself.
+    /// Whether the driver of a run holds it.
     pub driven: bool,
+    /// Whether the claimant ends an attempt that takes too long itself.
+    pub times_itself: bool,
 }
 
 /// What a person is asked for.

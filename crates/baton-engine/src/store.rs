@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::handoff::{Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Head};
-use crate::lifecycle::{Accept, Command, Refusal};
+use crate::lifecycle::{Accept, Claim, Command, Refusal};
 use crate::queue::Queue;
 
 /// Keeps handoffs and their journal.
@@ -134,6 +134,15 @@ pub struct Wish {
     pub lease_ms: u64,
     /// How many at most.
     pub count: u32,
+    /// Whether the claimant ends an attempt that takes too long itself.
+    pub times_itself: bool,
+}
+
+impl Wish {
+    /// What is asked of each handoff that is ready.
+    pub fn claim(&self) -> Claim {
+        Claim { times_itself: self.times_itself, ..Claim::by(&self.claimant, self.lease_ms) }
+    }
 }
 
 /// A handoff that was claimed, with its request.
@@ -190,7 +199,7 @@ impl Step {
 /// Which handoffs to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// Of this agent only.
+    /// Of agents of this name, or in this queue, only.
     pub agent: Option<String>,
     /// In one of these states only; empty for all.
     pub states: Vec<StateName>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use baton_engine::handoff::Written;
 use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::lifecycle::{self, Accept, Action, Claim, Command, Expire, Resume, Transition};
+use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Accepted, Claimed, Error, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
@@ -78,14 +78,7 @@ impl Model {
             .collect();
         ready.sort();
         ready.truncate(room as usize);
-        let claim = Claim {
-            claimant: wish.claimant.clone(),
-            lease_ms: wish.lease_ms,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        };
+        let claim = wish.claim();
         self.all_or_nothing(|model| {
             let claimed = ready.into_iter().filter_map(|(_, _, id)| {
                 // What nobody wants any more is left for the rescue.

@@ -24,7 +24,7 @@ use baton_protocol::Dialect;
 use crate::chance::{Chance, Tally};
 use crate::mind::Mind as _;
 use crate::moods::Mood;
-use crate::random::CLERK;
+use crate::random::{CLERK, QUEUE};
 use crate::saying::{self, Saying};
 use crate::witness::Witness;
 
@@ -67,7 +67,13 @@ impl Outsider {
     /// Works for a queue, for ever.
     pub async fn work(&self) {
         loop {
-            let wish = Wish { agent: CLERK.to_owned(), claimant: self.name.clone(), lease_ms: 60_000, count: 1 };
+            let wish = Wish {
+                agent: QUEUE.to_owned(),
+                claimant: self.name.clone(),
+                lease_ms: 60_000,
+                count: 1,
+                times_itself: false,
+            };
             let _ = self.store.rescue(10, self.chance.fraction(), self.clock.now()).await;
             let claimed = self.store.claim(&wish, self.clock.now()).await.unwrap_or_default();
             for claimed in claimed {
@@ -280,14 +286,7 @@ impl Outsider {
             Command::Decide(Decide { by, door, shown, decision, note: None, asked: None })
         };
         match self.chance.below(30) {
-            0..=4 => Command::Claim(Claim {
-                claimant: self.name.clone(),
-                lease_ms: 60_000,
-                prompt_tokens: None,
-                driver: false,
-                moved: Vec::new(),
-                protection: None,
-            }),
+            0..=4 => Command::Claim(Claim::by(self.name.clone(), 60_000)),
             5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document() }),
             6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document() }),
             7 => Command::Heartbeat(Heartbeat { fence, lease_ms: None }),

@@ -13,6 +13,9 @@ pub const AGENTS: [&str; 4] = ["integration-developer", "backend-security", "ops
 /// The agent that claims its work itself.
 pub const CLERK: &str = "clerk";
 
+/// The queue that it takes its work from.
+pub const QUEUE: &str = "chance/clerk";
+
 const INNER: &str = "name: inner
 agents: {worker: {command: [./w], retry: {max_retries: 1, delay: 0s}, timeout: 20m}}
 phases: [{id: a, agent: worker, review: blocking}, {id: t, check: 'true'}, {id: g, gate: {}}]";

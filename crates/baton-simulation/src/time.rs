@@ -44,3 +44,8 @@ impl Clock for MachineClock {
         }
     }
 }
+
+/// Lets simulated time pass, while everybody else goes on.
+pub async fn pass(time: Duration) {
+    tokio::time::sleep(time).await;
+}

@@ -220,9 +220,9 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
             say("retries wait as agreed", format!("{waits} ms instead of {} ms", policy.delay_ms));
         }
     }
-    // A driver ends its agents itself when their time is up; what they said before may be written later.
-    let is_driven = before.lease().is_some_and(|lease| lease.driven);
-    let too_late = !is_driven && before.times_out_at().is_some_and(|end| end <= change.event.at);
+    // Whoever ends an agent itself when its time is up may write later what it said before.
+    let times_itself = before.lease().is_some_and(|lease| lease.times_itself);
+    let too_late = !times_itself && before.times_out_at().is_some_and(|end| end <= change.event.at);
     if too_late && matches!(command, Command::Report(_)) {
         say("what took too long does not count", "its time was over".to_owned());
     }

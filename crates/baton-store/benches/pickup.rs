@@ -63,7 +63,8 @@ pub(crate) fn measure(location: &str) -> Vec<Figure> {
 /// Waits for handoffs like a worker, and prints when it has each.
 fn wait_and_tell(location: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let wish = Wish { agent: "b".to_owned(), claimant: "waiting".to_owned(), lease_ms: 60_000, count: 1 };
+    let wish =
+        Wish { agent: "b".to_owned(), claimant: "waiting".to_owned(), lease_ms: 60_000, count: 1, times_itself: false };
     runtime.block_on(async {
         let store = open(location).await;
         tell("waiting");

@@ -18,7 +18,7 @@ use baton_engine::Store;
 use baton_engine::store::Error;
 
 pub use boot_time::boot_time;
-pub use folders::{make_folders, sync_folder};
+pub use folders::{make_folders, rename_new, sync_folder};
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.

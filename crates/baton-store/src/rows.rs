@@ -78,6 +78,8 @@ enum StoredState {
         acknowledged: bool,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         driven: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        times_itself: bool,
     },
     Verifying,
     Blocked {
@@ -104,7 +106,7 @@ impl<'h> Columns<'h> {
     /// Returns what stands in columns.
     pub(crate) fn of(handoff: &'h Handoff) -> Columns<'h> {
         Columns {
-            agent: &handoff.terms.to,
+            agent: handoff.terms.queue(),
             priority: rank(handoff.terms.priority),
             state: handoff.state.name().as_str(),
             ready_at: match handoff.state {
@@ -237,6 +239,7 @@ impl From<&State> for StoredState {
                 length_ms: lease.length_ms,
                 acknowledged: lease.acknowledged,
                 driven: lease.driven,
+                times_itself: lease.times_itself,
             },
             State::Verifying => StoredState::Verifying,
             State::Blocked { reason } => StoredState::Blocked { reason: reason.clone() },
@@ -252,8 +255,12 @@ impl From<StoredState> for State {
     fn from(stored: StoredState) -> Self {
         match stored {
             StoredState::Pending { ready_at } => State::Pending { ready_at },
-            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven } => {
-                State::Claimed { lease: Lease { claimant, since, until, length_ms, acknowledged, driven } }
+            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven, times_itself } => {
+                // Rows of drivers were once written without it.
+                let times_itself = driven || times_itself;
+                State::Claimed {
+                    lease: Lease { claimant, since, until, length_ms, acknowledged, driven, times_itself },
+                }
             }
             StoredState::Verifying => State::Verifying,
             StoredState::Blocked { reason } => State::Blocked { reason },

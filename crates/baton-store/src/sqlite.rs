@@ -14,6 +14,7 @@ mod look;
 mod migrate;
 mod prune;
 mod queue;
+mod relocate;
 mod rescue;
 mod table;
 mod wake;
@@ -35,6 +36,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use fault::translate;
+pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
 

@@ -197,8 +197,9 @@ async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
     let mut stage = Stage::of("{queue: true}", Duration::from_millis(1), false).await;
     let told = stage.note().await;
     assert!(told.starts_with("waiting: nobody has claimed t.build.1 for agent `anyone` in "), "{told}");
-    assert!(told.ends_with("(start one with: baton worker --agent anyone -- COMMAND)"), "{told}");
-    let wish = Wish { agent: "anyone".to_owned(), claimant: "w".to_owned(), lease_ms: 60_000, count: 1 };
+    assert!(told.ends_with("(start one with: baton worker --agent w/anyone -- COMMAND)"), "{told}");
+    let wish =
+        Wish { agent: "w/anyone".to_owned(), claimant: "w".to_owned(), lease_ms: 60_000, count: 1, times_itself: true };
     assert_eq!(stage.store.claim(&wish, Nothing.now()).await.unwrap().len(), 1);
     assert_eq!(stage.end().await, [""; 0]);
 }

@@ -43,7 +43,7 @@ fn report(name: &str, fence: u64) -> Order {
 }
 
 fn wish(count: u32) -> Wish {
-    Wish { agent: "builder".to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count }
+    Wish { agent: "builder".to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {
@@ -102,6 +102,24 @@ async fn connection_that_the_server_ends_is_replaced() {
     assert_eq!(store.history(&RunId::alone(&id("a")), 0, 10).await.unwrap().len(), 6);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn table_that_somebody_has_locked_is_told_as_such_and_used_again_afterwards() {
+    let url = new_database();
+    let store = connect(&url).await;
+    let (somebody, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    somebody.batch_execute("BEGIN; LOCK TABLE handoffs IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let wanted = id("a");
+    let (written, read) = tokio::join!(store.accept(vec![request("a")], time(0)), store.find(&wanted));
+    for error in [written.unwrap_err(), read.unwrap_err()] {
+        let Error::Unreachable(why) = &error else { panic!("{error:?}") };
+        assert!(why.contains("somebody else has locked what is needed in the database"), "{why}");
+    }
+    somebody.batch_execute("ROLLBACK").await.unwrap();
+    store.accept(vec![request("a")], time(0)).await.unwrap();
+    assert!(store.find(&id("a")).await.unwrap().is_some());
+}
+
 /// A heartbeat would be heard twice without being refused, so the journal tells whether steps were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn steps_are_carried_out_once_although_connections_end() {
@@ -122,14 +140,7 @@ async fn steps_are_carried_out_once_although_connections_end() {
         begun.send(number).unwrap();
         let name = format!("a{number}");
         let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None });
-        let claim = Command::Claim(Claim {
-            claimant: "w".to_owned(),
-            lease_ms: 60_000,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        });
+        let claim = Command::Claim(Claim::by("w", 60_000));
         let steps = vec![
             Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
             Step::Apply(id(&name), claim),

@@ -50,18 +50,11 @@ fn heartbeat(name: &str, fence: u64) -> Order {
 }
 
 fn claim() -> Command {
-    Command::Claim(Claim {
-        claimant: "w".to_owned(),
-        lease_ms: 60_000,
-        prompt_tokens: None,
-        driver: false,
-        moved: Vec::new(),
-        protection: None,
-    })
+    Command::Claim(Claim::by("w", 60_000))
 }
 
 fn wish(agent: &str, count: u32) -> Wish {
-    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count }
+    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {

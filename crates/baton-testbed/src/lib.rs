@@ -3,6 +3,7 @@
 //! - [`Postgres`]: a throw-away PostgreSQL server that can be killed and comes back
 //! - [`Scratch`]: a folder that is removed at the end
 //! - [`Process`]: a child that is killed at the end, read line by line
+//! - [`isolate`]: lets a program see nothing of the user who runs the tests
 //! - [`Maker`]: documents made at random from a JSON Schema
 //! - [`Dice`]: random numbers that come again with the same seed
 //! - [`gauge`]: percentiles, rates, what a process uses, and a table of it
@@ -12,6 +13,7 @@
 mod dice;
 mod documents;
 pub mod gauge;
+mod isolation;
 mod lines;
 mod postgres;
 mod process;
@@ -20,6 +22,7 @@ mod scratch;
 
 pub use dice::Dice;
 pub use documents::Maker;
+pub use isolation::{isolate, state_home};
 pub use lines::{Lines, Silence};
 pub use postgres::{Endpoint, MOVABLE_CLOCK, Postgres, Settings, query};
 pub use process::{Process, kill, lives};

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::dice::fresh_seed;
+use crate::isolation::state_home;
 
 /// A temporary folder, removed with everything in it when dropped.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A folder that is left behind is no reason to fail.
         let _ = fs::remove_dir_all(&self.root);
+        let _ = fs::remove_dir_all(state_home(&self.root));
     }
 }
 

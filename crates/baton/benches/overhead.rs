@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use baton_agents::Launcher;
 use baton_agents::process::{Cage, Ended, GRACE, Launch};
-use baton_testbed::Scratch;
 use baton_testbed::gauge::{Figure, Limit, Usage, median};
+use baton_testbed::{Scratch, isolate};
 
 /// The argument with which this program plays an agent.
 const AGENT: &str = "play-an-agent";
@@ -93,7 +93,7 @@ fn write_workflow(folder: &Path, queue: bool) {
 }
 
 fn baton(folder: &Path, workspace: &str, store: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_baton"))
+    isolate(&mut Command::new(env!("CARGO_BIN_EXE_baton")), folder)
         .args(["run", "workflow.yaml", "--no-input", "--workspace", workspace, "--store"])
         .arg(store)
         .current_dir(folder)

@@ -15,13 +15,14 @@ use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Fail;
 use baton_engine::run::Run;
 use baton_engine::store::{Claimed, Error, Store};
-use baton_engine::{RunId, flow, rehearsal};
+use baton_engine::{RunId, StateFolder, flow, rehearsal};
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{Sight, Workspace as _};
 use baton_protocol::{Dialect, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome;
+use crate::own_folder;
 use crate::running::keep;
 use crate::store::{dice, unforeseeable_word};
 use baton_engine::run::attempt_folder;
@@ -121,19 +122,19 @@ async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Err
 
 /// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says
 /// can be compared with what has changed.
-pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>) {
+pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, state: Option<&StateFolder>) {
     // Without it changes cannot be verified, and that is what is told then.
-    if let Some(scene) = scene_here(handoff, scene)
-        && fs::create_dir_all(&scene.folder).is_ok()
+    if let (Some(scene), Some(state)) = (scene_here(handoff, scene), state)
+        && own_folder::make(&scene.workspace).and_then(|_| fs::create_dir_all(&scene.folder)).is_ok()
     {
+        Eyes::new([], state.clone()).remember(&scene).await;
         let places = OwnPlaces { output_directory: scene.output_directory.clone(), views: scene.views.clone() };
-        places.write(&scene.folder);
-        Eyes::new([]).remember(&scene).await;
+        places.write(&state.measures(&scene.workspace, &scene.folder));
     }
 }
 
-/// Where an attempt and Baton itself write, which nobody else is told about. It is kept beside the attempt: working it
-/// out once more would take the whole journal of the run.
+/// Where an attempt and Baton itself write, which nobody else is told about. It is kept with what the attempt is measured
+/// with: working it out once more would take the whole journal of the run.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct OwnPlaces {
     output_directory: Option<PathBuf>,
@@ -155,19 +156,23 @@ impl OwnPlaces {
 }
 
 /// Lists what has changed since a handoff was claimed on this machine, as far as that can be told.
-pub(crate) async fn changed_since_claimed(handoff: &Handoff, definition: Option<&Definition>) -> Vec<String> {
-    let Some(definition) = definition else { return Vec::new() };
+pub(crate) async fn changed_since_claimed(
+    handoff: &Handoff,
+    definition: Option<&Definition>,
+    state: Option<&StateFolder>,
+) -> Vec<String> {
+    let (Some(definition), Some(folder)) = (definition, state) else { return Vec::new() };
     let workspace = definition.workspace.clone();
-    let folder = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
-    let OwnPlaces { output_directory, views } = OwnPlaces::read(&folder);
-    changed(handoff, Some(&Scene { workspace, output_directory, views, ..Scene::default() })).await
+    let attempt = attempt_folder(&workspace, &handoff.run, &handoff.id, handoff.fence);
+    let OwnPlaces { output_directory, views } = OwnPlaces::read(&folder.measures(&workspace, &attempt));
+    changed(handoff, Some(&Scene { workspace, output_directory, views, ..Scene::default() }), state).await
 }
 
 /// Lists what has changed since then, as far as that can be told here.
-pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>) -> Vec<String> {
-    match scene_here(handoff, scene) {
-        Some(scene) => Eyes::new([]).changed(&scene).await,
-        None => Vec::new(),
+pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>, state: Option<&StateFolder>) -> Vec<String> {
+    match (scene_here(handoff, scene), state) {
+        (Some(scene), Some(state)) => Eyes::new([], state.clone()).changed(&scene).await,
+        _ => Vec::new(),
     }
 }
 

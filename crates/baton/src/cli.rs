@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
     heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema, send, show,
-    wait, worker, workflow,
+    store, wait, worker, workflow,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Worker(worker::Options),
     Audit(audit::Options),
     Prune(prune::Options),
+    Store(store::Options),
     Doctor(doctor::Options),
     Dir(dir::Options),
     Completions(completions::Options),

@@ -33,6 +33,7 @@ pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod show;
+pub(crate) mod store;
 pub(crate) mod wait;
 pub(crate) mod worker;
 pub(crate) mod workflow;
@@ -58,6 +59,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Worker(options) => worker::run(&options, output),
         Command::Audit(options) => audit::run(&options, output),
         Command::Prune(options) => prune::run(&options, output),
+        Command::Store(options) => store::run(&options, output),
         Command::Doctor(options) => doctor::run(&options, output),
         Command::Dir(options) => dir::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),

@@ -13,7 +13,7 @@ use toml::Spanned;
 use crate::command_error::CommandError;
 
 /// The name of the file.
-const FILE_NAME: &str = "baton.toml";
+pub(crate) const FILE_NAME: &str = "baton.toml";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,23 +73,25 @@ pub(crate) struct Config {
     pub store_url: Option<String>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
-    /// The file, if there is one.
-    pub path: Option<PathBuf>,
 }
 
 /// Reads a given file, or the nearest one, or takes the defaults.
 pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
-    let Some(path) = given.map(Path::to_owned).or_else(nearest) else { return Ok(Config::default()) };
+    let Some(path) = file(given) else { return Ok(Config::default()) };
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let config = parse(&text, &path.display().to_string())?;
-    Ok(Config { folder, path: Some(path), ..config })
+    Ok(Config { folder, ..parse(&text, &path.display().to_string())? })
 }
 
 /// Reads how documents are judged.
 pub(crate) fn load(given: Option<&Path>) -> Result<Settings, CommandError> {
     Ok(read(given)?.settings)
+}
+
+/// Returns a given file, or the nearest one.
+pub(crate) fn file(given: Option<&Path>) -> Option<PathBuf> {
+    given.map(Path::to_owned).or_else(nearest)
 }
 
 fn nearest() -> Option<PathBuf> {
@@ -144,7 +146,7 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new(), path: None })
+    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {

@@ -68,7 +68,7 @@ pub(crate) fn decide(
         return Err(CommandError::no("an agent cannot decide: this runs inside the work on a handoff")
             .hint("a person decides, in a shell of their own"));
     }
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         let events = session.events_of_run(&handoff.run).await?;

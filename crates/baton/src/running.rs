@@ -28,23 +28,27 @@ use crate::views::Views;
 use crew::Crew;
 
 /// Makes a driver for the runs of a store.
-pub(crate) fn driver(session: &Session, people: Arc<dyn People>, audience: Arc<dyn Audience>) -> Driver {
+pub(crate) fn driver(
+    session: &Session,
+    people: Arc<dyn People>,
+    audience: Arc<dyn Audience>,
+) -> Result<Driver, CommandError> {
     let clock: Arc<dyn Clock> = session.clock.clone();
     let launcher = launcher(session);
     let seen = Environment::reduced([]);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Driver {
+    Ok(Driver {
         store: session.store.clone(),
         team: Arc::new(Crew::new(clock.clone(), launcher.clone())),
         clock,
-        evidence: Arc::new(Eyes::new(variables).started_by(launcher)),
+        evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
         dice: Arc::new(Thrown),
         claimant: claimant::claimant(),
         settings: session.settings.clone(),
         patience: PATIENCE,
-    }
+    })
 }
 
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.

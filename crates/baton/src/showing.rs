@@ -6,7 +6,7 @@ mod live;
 mod plain;
 pub(crate) mod telling;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_agents::Launcher;
@@ -23,6 +23,7 @@ use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::running::{self, WorkspaceLock};
+use crate::state;
 use crate::store::{Session, StoreOptions};
 use crate::views::Views;
 use events::Events;
@@ -80,12 +81,12 @@ impl Show<'_> {
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching);
         let views = Arc::new(Views::before(watching.audience()));
-        let driver = running::driver(self.session, Arc::new(people), views.clone());
+        let driver = running::driver(self.session, Arc::new(people), views.clone())?;
         self.session.run(async {
             let mut _workspace = None;
             match begin {
                 Some((definition, from)) => {
-                    _workspace = Some(WorkspaceLock::take(&definition.workspace)?);
+                    _workspace = Some(self.take(&definition.workspace, &driver.claimant)?);
                     driver.begin(self.id, definition, from).await?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
@@ -95,7 +96,7 @@ impl Show<'_> {
                     // A run that is driven says so itself, better than its workspace does.
                     let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
                     if idle && !run.is_finished() {
-                        _workspace = Some(WorkspaceLock::take(&run.definition.workspace)?);
+                        _workspace = Some(self.take(&run.definition.workspace, &driver.claimant)?);
                     }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
@@ -106,8 +107,19 @@ impl Show<'_> {
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
-            let end = ended?;
-            let exit = self.end(&end, &watching, &views).await?;
+            let told = match ended {
+                Ok(end) => self.end(&end, &watching, &views).await.map(|exit| (end, exit)),
+                Err(error) => Err(error),
+            };
+            let (end, exit) = told.inspect_err(|error| {
+                // Whoever reads the events must know that no more come.
+                if let Watching::Machine(events) = &watching {
+                    events.write(&events::of_error(self.id, error));
+                }
+            })?;
+            if end == End::Completed {
+                self.session.forget_measures(self.id).await;
+            }
             // What is not over may still ask for it.
             let over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
             for answers in answers.iter().filter(|_| over) {
@@ -117,6 +129,13 @@ impl Show<'_> {
             }
             Ok(exit)
         })
+    }
+
+    /// Takes a workspace, from which the run is found from now on.
+    fn take(&self, workspace: &Path, driver: &str) -> Result<WorkspaceLock, CommandError> {
+        let lock = WorkspaceLock::take(workspace, self.id, driver)?;
+        state::remember_workspace(self.session.state()?, workspace, &self.session.location)?;
+        Ok(lock)
     }
 
     fn watching(&self) -> Watching {

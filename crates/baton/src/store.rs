@@ -1,20 +1,25 @@
-//! The store as commands use it: found by option, environment, configuration or place, opened, with a clock beside it.
+//! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
 mod applying;
 mod history;
-mod place;
+mod moving;
+mod offer;
+pub(crate) mod place;
 mod runs;
 mod trouble;
 
 pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, reported_document, shown_document};
+pub(crate) use moving::{from_old_folder, from_project, untouched};
+pub(crate) use place::{Place, Source};
 pub(crate) use runs::is_run;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
-use baton_engine::{Clock, Handoff, HandoffId};
+use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
 use baton_protocol::Settings;
 use baton_protocol::wire::closest;
 use baton_store::Location;
@@ -23,14 +28,15 @@ use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config;
+use crate::output::Output;
+use crate::{config, state};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreOptions {
-    /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the nearest
-    /// .baton/baton.db]
+    /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the project's
+    /// folder in your state folder; `baton doctor` prints it]
     #[arg(long, value_name = "URL")]
     store: Option<String>,
     /// The configuration file [default: the nearest baton.toml]
@@ -51,6 +57,12 @@ impl StoreOptions {
         given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?)))).collect()
     }
 
+    /// Finds out where the store is, and how documents are judged.
+    pub(crate) fn place(&self) -> Result<(Place, Settings), CommandError> {
+        let config = config::read(self.config.as_deref())?;
+        Ok((place::find(self.store.as_deref(), &config)?, config.settings))
+    }
+
     /// Returns how documents are judged; for what must be known before a store is made.
     pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
         config::load(self.config.as_deref())
@@ -59,6 +71,9 @@ impl StoreOptions {
 
 /// How many ids that begin alike are looked at.
 const IDS_MAX: u32 = 1_000;
+
+/// So much of what waits is looked at to find other queues.
+const OTHERS_MAX: u32 = 100;
 
 /// What a command will do with the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,16 +96,24 @@ pub(crate) struct Session {
     pub location: Location,
     /// The configuration file, if there is one.
     pub config_file: Option<PathBuf>,
+    /// The user's state folder, if the environment says where that is.
+    pub state: Option<StateFolder>,
     runtime: tokio::runtime::Runtime,
     order: Mutex<ContextV7>,
 }
 
 impl Session {
-    /// Finds and opens the store.
-    pub(crate) fn open(options: &StoreOptions, access: Access) -> Result<Session, CommandError> {
-        let config = config::read(options.config.as_deref())?;
-        let location = place::find(options.store.as_deref(), &config)?;
-        place::prepare(&location, access)?;
+    /// Finds and opens the store, and tells if it should be elsewhere.
+    pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
+        let (place, settings) = options.place()?;
+        let session = Session::at(offer::tell(place, access, output)?, access, settings)?;
+        Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
+    }
+
+    /// Opens the store at a place.
+    pub(crate) fn at(place: Place, access: Access, settings: Settings) -> Result<Session, CommandError> {
+        place.prepare(access)?;
+        let Place { location, source, .. } = place;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -100,12 +123,17 @@ impl Session {
             let time = store.time().await?;
             Ok((store, time))
         });
-        let (store, time) = opened.map_err(|error| trouble::opening(&location, error))?;
+        let (store, time) = opened.map_err(|error| trouble::opening(&location, &source, error))?;
         let clock = Arc::new(SteadyClock::beside(&store));
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings: config.settings, location, config_file: config.path, runtime, order })
+        Ok(Session { store, clock, settings, location, config_file: None, state: state::folder().ok(), runtime, order })
+    }
+
+    /// Returns the user's state folder, for what cannot do without.
+    pub(crate) fn state(&self) -> Result<&StateFolder, CommandError> {
+        self.state.as_ref().ok_or_else(state::unknown)
     }
 
     /// Carries out something that waits.
@@ -126,12 +154,34 @@ impl Session {
         HandoffId::from_unique(Uuid::new_v7(uuid::Timestamp::from_unix(&*order, seconds, nanoseconds)))
     }
 
+    /// Tells somebody who finds nothing in the queue of an agent that an agent of a workflow has this name, too.
+    pub(crate) async fn other_queues(&self, agent: &str) -> Result<Option<String>, CommandError> {
+        let states = vec![StateName::Pending];
+        let filter = Filter { agent: Some(agent.to_owned()), states, after: None, limit: OTHERS_MAX };
+        let waiting = self.store.list(&filter).await?;
+        let mut others: Vec<&str> = waiting.iter().map(|handoff| handoff.terms.queue()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let hidden = others.contains(&agent);
+        others.retain(|queue| !queue.starts_with('@'));
+        let told = || format!("work of a workflow waits in a queue of its own: --agent {}", others.join(", --agent "));
+        Ok((!others.is_empty() && !hidden).then(told))
+    }
+
     /// Finds the handoff that an id, or a unique beginning of one, means.
     pub(crate) async fn resolve(&self, given: &str) -> Result<Handoff, CommandError> {
+        match self.named(given).await? {
+            Some(handoff) => Ok(handoff),
+            None => Err(self.unknown("handoff", "baton list", given).await),
+        }
+    }
+
+    /// Finds the handoff that an id, or a beginning of one, means; `None` if there is none.
+    async fn named(&self, given: &str) -> Result<Option<Handoff>, CommandError> {
         if let Ok(id) = HandoffId::parse(given)
             && let Some(handoff) = self.store.find(&id).await?
         {
-            return Ok(handoff);
+            return Ok(Some(handoff));
         }
         let mut beginnings = vec![given.to_owned()];
         // Nobody wants to type what all made ids have in common.
@@ -144,15 +194,16 @@ impl Session {
                 [] => {}
                 [id] => {
                     let found = self.store.find(id).await?;
-                    return found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed just now")));
+                    let gone = || CommandError::no(format!("the handoff `{id}` was removed just now"));
+                    return found.ok_or_else(gone).map(Some);
                 }
                 _ => {
                     let ids = self.store.ids_beginning_with(beginning, IDS_MAX).await?;
-                    return self.only_run(given, ids).await;
+                    return self.only_run(given, ids).await.map(Some);
                 }
             }
         }
-        Err(self.unknown(given).await)
+        Ok(None)
     }
 
     /// Takes a run for what is in it, which is called after it; there must be one thing only.
@@ -182,20 +233,21 @@ impl Session {
         }
     }
 
-    async fn unknown(&self, given: &str) -> CommandError {
-        let error = CommandError::usage(format!("there is no handoff `{given}`"));
+    /// Tells that there is no such thing; `listing` is the command that shows what there is.
+    async fn unknown(&self, what: &str, listing: &str, given: &str) -> CommandError {
+        let error = CommandError::usage(format!("there is no {what} `{given}`"));
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 200 };
         let recent = self.store.list(&filter).await.unwrap_or_default();
         let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
         match closest(given, &ids) {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
-            None => error.hint("`baton list` shows what is there"),
+            None => error.hint(format!("`{listing}` shows what is there")),
         }
     }
 }
 
 /// Writes a word so that a shell takes it as one.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
@@ -223,4 +275,22 @@ pub(crate) fn dice() -> f64 {
     // The last bits of such an id are random; the time in its first bits does not matter here.
     let random = Uuid::now_v7().as_u128() & ((1 << BITS) - 1);
     random as f64 / (1_u64 << BITS) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_are_suggested_name_the_store_without_its_password() {
+        let repeated = |store: &str| {
+            let options = StoreOptions { store: Some(store.to_owned()), config: Some(PathBuf::from("my baton.toml")) };
+            options.repeated()
+        };
+        assert_eq!(repeated("a.db"), " --store a.db --config 'my baton.toml'");
+        for url in ["postgres://u:secret@h:5/d", "postgresql://h/d?user=u&password=secret&x=1"] {
+            let repeated = repeated(url);
+            assert!(!repeated.contains("secret") && repeated.contains("h") && repeated.contains("/d"), "{repeated}");
+        }
+    }
 }

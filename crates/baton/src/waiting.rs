@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::Instant;
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, Exit};
+use crate::output::Output;
 use crate::store::Session;
 
 /// How long to pause where something is due already but nobody may have it: the queue is paused or full.
@@ -13,30 +15,69 @@ const PAUSE_MIN: Duration = Duration::from_millis(250);
 /// The longest pause, so that a machine that slept notices what it missed.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
+/// How long to wait before a store that is away is asked again, at most.
+const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
+
+/// How long a store may be out of reach before nobody waits for it any longer, as long as a driver waits.
+const AWAY_MAX: Duration = Duration::from_mins(10);
+
 /// Looks until there is something, or the time is over. What has expired is rescued before each look.
 ///
-/// Without a limit it waits as long as it takes; with a limit of zero it looks once.
+/// Without a limit it waits as long as it takes; with a limit of zero it looks once. A store that is out of reach is
+/// asked again until it answers, within the same limit.
 pub(crate) async fn wait_for<T>(
     session: &Session,
     agent: Option<&str>,
     limit: Option<Duration>,
+    output: &Output,
     mut look: impl AsyncFnMut() -> Result<Option<T>, CommandError>,
 ) -> Result<Option<T>, CommandError> {
     let end = limit.map(|limit| session.now().checked_add(limit).unwrap_or(Timestamp::MAX));
+    let mut away_since: Option<Instant> = None;
     loop {
         // The number comes first: what changes while we look wakes us at once.
         let since = session.store.changes();
-        session.rescue().await?;
-        if let Some(found) = look().await? {
-            return Ok(Some(found));
-        }
+        let looked = async {
+            session.rescue().await?;
+            match look().await? {
+                Some(found) => Ok(Looked::Found(found)),
+                None => Ok(Looked::Due(session.store.next_due(agent).await?)),
+            }
+        };
+        let looked: Result<Looked<T>, CommandError> = looked.await;
         let now = session.now();
-        if end.is_some_and(|end| end <= now) {
-            return Ok(None);
+        let over = end.is_some_and(|end| end <= now);
+        match looked {
+            Ok(Looked::Found(found)) => return Ok(Some(found)),
+            Ok(Looked::Due(_)) if over => return Ok(None),
+            Ok(Looked::Due(due)) => {
+                if away_since.take().is_some() {
+                    output.note("the store answers again");
+                }
+                session.store.changed(since, pause(now, due, end)).await;
+            }
+            Err(error) if error.exit_code() == Exit::TryAgain && !over => {
+                let away = away_since.map(|since| since.elapsed()).unwrap_or_default();
+                if away >= AWAY_MAX {
+                    return Err(error);
+                }
+                if away_since.is_none() {
+                    output.note(&format!("{}; trying again", error.message));
+                    away_since = Some(Instant::now());
+                }
+                tokio::time::sleep(pause(now, Some(now + away / 2), end).min(ASK_AGAIN_MAX)).await;
+            }
+            Err(error) => return Err(error),
         }
-        let due = session.store.next_due(agent).await?;
-        session.store.changed(since, pause(now, due, end)).await;
     }
+}
+
+/// What a look came to.
+enum Looked<T> {
+    /// It is there.
+    Found(T),
+    /// It is not, and something is due then.
+    Due(Option<Timestamp>),
 }
 
 fn pause(now: Timestamp, due: Option<Timestamp>, end: Option<Timestamp>) -> Duration {

@@ -19,7 +19,7 @@ use baton_agents::workspace::Folder;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Heartbeat};
 use baton_engine::store::{Claimed, Error, Filter, Order, Store, Wish};
-use baton_engine::{Clock, HandoffId, State};
+use baton_engine::{Clock, HandoffId, State, StateFolder};
 use baton_protocol::Settings;
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -93,6 +93,8 @@ pub(crate) struct Worker {
     store: Arc<dyn Store>,
     clock: Arc<SteadyClock>,
     settings: Settings,
+    /// Where what attempts are measured with is kept.
+    state: Option<StateFolder>,
     assignment: Assignment,
     voice: Voice,
     held: Mutex<Held>,
@@ -126,6 +128,7 @@ impl Worker {
             store: Arc::clone(&session.store),
             clock: Arc::clone(&session.clock),
             settings: session.settings.clone(),
+            state: session.state.clone(),
             voice: Voice::new(output, assignment.json),
             held: Mutex::new(Held {
                 claims: BTreeMap::new(),
@@ -259,7 +262,8 @@ impl Worker {
             0 => Vec::new(),
             count => {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
-                let wish = Wish { agent: agent.clone(), claimant: self.assignment.claimant.clone(), lease_ms, count };
+                let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
+                let wish = Wish { agent, claimant, lease_ms, count, times_itself: true };
                 self.store.claim(&wish, self.clock.now()).await?
             }
         };
@@ -270,6 +274,12 @@ impl Worker {
             if wait.is_zero() { LOOK_SOON } else { wait.min(LOOK_AGAIN) }
         });
         Ok((claimed, pause))
+    }
+
+    /// Returns how long to wait before the store is told again about what is held: other workers notice nothing as ended
+    /// for a third of a lease after an outage, and until then it must have heard of us.
+    fn soon(&self, missed: u32) -> Duration {
+        patience(missed).min(self.assignment.lease / 6)
     }
 
     /// Says whether a worker that ends by itself has done everything, while nothing runs.
@@ -287,7 +297,12 @@ impl Worker {
         let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], after: None, limit: 1_000 };
         let now = self.clock.now();
         let ready = |state: &State| matches!(state, State::Pending { ready_at } if *ready_at <= now);
-        Ok(self.store.list(&filter).await?.iter().any(|handoff| ready(&handoff.state)))
+        Ok(self
+            .store
+            .list(&filter)
+            .await?
+            .iter()
+            .any(|handoff| handoff.terms.queue() == self.assignment.agent && ready(&handoff.state)))
     }
 
     fn take(&self, done: Result<Finish, tokio::task::JoinError>, progress: &mut Progress) {

@@ -115,6 +115,12 @@ mod schema;
 mod shell;
 #[path = "cli/stocked.rs"]
 mod stocked;
+#[path = "cli/store_moves.rs"]
+mod store_moves;
+#[path = "cli/store_places.rs"]
+mod store_places;
+#[path = "cli/worker_outage.rs"]
+mod worker_outage;
 #[path = "cli/worker_reports.rs"]
 mod worker_reports;
 #[path = "cli/worker_stops.rs"]

@@ -10,6 +10,8 @@ mod acknowledging;
 mod blocks;
 #[path = "run/cage.rs"]
 mod cage;
+#[path = "run/driver_seen.rs"]
+mod driver_seen;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
 #[path = "run/faults.rs"]
@@ -30,6 +32,8 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/measured.rs"]
+mod measured;
 #[path = "run/namespaces.rs"]
 mod namespaces;
 #[path = "run/output_files.rs"]

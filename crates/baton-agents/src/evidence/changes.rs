@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use baton_engine::StateFolder;
 use baton_engine::evidence::Scene;
 
 use super::baseline::{self, Recent};
@@ -60,9 +61,9 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Looks at the workspace as it is now.
-    pub(super) fn see(root: &Path, scene: &Scene, recent: &Recent) -> Self {
-        let before = baseline::read(&scene.folder);
-        let first = scene.earlier.iter().find_map(|folder| baseline::read(folder));
+    pub(super) fn see(root: &Path, scene: &Scene, recent: &Recent, state: &StateFolder) -> Self {
+        let read = |attempt: &PathBuf| baseline::read(&state.measures(&scene.workspace, attempt));
+        let (before, first) = (read(&scene.folder), scene.earlier.iter().find_map(read));
         let after = recent.take(root, &scene.folder);
         let folders = scene.earlier.iter().chain([&scene.folder]).chain(&scene.output_directory);
         let own = Places::new(root, folders);

@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What every program may see: where things are and how to write, but nothing that opens a door.
-const HARMLESS: [&str; 9] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+const HARMLESS: [&str; 10] =
+    ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_STATE_HOME"];
 
 /// Names that begin like this are harmless too.
 const HARMLESS_PREFIX: &str = "LC_";

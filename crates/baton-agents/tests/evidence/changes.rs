@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Evidence, Finding};
 use baton_protocol::model::Report;
 
@@ -249,13 +250,31 @@ async fn workspace_may_be_reached_through_a_link() {
 }
 
 #[tokio::test]
+async fn agent_finds_nothing_in_the_workspace_that_it_is_measured_with() {
+    let stage = Stage::repository();
+    let work = |stage: &Stage| {
+        stage.write("src/quota.rs", "1");
+        let attempt = &stage.scene.folder;
+        let names = fs::read_dir(attempt).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["clock"], "the time alone, which is made anew each time");
+        fs::remove_dir_all(stage.path(".baton")).unwrap();
+        fs::create_dir_all(attempt).unwrap();
+        stage.write(".baton/attempt-1/baseline.json", "{}");
+    };
+    let examined = stage.attempt(work, &modified(&["src/limits.rs"])).await;
+    assert_eq!(refuted(&examined), ["file-not-modified", "modified-not-declared"], "{}", shown(&examined));
+}
+
+#[tokio::test]
 async fn baseline_survives_the_process() {
     let mut stage = Stage::repository();
     stage.eyes.remember(&stage.scene).await;
     stage.write("src/quota.rs", "1");
-    stage.eyes = baton_agents::evidence::Eyes::new([]);
+    let state = StateFolder::at(stage.scratch.path("state"));
+    stage.eyes = baton_agents::evidence::Eyes::new([], state.clone());
     assert_eq!(refuted(&stage.examine(&modified(&["src/quota.rs"])).await), [""; 0]);
-    fs::write(stage.scene.folder.join("baseline.json"), "{").unwrap();
+    let kept = state.measures(&stage.scene.workspace, &stage.scene.folder).join("baseline.json");
+    fs::write(kept, "{").unwrap();
     let examined = stage.examine(&modified(&["src/quota.rs"])).await;
     assert!(examined.iter().all(|one| one.verdict == Finding::Unverifiable), "{}", shown(&examined));
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use baton_agents::evidence::Eyes;
+use baton_engine::StateFolder;
 use baton_engine::evidence::{Check, Evidence, Examined, Finding, Scene};
 use baton_protocol::model::{Artifact, Report};
 use baton_testbed::Scratch;
@@ -37,7 +38,8 @@ impl Stage {
         };
         scratch.folder(&scene.folder).folder(&scene.workflow_folder);
         let inherited = std::env::vars_os().filter(|(name, _)| name == "PATH");
-        let stage = Stage { scene, scratch, eyes: Eyes::new(inherited) };
+        let eyes = Eyes::new(inherited, StateFolder::at(scratch.path("state")));
+        let stage = Stage { scene, scratch, eyes };
         stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
         stage.write("src/limits.rs", "fn limits() {}\n").write("docs/plan.md", "the plan\n");
         stage

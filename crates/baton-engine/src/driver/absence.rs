@@ -45,10 +45,10 @@ impl Lead<'_> {
         let seconds = |since: Timestamp| now.duration_since(since).as_secs();
         match (self.lying.get(id), &tracked.handoff.state) {
             (None, State::Pending { ready_at }) => {
-                let seconds = seconds(*ready_at);
+                let (seconds, queue) = (seconds(*ready_at), tracked.handoff.terms.queue());
                 format!(
                     "waiting: nobody has claimed {id} for agent `{agent}` in {seconds} s \
-                     (start one with: baton worker --agent {agent} -- COMMAND)"
+                     (start one with: baton worker --agent {queue} -- COMMAND)"
                 )
             }
             (lying, _) => {

@@ -92,7 +92,7 @@ impl Lead<'_> {
 
 pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
     let lease_ms = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-    Claim { claimant: claimant.to_owned(), lease_ms, prompt_tokens, driver: true, moved: Vec::new(), protection: None }
+    Claim { prompt_tokens, driver: true, ..Claim::by(claimant, lease_ms) }
 }
 
 /// Says whether somebody works now who may change the same files.

@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::evidence::{self, Examined};
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
-use crate::handoff::Written;
+use crate::handoff::{State, Written};
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
 use crate::run::{Known, Run};
@@ -40,6 +40,11 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &F
 
 fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) -> Result<(), Refusal> {
     match finished {
+        // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
+        Finished::Failed(failed) if is_examined(&draft.run, id) => {
+            let reasons = format!("it could not be examined: {}", failed.failure.message);
+            draft.apply(id, verify(&draft.run, id, fence, Vec::new(), Some(reasons), dice))
+        }
         Finished::Failed(failed) => {
             let Failed { failure, document, changed } = (**failed).clone();
             let failure = repeated(&draft.run, id, failure);
@@ -49,7 +54,10 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
         Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),
         Finished::Answered(answered) => record_answer(draft, id, fence, answered, dice),
-        Finished::Examined(examined) => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
+        Finished::Examined(examined) => {
+            let refuted = evidence::refuted(examined);
+            draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
+        }
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
             let report =
@@ -85,7 +93,10 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
     draft.apply_known(id, Command::Report(report), known)?;
     match &answered.examined {
-        Some(examined) if complete => draft.apply(id, verify(&draft.run, id, fence, examined.clone(), dice)),
+        Some(examined) if complete => {
+            let refuted = evidence::refuted(examined);
+            draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
+        }
         _ => Ok(()),
     }
 }
@@ -101,12 +112,23 @@ fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Opti
     run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
 }
 
-/// Says what the evidence comes to.
-fn verify(run: &Run, id: &HandoffId, fence: u64, examined: Vec<Examined>, dice: f64) -> Command {
+fn is_examined(run: &Run, id: &HandoffId) -> bool {
+    run.find(id).is_some_and(|tracked| matches!(tracked.handoff.state, State::Verifying))
+}
+
+/// Says what the evidence comes to; `refuted` is why the report does not count.
+fn verify(
+    run: &Run,
+    id: &HandoffId,
+    fence: u64,
+    examined: Vec<Examined>,
+    refuted: Option<String>,
+    dice: f64,
+) -> Command {
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
     let review = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
     let phase = brief.map(|brief| brief.tracked.step.phase.clone()).unwrap_or_default();
-    let verdict = match evidence::refuted(&examined) {
+    let verdict = match refuted {
         None => Verdict::Verified,
         Some(reasons) => {
             let failure = Failure::new(Code::validation_failed(), reasons.clone()).to_string();

@@ -88,7 +88,7 @@ pub(super) fn enter(
             let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
-            agree(&mut terms, agent);
+            agree(&mut terms, agent, located.definition.name());
             (terms, asking.work(name, agent)?)
         }
         Role::Check => {
@@ -133,8 +133,12 @@ fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, String>
     HandoffId::parse(format!("{run}.{}{tail}.{number}", &name[..cut]))
 }
 
-/// Agrees how soon an agent must come for its work and say that it understood.
-pub(super) fn agree(terms: &mut Terms, agent: &Agent) {
+/// Agrees who may take the work, how soon they must come for it, and say that they understood.
+pub(super) fn agree(terms: &mut Terms, agent: &Agent, workflow: &str) {
+    match agent.queue {
+        Some(true) => terms.in_queue_of(workflow),
+        Some(false) | None => terms.reserve(),
+    }
     // Nobody acknowledges in folders, and whoever watches them knows how long to wait there.
     if agent.directory.is_some() {
         return;

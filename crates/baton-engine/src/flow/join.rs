@@ -175,14 +175,7 @@ fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, String> {
 
 /// Claims a handoff that nobody works on, because Baton itself knows what comes out.
 pub(crate) fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let claim = Claim {
-        claimant: ORCHESTRATOR.to_owned(),
-        lease_ms: 60_000,
-        prompt_tokens: None,
-        driver: true,
-        moved: Vec::new(),
-        protection: None,
-    };
+    let claim = Claim { driver: true, ..Claim::by(ORCHESTRATOR, 60_000) };
     draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())
 }
 

@@ -60,7 +60,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
             let timeout = helper.timeout.filter(|_| helper.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(helper.retry.as_ref());
-            agree(&mut terms, helper);
+            agree(&mut terms, helper, located.definition.name());
             (
                 terms,
                 write(dialect_of(helper), delegation(blocked, name, &reason, &draft.at.to_string())),

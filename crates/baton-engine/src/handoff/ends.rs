@@ -7,8 +7,8 @@ use super::{Handoff, State, later};
 /// How long what a driver held is left to the drivers of its run, before anybody may notice that it has ended.
 const DRIVEN_REST_MS: u64 = 3_600_000;
 
-/// How much time the driver of a run has to end an attempt that took too long, before anybody else may.
-const DRIVER_GRACE_MS: u64 = 10_000;
+/// How much time a claimant has who ends an attempt that took too long itself, before anybody else may.
+const GRACE_MS: u64 = 10_000;
 
 impl Handoff {
     /// Returns when the attempt that runs now has taken too long.
@@ -49,8 +49,8 @@ impl Handoff {
         if self.state.finished_at().is_some() {
             return None;
         }
-        // Whoever drives it stops the agent when the time is up, and lets it tidy up; others only step in after that.
-        let grace_ms = if self.lease().is_some_and(|lease| lease.driven) { DRIVER_GRACE_MS } else { 0 };
+        // Whoever times it stops the agent when the time is up, and lets it tidy up; others only step in after that.
+        let grace_ms = if self.lease().is_some_and(|lease| lease.times_itself) { GRACE_MS } else { 0 };
         let timed_out = self.times_out_at().map(|at| later(at, grace_ms));
         [timed_out, self.acknowledge_by(), self.pick_up_by(), self.deadline].into_iter().flatten().min()
     }

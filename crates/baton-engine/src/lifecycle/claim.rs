@@ -21,6 +21,10 @@ pub struct Claim {
     /// Whether the driver of the run claims it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub driver: bool,
+    /// Whether the claimant ends an attempt that takes too long itself, as every driver does: then what was said before
+    /// counts whenever it can be written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub times_itself: bool,
     /// What did not fit into the prompt, and the files that have it instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
@@ -30,9 +34,23 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The claim of somebody who is no driver.
+    pub fn by(claimant: impl Into<String>, lease_ms: u64) -> Claim {
+        let claimant = claimant.into();
+        Claim {
+            claimant,
+            lease_ms,
+            prompt_tokens: None,
+            driver: false,
+            times_itself: false,
+            moved: Vec::new(),
+            protection: None,
+        }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
-        // Runs, groups and checks are the driver's own; whoever asks for work gets none of them.
-        let own = handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
+        // Runs, groups, checks and agents that the driver starts are its own; whoever asks for work gets none of them.
+        let own = handoff.terms.is_reserved() || handoff.terms.step.as_ref().is_some_and(|step| step.role.is_drivers());
         if own && !self.driver {
             return Err(Refusal::PartOfRun);
         }
@@ -46,9 +64,9 @@ impl Claim {
                 handoff.fence += u64::from(handoff.fence == 0 || !planted(Bug::FenceNotRaised));
                 handoff.returned_early = false;
                 handoff.attempts += 1;
-                let driven = self.driver;
+                let (driven, times_itself) = (self.driver, self.driver || self.times_itself);
                 handoff.state = State::Claimed {
-                    lease: Lease { claimant, since: at, until, length_ms, acknowledged: false, driven },
+                    lease: Lease { claimant, since: at, until, length_ms, acknowledged: false, driven, times_itself },
                 };
                 Ok(Vec::new())
             }
@@ -70,8 +88,9 @@ impl Claim {
 /// A lease that has ended but that nobody has taken over is still held: the work is there, and nobody else does it. What
 /// took longer than agreed is not, whether somebody has noticed or not.
 pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&mut Lease, Refusal> {
-    // A driver ends its agents itself when their time is up. What they said before counts whenever it can be written.
-    let times_out_at = handoff.times_out_at().filter(|_| handoff.lease().is_some_and(|lease| !lease.driven));
+    // Drivers and workers end their agents themselves when the time is up. What was said before counts whenever it can be
+    // written.
+    let times_out_at = handoff.times_out_at().filter(|_| handoff.lease().is_some_and(|lease| !lease.times_itself));
     let ends = [times_out_at, handoff.deadline];
     let too_long = ends.into_iter().flatten().min().filter(|end| *end <= at && !planted(Bug::LateReportCounts));
     let lease = held_by(handoff, fence)?;
@@ -155,16 +174,18 @@ mod tests {
 
     #[test]
     fn lease_has_a_limit() {
-        let claim = Command::Claim(Claim {
-            claimant: "w".to_owned(),
-            lease_ms: u64::MAX,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        });
+        let claim = Command::Claim(Claim::by("w", u64::MAX));
         let claimed = apply(&sample::handoff(StateName::Pending), claim, sample::time(20)).expect("ready").handoff;
         assert_eq!(claimed.lease().expect("claimed").length_ms, LEASE_MS_MAX);
+    }
+
+    #[test]
+    fn only_the_driver_claims_what_its_own_agents_work_on() {
+        let mut pending = sample::handoff(StateName::Pending);
+        pending.terms.reserve();
+        assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun));
+        let Command::Claim(claim) = sample::claim() else { panic!("a claim") };
+        assert!(apply(&pending, Command::Claim(Claim { driver: true, ..claim }), sample::time(30)).is_ok());
     }
 
     #[test]
@@ -173,14 +194,7 @@ mod tests {
             let mut pending = sample::handoff(StateName::Pending);
             pending.terms.step = Some(sample::step(role));
             assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun), "{role:?}");
-            let driver = Claim {
-                claimant: "w".to_owned(),
-                lease_ms: 60_000,
-                prompt_tokens: None,
-                driver: true,
-                moved: Vec::new(),
-                protection: None,
-            };
+            let driver = Claim { driver: true, ..Claim::by("w", 60_000) };
             assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");
         }
     }

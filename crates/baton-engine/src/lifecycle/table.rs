@@ -104,7 +104,15 @@ pub(crate) mod sample {
         handoff.last_report = Some(written("earlier").digest());
         let lease = || {
             let (since, until) = (time(20), time(80));
-            Lease { claimant: "w".to_owned(), since, until, length_ms: 60_000, acknowledged: false, driven: false }
+            Lease {
+                claimant: "w".to_owned(),
+                since,
+                until,
+                length_ms: 60_000,
+                acknowledged: false,
+                driven: false,
+                times_itself: false,
+            }
         };
         handoff.state = match name {
             StateName::Pending => State::Pending { ready_at: time(20) },
@@ -124,14 +132,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn claim() -> Command {
-        Command::Claim(Claim {
-            claimant: "w".to_owned(),
-            lease_ms: 60_000,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        })
+        Command::Claim(Claim::by("w", 60_000))
     }
 
     pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {

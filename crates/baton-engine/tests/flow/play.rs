@@ -312,14 +312,7 @@ fn assert_same(one: &Run, other: &Run) {
 fn claim(tokens: u64) -> Command {
     // Long enough that nothing expires while time passes in a play.
     let prompt_tokens = (tokens > 0).then_some(tokens);
-    Command::Claim(Claim {
-        claimant: "driver".to_owned(),
-        lease_ms: 24 * 3600 * 1000,
-        prompt_tokens,
-        driver: true,
-        moved: Vec::new(),
-        protection: None,
-    })
+    Command::Claim(Claim { prompt_tokens, driver: true, ..Claim::by("driver", 24 * 3600 * 1000) })
 }
 
 /// Writes a report in the native form.

@@ -126,14 +126,7 @@ impl Step {
         };
         let by = "ana".to_owned();
         match self.ask.clone() {
-            Asked::Claim(lease_ms) => Command::Claim(Claim {
-                claimant: "w".to_owned(),
-                lease_ms,
-                prompt_tokens: None,
-                driver: false,
-                moved: Vec::new(),
-                protection: None,
-            }),
+            Asked::Claim(lease_ms) => Command::Claim(Claim::by("w", lease_ms)),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
             Asked::Report(ending) => {

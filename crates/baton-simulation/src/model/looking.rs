@@ -40,7 +40,7 @@ impl Model {
         let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| Error::NotFound(id.clone()));
         let behind = filter.after.as_ref().map(place).transpose()?.map(|entry| entry.number);
         let fits = |handoff: &&Handoff| {
-            filter.agent.as_ref().is_none_or(|agent| *agent == handoff.terms.to)
+            filter.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent))
                 && (filter.states.is_empty() || filter.states.contains(&handoff.state.name()))
         };
         let is_behind = |entry: &&Entry| behind.is_none_or(|behind| entry.number < behind);
@@ -53,7 +53,7 @@ impl Model {
     pub fn census(&self) -> Vec<Count> {
         let mut counts = BTreeMap::new();
         for handoff in self.all() {
-            *counts.entry((handoff.terms.to.clone(), handoff.state.name())).or_insert(0) += 1;
+            *counts.entry((handoff.terms.queue().to_owned(), handoff.state.name())).or_insert(0) += 1;
         }
         counts.into_iter().map(|((agent, state), handoffs)| Count { agent, state, handoffs }).collect()
     }
@@ -98,7 +98,7 @@ impl Model {
 
     /// Returns when something is ready or due.
     pub fn next_due(&self, agent: Option<&str>) -> Option<Timestamp> {
-        let ready = self.unfinished().filter(|handoff| Some(handoff.terms.to.as_str()) == agent).filter_map(ready_at);
+        let ready = self.unfinished().filter(|handoff| Some(handoff.terms.queue()) == agent).filter_map(ready_at);
         ready.chain(self.unfinished().filter_map(Handoff::wakes_at)).min()
     }
 
@@ -148,7 +148,7 @@ impl Model {
     }
 
     pub(super) fn open_of(&self, agent: &str) -> impl Iterator<Item = &Handoff> {
-        self.unfinished().filter(move |handoff| handoff.terms.to == agent)
+        self.unfinished().filter(move |handoff| handoff.terms.queue() == agent)
     }
 
     pub(super) fn of_run(&self, run: &RunId) -> impl Iterator<Item = &Entry> {

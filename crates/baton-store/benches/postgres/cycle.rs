@@ -33,7 +33,7 @@ pub(crate) fn request(agent: &str) -> Accept {
 }
 
 pub(crate) fn wish(agent: &str, count: u32) -> Wish {
-    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count }
+    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
 }
 
 pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {

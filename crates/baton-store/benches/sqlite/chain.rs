@@ -42,14 +42,7 @@ async fn live(store: &dyn Store, number: usize) {
             request,
             notes: Vec::new(),
         })));
-        let claim = Claim {
-            claimant: "driver".to_owned(),
-            lease_ms: 60_000,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        };
+        let claim = Claim::by("driver", 60_000);
         steps.push(Step::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));

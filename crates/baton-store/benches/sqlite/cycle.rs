@@ -65,7 +65,8 @@ fn request(number: u64) -> String {
 
 /// Claims one handoff. Others may be faster, and what they left may be ready a moment later only.
 pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> Claimed {
-    let wish = Wish { agent: "b".to_owned(), claimant: claimant.to_owned(), lease_ms: 60_000, count: 1 };
+    let wish =
+        Wish { agent: "b".to_owned(), claimant: claimant.to_owned(), lease_ms: 60_000, count: 1, times_itself: false };
     loop {
         if let Some(claimed) = store.claim(&wish, now()).await.expect("a claim").pop() {
             return claimed;

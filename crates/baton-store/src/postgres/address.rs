@@ -33,6 +33,10 @@ impl Address {
         let (url, ssl) = take_ssl(url);
         // The driver's message names the setting, never its value.
         let wrong = |why: String| Error::Invalid(format!("{place}: {why}"));
+        if is_no_database(&url) {
+            let form = "postgres://USER@HOST/DATABASE, with %2F for a `/` in a name and %20 for a blank";
+            return Err(wrong(format!("what stands behind the server is no name of a database; write {form}")));
+        }
         let mut config: Config = url.parse().map_err(|error| wrong(super::fault::chain(&error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host("localhost");
@@ -111,6 +115,16 @@ fn take_ssl(url: &str) -> (String, Ssl) {
     (rest, ssl)
 }
 
+/// Says whether something else than the name of a database stands behind the server: the driver would take it for one, and
+/// a host that stands at the wrong place would silently become this machine.
+fn is_no_database(url: &str) -> bool {
+    let behind = url.split_once("://").map_or(url, |(_, behind)| behind);
+    let behind = behind.split_once('?').map_or(behind, |(before, _)| before);
+    behind
+        .split_once('/')
+        .is_some_and(|(_, name)| name.contains(|letter: char| letter == '/' || letter.is_whitespace()))
+}
+
 /// Reads `%2F` as `/`.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
@@ -183,6 +197,17 @@ mod tests {
             assert!(!address.place.contains("secret"), "{}", address.place);
             assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         }
+    }
+
+    #[test]
+    fn host_at_the_wrong_place_is_refused_and_does_not_become_this_machine() {
+        for url in ["postgres://u:secret@/bad host/db", "postgres:///db.example/d", "postgres://u@/my db"] {
+            let error = Address::parse(url).err().expect("no address").to_string();
+            assert!(error.contains("no name of a database") && !error.contains("secret"), "{error}");
+        }
+        assert_eq!(address("postgres:///d").hosts(), "localhost:5432");
+        assert_eq!(address("postgres://h/my%20db").config.get_dbname(), Some("my db"));
+        assert_eq!(address("postgres://%2Frun%2Fx/d").hosts(), "/run/x/.s.PGSQL.5432");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use baton_engine::lifecycle::{self, Claim, Command};
+use baton_engine::lifecycle::{self, Command};
 use baton_engine::queue::Queue;
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
@@ -253,14 +253,7 @@ fn decide<'r>(
     for row in rows {
         let handoff = table::handoff(row)?;
         ends.read(&handoff.run, row, END)?;
-        let command = Command::Claim(Claim {
-            claimant: wish.claimant.clone(),
-            lease_ms: wish.lease_ms,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        });
+        let command = Command::Claim(wish.claim());
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;

@@ -26,6 +26,8 @@ pub(super) enum Fault {
     Lost(String),
     /// Somebody else was faster. What was sent has had no effect.
     Raced,
+    /// Somebody holds a lock for longer than anybody should. What was sent has had no effect.
+    Locked(String),
     /// It was not done together with what others want; it must be done alone. Nothing was sent, or it was undone.
     Crowded,
     /// Trying again would not help.
@@ -78,7 +80,6 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         SqlState::UNIQUE_VIOLATION,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
-        SqlState::LOCK_NOT_AVAILABLE,
         // A statement that was sent behind the one that failed; its answer may be looked at first.
         SqlState::IN_FAILED_SQL_TRANSACTION,
     ];
@@ -99,6 +100,7 @@ fn by_code(code: &SqlState, said: String) -> Fault {
     let unreachable = [SqlState::OUT_OF_MEMORY, SqlState::QUERY_CANCELED];
     match code {
         code if races.contains(code) => Fault::Raced,
+        code if *code == SqlState::LOCK_NOT_AVAILABLE => Fault::Locked(said),
         code if lost.contains(code) || code.code().starts_with("08") => Fault::Lost(said),
         code if unwritable.contains(code) => Fault::Final(Error::Unwritable(said)),
         code if wrong.contains(code) => Fault::Final(Error::Invalid(format!("the server does not let us in: {said}"))),
@@ -169,6 +171,14 @@ impl Patience {
             Fault::Raced => {
                 self.races += 1;
                 tokio::time::sleep(Duration::from_millis(self.races.into())).await;
+                Ok(())
+            }
+            Fault::Locked(said) if Instant::now() > self.until => Err(Error::Unreachable(format!(
+                "somebody else has locked what is needed in the database ({said}); pg_locks shows who"
+            ))),
+            // The server has waited already.
+            Fault::Locked(_) => {
+                self.races += 1;
                 Ok(())
             }
             Fault::Lost(why) if Instant::now() + self.pause > self.until => Err(Error::Unreachable(why)),

@@ -60,7 +60,8 @@ pub(super) async fn list(node: &Node, filter: &Filter) -> Result<Vec<Handoff>, F
     let sql = concat!(
         "SELECT ",
         table::columns!(),
-        " FROM handoffs AS h WHERE ($1::text IS NULL OR h.agent = $1) AND ($2::text[] IS NULL OR h.state = ANY ($2))
+        " FROM handoffs AS h WHERE ($1::text IS NULL
+          OR $1 IN (h.agent, substr(h.agent, strpos(h.agent, '/') + 1))) AND ($2::text[] IS NULL OR h.state = ANY ($2))
           AND ($4::bigint IS NULL OR h.position < $4) ORDER BY h.position DESC LIMIT $3"
     );
     if filter.agent.as_deref().is_some_and(table::is_unknowable) {

@@ -1,7 +1,7 @@
 //! Claiming: what is ready for an agent, the most urgent first.
 
 use baton_engine::journal::Head;
-use baton_engine::lifecycle::{self, Claim, Command};
+use baton_engine::lifecycle::{self, Command};
 use baton_engine::store::{Claimed, Error, Wish};
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -23,14 +23,7 @@ pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec
 fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<(Claimed, Head)>, Error> {
     let handoff = row.handoff()?;
     let (head, latest) = table::head(batch.connection, &handoff.run)?;
-    let claim = Command::Claim(Claim {
-        claimant: wish.claimant.clone(),
-        lease_ms: wish.lease_ms,
-        prompt_tokens: None,
-        driver: false,
-        moved: Vec::new(),
-        protection: None,
-    });
+    let claim = Command::Claim(wish.claim());
     let Ok(transition) = lifecycle::apply(&handoff, claim, latest.map_or(at, |latest| latest.max(at))) else {
         return Ok(None);
     };

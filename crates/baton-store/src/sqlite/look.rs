@@ -50,7 +50,7 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Hando
     let behind = filter.after.as_ref().map(place).transpose()?.unwrap_or(i64::MAX);
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
     let places = vec!["?"; states.len()].join(", ");
-    let of_agent = if filter.agent.is_some() { "agent = ?" } else { "TRUE" };
+    let of_agent = if filter.agent.is_some() { "? IN (agent, substr(agent, instr(agent, '/') + 1))" } else { "TRUE" };
     let in_state = if states.is_empty() { "TRUE".to_owned() } else { format!("state IN ({places})") };
     let columns = table::columns!();
     let sql = format!(

@@ -35,16 +35,7 @@ on_every_store! {
 
 async fn claim_of_one_handoff_by_its_id(bed: Bed) {
     bed.send(["a", "b"].map(request), time(0)).await;
-    let claim = || {
-        Command::Claim(Claim {
-            claimant: "w".to_owned(),
-            lease_ms: 1_000,
-            prompt_tokens: None,
-            driver: false,
-            moved: Vec::new(),
-            protection: None,
-        })
-    };
+    let claim = || Command::Claim(Claim::by("w", 1_000));
     let claimed = bed.apply("b", claim(), time(1)).await.unwrap();
     assert_eq!((claimed.fence, claimed.state.name()), (1, StateName::Claimed));
     let error = bed.apply("b", claim(), time(2)).await.unwrap_err();

@@ -161,7 +161,7 @@ async fn open(location: &Location) -> Arc<dyn Store> {
 
 /// A wish of the usual agent.
 pub(crate) fn wish(count: u32) -> Wish {
-    Wish { agent: AGENT.to_owned(), claimant: "worker-1".to_owned(), lease_ms: 60_000, count }
+    Wish { agent: AGENT.to_owned(), claimant: "worker-1".to_owned(), lease_ms: 60_000, count, times_itself: false }
 }
 
 pub(crate) fn ids(claimed: &[Claimed]) -> Vec<&str> {

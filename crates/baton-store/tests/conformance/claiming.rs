@@ -1,12 +1,12 @@
 //! Claim: the most urgent first, then the longest ready, then by id; each claim with a lease and a higher token.
 
-use baton_engine::Priority;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::LEASE_MS_MAX;
-use baton_engine::store::Wish;
+use baton_engine::store::{Filter, Wish};
+use baton_engine::{Priority, Terms};
 
 use super::bed::{Bed, ids, wish};
-use super::requests::{fail, report, request, request_for, time, urgent, with};
+use super::requests::{AGENT, fail, report, request, request_for, time, urgent, with};
 
 on_every_store! {
     times_finer_than_a_microsecond_are_no_error,
@@ -16,6 +16,7 @@ on_every_store! {
     no_more_than_asked_for_are_claimed,
     nothing_is_claimed_when_nothing_is_asked_for,
     handoff_of_another_agent_is_not_claimed,
+    handoff_of_a_workflow_is_claimed_from_its_own_queue_only,
     claimed_handoff_comes_with_request_lease_and_token,
     claimed_handoff_is_not_claimed_again,
     token_grows_with_every_claim,
@@ -61,6 +62,21 @@ async fn nothing_is_claimed_when_nothing_is_asked_for(bed: Bed) {
 async fn handoff_of_another_agent_is_not_claimed(bed: Bed) {
     bed.send([request_for("reviewer", "a"), request_for("Builder", "b"), request_for("builder ", "c")], time(0)).await;
     assert!(bed.claim(10, time(0)).await.is_empty());
+}
+
+async fn handoff_of_a_workflow_is_claimed_from_its_own_queue_only(bed: Bed) {
+    let reserved = with(request("a"), Terms::reserve);
+    let queued = with(request("b"), |terms| terms.in_queue_of("invoices"));
+    bed.send([reserved, queued, request("c")], time(0)).await;
+    let bed = bed.reopened().await;
+    let listed = Filter { agent: Some(AGENT.to_owned()), states: Vec::new(), after: None, limit: 9 };
+    assert_eq!(bed.store.list(&listed).await.unwrap().len(), 3, "all of them are for agents of this name");
+    // What comes first in time does not stand in the way of what can be claimed.
+    assert_eq!(ids(&bed.claim(1, time(1)).await), ["c"]);
+    assert_eq!(bed.claim(9, time(1)).await, []);
+    let from = |queue: &str| Wish { agent: queue.to_owned(), ..wish(9) };
+    assert_eq!(bed.store.claim(&from("@driver/builder"), time(1)).await.unwrap(), []);
+    assert_eq!(ids(&bed.store.claim(&from("invoices/builder"), time(1)).await.unwrap()), ["b"]);
 }
 
 async fn claimed_handoff_comes_with_request_lease_and_token(bed: Bed) {

@@ -55,14 +55,7 @@ pub(crate) fn with(mut accept: Accept, vary: impl FnOnce(&mut Terms)) -> Accept 
 }
 
 pub(crate) fn claim(claimant: &str) -> Command {
-    Command::Claim(Claim {
-        claimant: claimant.to_owned(),
-        lease_ms: 60_000,
-        prompt_tokens: None,
-        driver: false,
-        moved: Vec::new(),
-        protection: None,
-    })
+    Command::Claim(Claim::by(claimant.to_owned(), 60_000))
 }
 
 pub(crate) fn route(to: &str) -> Command {

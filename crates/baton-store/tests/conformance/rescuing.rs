@@ -1,11 +1,11 @@
 //! Rescue: what nobody looks after any more is found, whoever looks.
 
-use baton_engine::State;
 use baton_engine::failure::Code;
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::Refusal;
+use baton_engine::lifecycle::{Claim, Command, Refusal};
 use baton_engine::retry::Policy;
-use baton_engine::store::Error;
+use baton_engine::store::{Error, Wish};
+use baton_engine::{Handoff, State};
 
 use super::bed::{Bed, wish};
 use super::requests::{AGENT, acknowledge, blocked, heartbeat, report, request, time, with};
@@ -14,6 +14,8 @@ on_every_store! {
     expired_lease_returns_to_pending,
     nothing_is_rescued_before_its_time,
     attempt_that_takes_too_long_is_ended_in_spite_of_heartbeats,
+    what_came_in_time_counts_later_if_the_claimant_times_itself,
+    what_a_driver_holds_is_left_to_the_drivers_of_its_run,
     claim_that_is_not_acknowledged_in_time_goes_back,
     acknowledged_claim_lasts_as_long_as_its_lease,
     work_that_nobody_claims_in_time_is_tried_again_and_fails,
@@ -50,6 +52,38 @@ async fn attempt_that_takes_too_long_is_ended_in_spite_of_heartbeats(bed: Bed) {
     assert!(bed.store.rescue(10, 0.0, time(99)).await.unwrap().is_empty());
     let rescued = bed.store.rescue(10, 0.0, time(100)).await.unwrap().remove(0);
     assert!(rescued.last_failure.unwrap().message.contains("100 s"));
+}
+
+async fn what_came_in_time_counts_later_if_the_claimant_times_itself(bed: Bed) {
+    let limited = |name| with(request(name), |terms| terms.timeout_ms = Some(100_000));
+    for (name, times_itself) in [("a", true), ("b", false)] {
+        bed.send([limited(name)], time(0)).await;
+        let claimed = bed.store.claim(&Wish { times_itself, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
+        assert_eq!(claimed, bed.find(name).await);
+        let late = bed.apply(name, report(claimed.fence, "done"), time(500)).await;
+        assert_eq!(late.is_ok(), times_itself, "{late:?}");
+    }
+    // Whoever times itself has a moment to stop its agent; then anybody may notice.
+    bed.send([limited("c")], time(0)).await;
+    let claimed = bed.store.claim(&Wish { times_itself: true, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
+    bed.apply("c", heartbeat(claimed.fence, None), time(50)).await.unwrap();
+    bed.apply("c", heartbeat(claimed.fence, None), time(100)).await.unwrap();
+    let rescued = async |second| bed.store.rescue(10, 0.0, time(second)).await.unwrap();
+    let is_it = |handoff: &Handoff| handoff.id == claimed.id;
+    assert!(!rescued(109).await.iter().any(is_it));
+    assert!(rescued(110).await.iter().any(is_it));
+}
+
+async fn what_a_driver_holds_is_left_to_the_drivers_of_its_run(bed: Bed) {
+    bed.send([with(request("a"), |terms| terms.timeout_ms = Some(100_000))], time(0)).await;
+    let claim = Command::Claim(Claim { driver: true, ..Claim::by("driver", 60_000) });
+    let claimed = bed.apply("a", claim, time(0)).await.unwrap();
+    assert_eq!(claimed, bed.find("a").await);
+    assert!(bed.store.rescue(10, 0.0, time(3_600)).await.unwrap().is_empty(), "it may only have slept");
+    assert_eq!(bed.store.next_due(None).await.unwrap(), Some(time(3_660)));
+    bed.apply("a", heartbeat(claimed.fence, None), time(3_600)).await.unwrap();
+    bed.apply("a", report(claimed.fence, "done"), time(3_601)).await.unwrap();
+    assert_eq!(bed.find("a").await.state.name(), StateName::Completed);
 }
 
 async fn claim_that_is_not_acknowledged_in_time_goes_back(bed: Bed) {
@@ -119,7 +153,7 @@ async fn jitter_follows_the_dice(bed: Bed) {
 async fn no_more_than_the_limit_are_rescued_and_the_oldest_first(bed: Bed) {
     bed.send(["a", "b", "c"].map(request), time(0)).await;
     for (at, lease_ms) in [(0, 90_000), (1, 30_000), (2, 60_000)] {
-        let wish = baton_engine::store::Wish { lease_ms, ..wish(1) };
+        let wish = Wish { lease_ms, ..wish(1) };
         bed.store.claim(&wish, time(at)).await.unwrap();
     }
     assert!(bed.store.rescue(0, 0.0, time(500)).await.unwrap().is_empty());

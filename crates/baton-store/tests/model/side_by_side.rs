@@ -88,6 +88,7 @@ impl SideBySide {
                     claimant: "w".to_owned(),
                     lease_ms: *lease_ms,
                     count: *count,
+                    times_itself: *count % 2 == 0,
                 };
                 same_answer("claim", self.store.claim(&wish, at).await, self.model.claim(&wish, at))
             }
@@ -249,14 +250,7 @@ impl SideBySide {
             })
         };
         match verb {
-            Verb::Claim => Command::Claim(Claim {
-                claimant: "by id".to_owned(),
-                lease_ms: 9_000,
-                prompt_tokens: None,
-                driver: false,
-                moved: Vec::new(),
-                protection: None,
-            }),
+            Verb::Claim => Command::Claim(Claim::by("by id".to_owned(), 9_000)),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
             Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms }),
@@ -305,14 +299,7 @@ fn life(fence: u64) -> Vec<Command> {
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
-        Command::Claim(Claim {
-            claimant: "driver".to_owned(),
-            lease_ms: 9_000,
-            prompt_tokens: Some(11),
-            driver: true,
-            moved: Vec::new(),
-            protection: None,
-        }),
+        Command::Claim(Claim { prompt_tokens: Some(11), driver: true, ..Claim::by("driver", 9_000) }),
         Command::Report(report),
         Command::Verify(Verify { fence, verdict, examined, evidence: None, review: false, dice: 0.0 }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),

@@ -49,7 +49,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let given = match &options.file {
         Some(file) => {
             let settings = &session.settings;

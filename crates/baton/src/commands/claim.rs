@@ -86,16 +86,17 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
     }
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     let wish = Wish {
         agent: options.agent.clone(),
         claimant: options.claimant.clone().unwrap_or_else(user::claimant),
         lease_ms: milliseconds(options.lease),
         count: options.count.unwrap_or(1),
+        times_itself: false,
     };
     let limit = options.wait.unwrap_or(Some(Duration::ZERO));
     session.run(async {
-        let claimed = wait_for(&session, Some(&options.agent), limit, async || {
+        let claimed = wait_for(&session, Some(&options.agent), limit, output, async || {
             let claimed = session.store.claim(&wish, session.now()).await?;
             Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))
         });
@@ -121,6 +122,11 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, Some(limit)) => format!("nothing is ready for {agent}, of which {limit} at a time are handed out"),
         (false, None) => format!("nothing is ready for {agent}"),
     });
+    if !options.json
+        && let Some(others) = session.other_queues(agent).await?
+    {
+        output.note(&others);
+    }
     match (options.json, options.count) {
         (false, _) => Ok(()),
         (true, Some(_)) => output.json(&json!({ "version": 1, "claims": [] })),
@@ -154,7 +160,7 @@ impl ClaimedWork {
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
-            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref()).await;
+            briefing::remember(&claimed.handoff, briefing.brief.scene.as_ref(), session.state.as_ref()).await;
         }
         let Claimed { handoff, request } = claimed;
         let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);

@@ -3,6 +3,7 @@
 mod place;
 mod protection;
 mod queues;
+mod state;
 
 use std::time::Duration;
 
@@ -66,7 +67,9 @@ impl Sign {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let (signs, exit) = match Session::open(&options.store, Access::Look) {
+    let (place, settings) = options.store.place()?;
+    let kept = state::look(&place);
+    let (mut signs, exit) = match Session::at(place, Access::Look, settings) {
         Ok(session) => {
             let signs = session.run(look(&session));
             let wrong = signs.iter().any(|sign| sign.verdict == Verdict::Wrong);
@@ -77,6 +80,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             (vec![Sign::wrong("store", error.message, hint)], Exit::Usage)
         }
     };
+    signs.extend(kept);
     match options.json {
         true => output.json(&as_json(&signs, exit))?,
         false => output.data(&as_lines(&signs, output.has_color()))?,

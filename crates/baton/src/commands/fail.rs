@@ -54,7 +54,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
     let mut failure = Failure::new(options.code.clone(), options.message.clone());
     failure.chance = match (options.permanent, options.transient) {
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         };
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.written);
-        let changed = briefing::changed_since_claimed(&handoff, definition).await;
+        let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
         let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed };
         let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;

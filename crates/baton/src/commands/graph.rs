@@ -59,7 +59,7 @@ impl Format {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let is_file = options.workflow.exists() || options.workflow.as_os_str() == "-";
-    let run = if is_file { None } else { of_run(options)? };
+    let run = if is_file { None } else { of_run(options, output)? };
     let graph = match run {
         Some(graph) => graph,
         None => of_file(&options.workflow)?,
@@ -88,9 +88,9 @@ fn of_file(path: &Path) -> Result<Graph, CommandError> {
 }
 
 /// Draws the run that is meant, if there is one; what is neither a run nor a file is told as a file that is missing.
-fn of_run(options: &Options) -> Result<Option<Graph>, CommandError> {
+fn of_run(options: &Options, output: &Output) -> Result<Option<Graph>, CommandError> {
     let Some(id) = options.workflow.to_str().filter(|id| !id.contains(['/', '.'])) else { return Ok(None) };
-    let Ok(session) = Session::open(&options.store, Access::Look) else { return Ok(None) };
+    let Ok(session) = Session::open(&options.store, Access::Look, output) else { return Ok(None) };
     session.run(async {
         let Ok(root) = session.resolve_run(id).await else { return Ok(None) };
         let (run, _) = session.read_run(&root).await?;

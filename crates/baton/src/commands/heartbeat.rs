@@ -34,7 +34,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         let command = Heartbeat { fence: options.fence, lease_ms: options.lease.map(milliseconds) };

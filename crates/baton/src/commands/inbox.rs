@@ -1,6 +1,7 @@
 //! `baton inbox`: everything that waits for a person.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +10,12 @@ use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::Command;
 use baton_engine::people::{People, Question};
 use baton_engine::store::Filter;
-use baton_engine::{Handoff, RunId};
+use baton_engine::{Handoff, HandoffId, RunId};
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::json;
 
+use super::list::Page;
 use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -39,6 +42,9 @@ pub(crate) struct Options {
     /// Decide with the answers of this file; see docs/gates.md
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     answers: Option<PathBuf>,
+    /// Go on behind this place: where the page before it ended
+    #[arg(long, value_name = "PLACE", value_parser = parse_place)]
+    after: Option<Place>,
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
@@ -53,11 +59,33 @@ fn parse_run(run: &str) -> Result<RunId, String> {
     RunId::parse(run)
 }
 
+/// A place in the inbox: since when something waits, and what. It stays where it is when that is decided.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place(Timestamp, HandoffId);
+
+impl Place {
+    fn of(handoff: &Handoff) -> Place {
+        Place(handoff.changed_at, handoff.id.clone())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0, self.1)
+    }
+}
+
+fn parse_place(text: &str) -> Result<Place, String> {
+    let wrong = || "give what the page before it says, such as 2026-01-31T12:00:00Z/run-7.review.1".to_owned();
+    let (since, id) = text.split_once('/').ok_or_else(wrong)?;
+    Ok(Place(since.parse().map_err(|_| wrong())?, HandoffId::parse(id).map_err(|_| wrong())?))
+}
+
 /// When to look again although nobody has told of a change.
 const LOOKED_AFTER: Duration = Duration::from_secs(1);
 
-/// How many waiting handoffs are looked at.
-const WAITING_MAX: u32 = 100_000;
+/// How many rows are looked at together.
+const PAGE: u32 = 1_000;
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
@@ -65,16 +93,16 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("a person decides at a terminal, and this is none")
             .hint("`baton inbox` shows what waits, and how to answer it"));
     }
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let (waiting, more) = waiting(&session, options).await?;
+        let (waiting, next, more) = waiting(&session, options).await?;
         if let Some(answers) = &answers {
             forget_what_was_used(&session, answers, &waiting).await?;
         }
         let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
         let people = InTurn::new(answers.clone(), screen);
         let exit = match people.is_nobody() {
-            true => show(&session, options, &waiting, output).map(|()| Exit::Done)?,
+            true => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
             false => decide(&session, &people, &waiting, output).await?,
         };
         if let Some(answers) = &answers {
@@ -82,30 +110,33 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                 output.note(&format!("{}:{line}: nothing asked for this answer", answers.name()));
             }
         }
-        if more > 0 {
-            output.note(&format!("{more} more wait; --limit shows them"));
+        if let Some(last) = next.filter(|_| !options.json) {
+            output.note(&format!("{more} more wait; --after {last} goes on"));
         }
         Ok(exit)
     })
 }
 
-/// Returns what waits, the longest first, and how many beyond the limit are left out.
-async fn waiting(session: &Session, options: &Options) -> Result<(Vec<(Handoff, Question)>, usize), CommandError> {
+/// Returns a page of what waits, the longest first; where it ends if others come behind it, and how many.
+async fn waiting(
+    session: &Session,
+    options: &Options,
+) -> Result<(Vec<(Handoff, Question)>, Option<Place>, usize), CommandError> {
     let mut handoffs: Vec<Handoff> = match &options.run {
         Some(run) => session.store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).collect(),
-        None => {
-            let filter =
-                Filter { agent: None, states: vec![StateName::AwaitingPerson], after: None, limit: WAITING_MAX };
-            session.store.list(&filter).await?
-        }
+        None => all_waiting(session).await?,
     };
     if let (Some(run), true) = (&options.run, handoffs.is_empty()) {
         return Err(CommandError::usage(format!("there is no run `{run}`")).hint("`baton inbox` shows all that waits"));
     }
-    handoffs.retain(|handoff| handoff.state.name() == StateName::AwaitingPerson);
-    handoffs.sort_by(|left, right| (left.changed_at, &left.id).cmp(&(right.changed_at, &right.id)));
+    handoffs.retain(|handoff| {
+        let is_behind = options.after.as_ref().is_none_or(|after| Place::of(handoff) > *after);
+        handoff.state.name() == StateName::AwaitingPerson && is_behind
+    });
+    handoffs.sort_by_cached_key(Place::of);
     let more = handoffs.len().saturating_sub(options.limit as usize);
-    handoffs.truncate(options.limit as usize);
+    let Page { items: handoffs, next } = Page::of(handoffs, options.limit);
+    let next = next.as_ref().map(Place::of);
     let mut runs: BTreeMap<RunId, Vec<Handoff>> = BTreeMap::new();
     for handoff in handoffs {
         runs.entry(handoff.run.clone()).or_default().push(handoff);
@@ -117,21 +148,36 @@ async fn waiting(session: &Session, options: &Options) -> Result<(Vec<(Handoff, 
         let questions = handoffs.into_iter().filter_map(|handoff| Some((asking.question(&handoff)?, handoff)));
         waiting.extend(questions.map(|(question, handoff)| (handoff, question)));
     }
-    waiting.sort_by(|(left, _), (right, _)| (left.changed_at, &left.id).cmp(&(right.changed_at, &right.id)));
-    Ok((waiting, more))
+    waiting.sort_by_cached_key(|(handoff, _)| Place::of(handoff));
+    Ok((waiting, next, more))
+}
+
+async fn all_waiting(session: &Session) -> Result<Vec<Handoff>, CommandError> {
+    let mut all = Vec::new();
+    let mut after = None;
+    loop {
+        let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], after, limit: PAGE };
+        let page = session.store.list(&filter).await?;
+        let is_last = page.len() < PAGE as usize;
+        after = page.last().map(|last| last.id.clone());
+        all.extend(page);
+        if is_last {
+            return Ok(all);
+        }
+    }
 }
 
 fn show(
     session: &Session,
     options: &Options,
-    waiting: &[(Handoff, Question)],
+    (waiting, next): (&[(Handoff, Question)], Option<&Place>),
     output: &Output,
 ) -> Result<(), CommandError> {
     let store = options.store.repeated();
     if options.json {
         let rows: Vec<_> =
             waiting.iter().map(|(handoff, question)| render::inbox::json(handoff, question, &store)).collect();
-        return output.json(&json!({ "version": 1, "waiting": rows }));
+        return output.json(&json!({ "version": 1, "waiting": rows, "next": next.map(Place::to_string) }));
     }
     if waiting.is_empty() {
         output.note(&format!("nothing waits for a person in {}", session.location));

@@ -42,7 +42,7 @@ fn parse_state(word: &str) -> Result<StateName, String> {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let handoffs = session.run(list(options, &session))?;
     let Page { items: handoffs, next } = Page::of(handoffs, options.limit);
     let next = next.map(|last| last.id);

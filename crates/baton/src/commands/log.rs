@@ -7,7 +7,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::run::Run;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -31,9 +31,9 @@ pub(crate) struct Options {
     #[arg(long, short)]
     follow: bool,
     /// List the files of each attempt instead
-    #[arg(long, conflicts_with_all = ["follow", "json"])]
+    #[arg(long, conflicts_with = "follow")]
     files: bool,
-    /// Write each event as a JSON object on a line of its own
+    /// Write each event, or each file, as a JSON object on a line of its own
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -47,11 +47,11 @@ const EVENTS: u32 = 500;
 const PAUSE: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
         if options.files {
-            return files(&session, &handoff, output).await;
+            return files(&session, &handoff, options.json, output).await;
         }
         let mut telling = Telling { run: None, output, json: options.json, subject: handoff };
         let mut seq = 0;
@@ -128,7 +128,7 @@ impl Telling<'_> {
 }
 
 /// Lists the files of each attempt.
-async fn files(session: &Session, subject: &Handoff, output: &Output) -> Result<Exit, CommandError> {
+async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output) -> Result<Exit, CommandError> {
     let root = session.resolve_run(subject.id.as_str()).await?;
     let (run, _) = session.read_run(&root).await?;
     let wanted = |id: &baton_engine::HandoffId| is_run(subject) || *id == subject.id;
@@ -138,7 +138,12 @@ async fn files(session: &Session, subject: &Handoff, output: &Output) -> Result<
             let folder = run.attempt_folder(&tracked.handoff.id, fence);
             for file in listed(&folder) {
                 any = true;
-                output.data(&format!("{}\n", folder.join(file).display()))?;
+                let path = folder.join(file).display().to_string();
+                let id = &tracked.handoff.id;
+                output.data(&match json {
+                    true => format!("{}\n", json!({ "version": 1, "handoff": id, "fence": fence, "file": path })),
+                    false => format!("{path}\n"),
+                })?;
             }
         }
     }

@@ -61,7 +61,7 @@ struct Pruned {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     if !options.no_export && !options.dry_run && !options.to.is_dir() {
         return Err(CommandError::usage(format!("there is no folder {}", options.to.display())));
     }
@@ -144,6 +144,7 @@ async fn archived(
 }
 
 async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut Pruned) -> Result<bool, CommandError> {
+    session.forget_measures(run).await;
     let handoffs = session.store.remove_run(run, before).await?;
     pruned.handoffs += handoffs;
     pruned.runs += u64::from(handoffs > 0);

@@ -97,7 +97,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 }
 
 fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Result<Exit, CommandError> {
-    let session = Session::open(&which.list.store, Access::Change)?;
+    let session = Session::open(&which.list.store, Access::Change, output)?;
     let queue = session.run(async {
         let mut queue = session.store.queue(&which.agent).await?;
         change(&mut queue);
@@ -112,7 +112,7 @@ fn set(which: &Which, output: &Output, change: impl FnOnce(&mut Queue)) -> Resul
 }
 
 fn list(listing: &Listing, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&listing.store, Access::Look)?;
+    let session = Session::open(&listing.store, Access::Look, output)?;
     let queues = session.run(async {
         let mut counts: BTreeMap<String, BTreeMap<StateName, u64>> = BTreeMap::new();
         for count in session.store.census().await? {

@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.next.len() > 1 && options.terms.key.is_some() {
         return Err(CommandError::usage("--key is for one request, but --next names several"));
     }
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let Some(next) = following(options, &session, &handoff, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
         };
-        let changed = briefing::changed_since_claimed(&handoff, definition).await;
+        let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
         let handed_in = HandedIn {
             document: taken.document,
             written: taken.written,

@@ -44,7 +44,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let mut handoffs = Vec::new();
         for given in &options.ids {

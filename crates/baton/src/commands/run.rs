@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let settings = options.store.settings()?;
     let started = Started { path: &options.workflow, inputs, workspace: &options.workspace };
     let definition = running::definition(started, &settings)?;
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
     show.begin(&definition, &user::name())

@@ -58,7 +58,7 @@ struct Listed {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let limit = if options.all { ALL } else { options.limit };
     let Page { items, next } = Page::of(session.run(roots(&session, options.after.as_deref(), limit))?, limit);
     let next = next.map(|last| last.id);
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         [
             listed.root.id.to_string(),
             listed.workflow.clone(),
-            listed.standing.words(),
+            listed.standing.words(session.now()),
             few(&listed.phases),
             ago(listed.root.accepted_at, session.now()),
             took(listed.took),
@@ -117,7 +117,7 @@ async fn list(session: &Session, roots: Vec<Handoff>) -> Result<Vec<Listed>, Com
     for root in roots {
         let inside: Vec<Handoff> =
             session.store.handoffs_of(&root.run).await?.into_iter().map(|(handoff, _)| handoff).collect();
-        let standing = Standing::of(&root, inside.iter());
+        let standing = Standing::of(&root, inside.iter(), session.now());
         let end = root.state.finished_at().unwrap_or_else(|| session.now());
         let first = session.store.history(&root.run, 0, 1).await?;
         let workflow = baton_engine::run::Run::of_journal(&first).map(|run| run.definition.name().to_owned());
@@ -160,9 +160,10 @@ fn going_on(inside: &[Handoff]) -> Vec<String> {
 
 fn in_json(listed: &Listed) -> Value {
     let root = &listed.root;
-    let driver = match &listed.standing {
-        Standing::Driven(by) => Some(by),
-        Standing::Waiting(_) | Standing::Left | Standing::Ended(_) => None,
+    let (driver, heard_at) = match &listed.standing {
+        Standing::Driven(by) => (Some(by), None),
+        Standing::Silent { by, since } => (Some(by), Some(since)),
+        Standing::Waiting(_) | Standing::Left | Standing::Ended(_) => (None, None),
     };
     let failure = root.last_failure.as_ref().filter(|_| root.state.name() == StateName::Failed);
     json!({
@@ -170,6 +171,7 @@ fn in_json(listed: &Listed) -> Value {
         "workflow": listed.workflow,
         "state": listed.standing.word(),
         "driven_by": driver,
+        "last_heard_of_at": heard_at,
         "phases": listed.phases,
         "started_at": root.accepted_at,
         "finished_at": root.state.finished_at(),

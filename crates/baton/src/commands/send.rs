@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let Some(valid) = take(given.as_ref())? else { return Ok(Exit::No) };
         taken = Some(valid);
     }
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     session.run(async {
         let returns_to = match &options.returns_to {
             Some(given) => Some(session.resolve(given).await?),

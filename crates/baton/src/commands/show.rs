@@ -55,7 +55,7 @@ fn question(session: &Session, handoff: &Handoff) -> Result<Option<Question>, Co
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     let handoff = session.run(session.resolve(&options.id))?;
     // The request of a run is the whole workflow; who wants that asks for documents.
     if is_run(&handoff) && !options.documents {

@@ -39,7 +39,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let session = Session::open(&options.store, Access::Look)?;
+    let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let mut ids: Vec<HandoffId> = Vec::new();
         for given in &options.ids {
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             }
         }
         let mut told_blocked = HashSet::new();
-        let settled = wait_for(&session, None, options.timeout, async || {
+        let settled = wait_for(&session, None, options.timeout, output, async || {
             let handoffs = look(&session, &ids).await?;
             for blocked in handoffs.iter().filter(|handoff| handoff.state.name() == StateName::Blocked) {
                 if told_blocked.insert(blocked.id.clone()) {

@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             .map_err(|error| CommandError::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     }
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
-    let session = Session::open(&options.store, Access::Change)?;
+    let session = Session::open(&options.store, Access::Change, output)?;
     let assignment = Assignment {
         agent: options.agent.clone(),
         claimant: options.claimant.clone().unwrap_or_else(user::claimant),
@@ -110,7 +110,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         json: options.json,
     };
     let worker = Arc::new(Worker::new(&session, assignment, *output));
-    session.run(worker.run())
+    session.run(async {
+        if let Some(others) = session.other_queues(&options.agent).await? {
+            output.note(&others);
+        }
+        worker.run().await
+    })
 }
 
 fn parse_lease(text: &str) -> Result<Duration, String> {

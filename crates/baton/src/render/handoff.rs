@@ -31,6 +31,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
         "run": handoff.run.as_str(),
         "from": terms.from,
         "to": terms.to,
+        "queue": terms.queue(),
         "state": handoff.state.name().as_str(),
         "priority": terms.priority.as_str(),
         "attempts": handoff.attempts,

@@ -14,6 +14,7 @@ use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
 use super::is_dead;
+use crate::own_folder;
 
 /// The agents of a workflow.
 pub(crate) struct Crew {
@@ -64,7 +65,8 @@ impl Team for Crew {
 
     fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String> {
         let folder = attempt_folder(workspace, run, handoff, fence);
-        fs::create_dir_all(&folder).map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
+        let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
+        made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
         Ok(folder)
     }
 
@@ -89,7 +91,8 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
             continue;
         }
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder
+        own_folder::make(workspace)
+            .and(folder)
             .and_then(|()| fs::write(&path, &copy.text))
             .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
     }

@@ -9,10 +9,11 @@ use crate::store::Session;
 
 /// Returns the launcher for processes that work for the runs of a store.
 pub(crate) fn launcher(session: &Session) -> Launcher {
-    let hidden = match &session.location {
+    let mut hidden = match &session.location {
         Location::Sqlite(path) => files_of(path),
         Location::Postgres(_) => Vec::new(),
     };
+    hidden.extend(session.state.iter().map(|state| state.root().to_owned()));
     Launcher { hidden, configuration: session.config_file.iter().cloned().collect() }
 }
 

@@ -1,11 +1,12 @@
 //! A run for machines: one JSON object per line. The form is a promise; members are added, never changed.
 
+use baton_engine::RunId;
 use baton_engine::driver::{Audience, End, News};
 use baton_engine::journal::Event;
 use baton_engine::run::Run;
 use serde_json::{Value, json};
 
-use crate::command_error::Exit;
+use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
 use crate::store::StoreOptions;
@@ -28,7 +29,7 @@ impl Audience for Events {
 }
 
 impl Events {
-    fn write(&self, value: &Value) {
+    pub(super) fn write(&self, value: &Value) {
         // A reader that has gone away does not stop the run; what happens is in the journal.
         let _ = self.output.data(&format!("{value}\n"));
     }
@@ -40,6 +41,20 @@ pub(crate) fn of_event(run: &Run, event: &Event) -> Value {
     let phase = run.find(&event.handoff).map(|tracked| &tracked.step.phase).filter(|phase| !phase.is_empty());
     object["phase"] = json!(phase);
     object
+}
+
+/// Returns the last line if the driver could not go on: the run goes on when it is resumed.
+pub(super) fn of_error(run: &RunId, error: &CommandError) -> Value {
+    json!({
+        "version": 1,
+        "run": run,
+        "event": "ended",
+        "end": "interrupted",
+        "why": error.message,
+        "exit": error.exit_code().code(),
+        "waiting": [],
+        "record": null,
+    })
 }
 
 /// Returns the last line: how driving the run ended.

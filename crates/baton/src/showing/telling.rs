@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::evidence::{Examined, Finding};
+use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
@@ -93,6 +94,7 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
     let told = |sign, text: String| vec![line(sign, tracked, text)];
     match fact {
         Fact::Accepted(_) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
+        Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
         Fact::Refused(refused) => {
             told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
@@ -243,7 +245,10 @@ fn failed(tracked: &Tracked, why: &str) -> String {
         }
         _ => String::new(),
     };
-    format!("attempt {}: {}{next}", tracked.attempts, brief(why))
+    // Nobody has begun what nobody has claimed.
+    let attempt = Some(tracked.attempts).filter(|attempts| *attempts > 0);
+    let attempt = attempt.map(|attempt| format!("attempt {attempt}: ")).unwrap_or_default();
+    format!("{attempt}{}{next}", brief(why))
 }
 
 fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
@@ -274,6 +279,16 @@ fn decided(tracked: &Tracked, decide: &Decide) -> Vec<Line> {
         told.push(line(Sign::Done, tracked, outcome(tracked, &tracked.examined)));
     }
     told
+}
+
+/// Tells that a person is asked about a limit, unless that was told as the way that something goes.
+fn limited(run: &Run, question: &Tracked) -> Vec<Line> {
+    let about = question.step.about.as_ref().and_then(|about| run.find(about));
+    if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
+        return Vec::new();
+    }
+    let asked = flow::question(run, question).map(|question| question.title).unwrap_or_default();
+    vec![line(Sign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
 }
 
 /// Tells where it goes, if that is not simply the next phase.

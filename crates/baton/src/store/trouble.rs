@@ -4,6 +4,7 @@ use baton_engine::Refusal;
 use baton_engine::store::Error;
 use baton_store::Location;
 
+use super::Source;
 use crate::command_error::CommandError;
 
 impl From<Error> for CommandError {
@@ -56,10 +57,13 @@ fn refused(refusal: &Refusal) -> CommandError {
 }
 
 /// Tells that a store cannot be opened, and which.
-pub(super) fn opening(location: &Location, error: Error) -> CommandError {
+pub(super) fn opening(location: &Location, source: &Source, error: Error) -> CommandError {
     let mut error = CommandError::from(error);
     if !error.message.contains(&location.to_string()) {
         error.message = format!("{location}: {}", error.message);
+    }
+    if let (Location::Postgres(_), Source::Workspace(_)) = (location, source) {
+        error.hints = vec!["the runs of this workspace are kept there; name it with --store or BATON_STORE".to_owned()];
     }
     error
 }

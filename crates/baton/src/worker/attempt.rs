@@ -133,7 +133,7 @@ impl Worker {
         running.finish_off().await;
         let mut work = work;
         if let Work::Done(command) = &mut work {
-            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref()).await;
+            let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref(), self.state.as_ref()).await;
             match command.as_mut() {
                 Command::Report(report) => report.changed = changed,
                 Command::Fail(fail) => fail.changed = changed,
@@ -173,7 +173,7 @@ impl Worker {
             }
         };
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
-        briefing::remember(handoff, brief.scene.as_ref()).await;
+        briefing::remember(handoff, brief.scene.as_ref(), self.state.as_ref()).await;
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
@@ -194,7 +194,7 @@ impl Worker {
         };
         let mut environment = Environment::inherited();
         environment.set("BATON_ATTEMPT", handoff.attempts.to_string());
-        environment.set("BATON_AGENT", &assignment.agent);
+        environment.set("BATON_AGENT", &handoff.terms.to);
         environment.set("BATON_NOTES", notes(&handoff.notes));
         for (name, value) in workplace.variables() {
             environment.set(name, value);
@@ -229,7 +229,7 @@ impl Worker {
         let usual = self.assignment.lease / 3;
         let mut missed = 0;
         loop {
-            let pause = if missed == 0 { usual } else { usual.min(patience(missed)) };
+            let pause = if missed == 0 { usual } else { self.soon(missed) };
             tokio::time::sleep(pause).await;
             let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None });
             match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
@@ -315,7 +315,7 @@ impl Worker {
             }
             missed += 1;
             tokio::select! {
-                () = tokio::time::sleep(patience(missed)) => {}
+                () = tokio::time::sleep(self.soon(missed)) => {}
                 _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Result::Killed,
             }
         }

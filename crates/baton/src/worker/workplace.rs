@@ -13,6 +13,7 @@ use baton_engine::driver::QueueBrief;
 use baton_engine::evidence::Scene;
 use baton_engine::{Code, Failure};
 
+use crate::own_folder;
 use crate::store::unforeseeable_word;
 use baton_engine::run::attempt_folder;
 
@@ -46,7 +47,8 @@ impl Workplace {
                 let output = job.output_directory.strip_prefix(&job.workspace).unwrap_or(&job.output_directory);
                 variables.push(("BATON_OUTPUT_DIRECTORY", workspace.join(output).into()));
                 job.folder = attempt_folder(workspace, &job.run, &job.handoff, job.fence);
-                fs::create_dir_all(&job.folder).map_err(|error| not_made(&job.folder, &error))?;
+                let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&job.folder));
+                made.map_err(|error| not_made(&job.folder, &error))?;
             }
             _ => job.folder = temporary.insert(TemporaryFolder::make()?).0.clone(),
         }

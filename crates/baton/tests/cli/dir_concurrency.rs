@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::dir_verbs::{claim, create, folders};
 use crate::sandbox::{BATON, Sandbox};
@@ -10,8 +10,8 @@ use crate::sandbox::{BATON, Sandbox};
 /// Runs the same shell script in several processes at once and returns the lines that they write.
 fn together(sandbox: &Sandbox, count: usize, script: &str) -> Vec<String> {
     let start = || {
-        let mut command = Command::new("sh");
-        command.args(["-c", script, BATON]).current_dir(sandbox.path("."));
+        let mut command = sandbox.command("sh");
+        command.args(["-c", script, BATON]);
         command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the shell starts")
     };
     let children: Vec<_> = (0..count).map(|_| start()).collect();
@@ -68,9 +68,9 @@ fn artifacts_of_many_processes_are_all_listed() {
 #[test]
 fn waiting_claimant_gets_what_is_created() {
     let sandbox = folders();
-    let waiting = Command::new(BATON)
+    let waiting = sandbox
+        .command(BATON)
         .args(["dir", "claim", ".", "--agent", "writer", "--wait", "100"])
-        .current_dir(sandbox.path("."))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

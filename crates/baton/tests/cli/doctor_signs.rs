@@ -68,8 +68,8 @@ fn time_of_the_store_that_is_ahead_is_a_warning() {
 #[test]
 fn damaged_file_is_told() {
     let sandbox = Sandbox::new();
-    sandbox.write(".baton/baton.db", "this is no database, but it is long enough to be looked at as one".repeat(100));
-    let run = sandbox.baton(&["doctor", "--json"]);
+    sandbox.write("x.db", "this is no database, but it is long enough to be looked at as one".repeat(100));
+    let run = sandbox.baton(&["doctor", "--json", "--store", "x.db"]);
     assert!(matches!(run.code, Some(1 | 2)), "{run}");
     assert_eq!(verdict(&run, "store"), "wrong", "{run}");
     assert!(!run.stdout.contains("baton doctor") && run.stdout.contains("backup"), "{run}");
@@ -82,4 +82,18 @@ fn newer_database_is_told() {
     let run = stocked.sandbox.baton(&["doctor", "--json"]);
     assert!(run.code == Some(2) && run.stdout.contains("999"), "{run}");
     assert!(fs::metadata(stocked.database()).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn step_of_a_run_that_failed_is_resumed_and_not_requeued() {
+    let sandbox = Sandbox::new();
+    let flow = "name: f\nagents: {a: {command: ['false'], retry: {max_retries: 0}}}\nphases: [{id: p, agent: a}]\n";
+    sandbox.write("flow.yaml", flow);
+    let run = sandbox.baton(&["run", "flow.yaml", "--workspace", "desk", "--id", "r", "--no-input"]);
+    assert_eq!(run.code, Some(3), "{run}");
+    let looked = sandbox.baton(&["doctor"]);
+    assert_eq!(looked.code, Some(0), "{looked}");
+    assert!(looked.stdout.contains("a step of r has failed") && looked.stdout.contains("baton resume RUN"), "{looked}");
+    assert!(!looked.stdout.contains("requeue"), "{looked}");
 }

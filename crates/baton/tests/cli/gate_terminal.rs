@@ -1,8 +1,6 @@
 //! Deciding at a real terminal: what is shown, what can be typed, and that nothing is decided by silence.
 #![cfg(target_os = "linux")]
 
-use std::process::Command;
-
 use baton_engine::handoff::StateName;
 use baton_testbed::Process;
 use insta::assert_snapshot;
@@ -13,9 +11,8 @@ use crate::stocked::{LONG, Stocked};
 
 /// Starts the program at a terminal of its own.
 fn at_terminal(stocked: &Stocked, arguments: &str) -> Process {
-    let mut command = Command::new("script");
-    command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).current_dir(stocked.sandbox.path(""));
-    command.env("NO_COLOR", "1").env("USER", "tester").env_remove("BATON_STORE");
+    let mut command = stocked.sandbox.command("script");
+    command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).env("NO_COLOR", "1");
     Process::spawn(&mut command)
 }
 

@@ -1,13 +1,15 @@
 //! A store whose lock somebody else holds: readers do not notice, and writers are told who it is.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use baton_engine::retry;
 use baton_testbed::Process;
 use rustix::process::Signal;
 
 use crate::queue_life::with_one_sent;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{BATON, Sandbox};
+use crate::stocked::Stocked;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -15,19 +17,19 @@ const LIMIT: Duration = Duration::from_secs(60);
 const HOLDER: &str = "\
 import fcntl, os, signal, sqlite3, sys
 if sys.argv[1] == 'lock':
-    held = open('.baton/baton.lock', 'a')
+    held = open(sys.argv[2].replace('.db', '.lock'), 'a')
     fcntl.flock(held, fcntl.LOCK_EX)
 else:
-    held = sqlite3.connect('.baton/baton.db', isolation_level=None)
+    held = sqlite3.connect(sys.argv[2], isolation_level=None)
     held.execute('BEGIN IMMEDIATE')
 print('held', flush=True)
 os.kill(os.getpid(), signal.SIGSTOP)
 ";
 
 /// Starts a process that holds the store and is stopped while it does.
-fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
+pub(crate) fn stopped_while_holding(sandbox: &Sandbox, what: &str) -> Process {
     let mut command = Command::new("python3");
-    let holder = Process::spawn(command.args(["-c", HOLDER, what]).current_dir(sandbox.path("")));
+    let holder = Process::spawn(command.args(["-c", HOLDER, what]).arg(sandbox.store()));
     holder.stdout.find("held", LIMIT).expect("it holds the store");
     holder
 }
@@ -70,4 +72,33 @@ fn program_that_writes_without_the_lock_is_named_as_well() {
     assert!(sent.stderr.contains(&format!("process {} (python3", holder.id())), "{sent}");
     holder.signal(Signal::KILL);
     assert_eq!(sandbox.baton(&SEND).code, Some(0));
+}
+
+/// Starts to wait for a handoff whose lease is over, which must be written before it is seen.
+fn wait_for_what_has_expired(more: &[&str]) -> (Stocked, Process, Process) {
+    let stocked = Stocked::new();
+    stocked.accept_with("h", "h", |terms| terms.retry = retry::Policy::NEVER);
+    stocked.claim(1);
+    let holder = stopped_while_holding(&stocked.sandbox, "lock");
+    let mut command = stocked.sandbox.command(BATON);
+    command.args(["wait", "h"]).args(more);
+    let waiting = Process::spawn(command.stderr(Stdio::piped()));
+    (stocked, holder, waiting)
+}
+
+#[test]
+fn whoever_waits_for_a_handoff_waits_through_an_outage() {
+    let (stocked, mut holder, mut waiting) = wait_for_what_has_expired(&[]);
+    waiting.stderr.as_ref().expect("a pipe").find("trying again", LIMIT).expect("it says so");
+    holder.signal(Signal::KILL);
+    assert_eq!(waiting.wait(LIMIT).expect("it ends").code(), Some(1), "the handoff has failed");
+    drop(stocked);
+}
+
+#[test]
+fn whoever_waits_for_a_handoff_gives_up_when_the_time_is_over_and_may_try_again() {
+    let (stocked, mut holder, mut waiting) = wait_for_what_has_expired(&["--timeout", "1s"]);
+    assert_eq!(waiting.wait(LIMIT).expect("it ends").code(), Some(75), "nobody knows how it stands");
+    holder.signal(Signal::KILL);
+    drop(stocked);
 }

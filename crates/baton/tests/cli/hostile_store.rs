@@ -9,8 +9,6 @@ use crate::documents::REQUEST;
 use crate::queue_life::done;
 use crate::sandbox::{BATON, Run, Sandbox};
 
-const STORE: &str = ".baton/baton.db";
-
 #[test]
 fn full_disk_is_named_and_what_was_sent_stays() {
     let sandbox = Sandbox::new();
@@ -19,7 +17,7 @@ fn full_disk_is_named_and_what_was_sent_stays() {
     done(&sandbox, &send("first"));
     settle(&sandbox);
     // No file may grow by more than a few pages.
-    let blocks = fs::metadata(sandbox.path(STORE)).expect("the store is there").len() / 512 + 24;
+    let blocks = fs::metadata(sandbox.store()).expect("the store is there").len() / 512 + 24;
     let refused = (0..200).find_map(|number| {
         let id = format!("more-{number}");
         let run = with_file_size(&sandbox, blocks, &send(&id));
@@ -54,12 +52,12 @@ fn damaged_store_is_named_and_never_believed() {
         done(&sandbox, &send(id));
     }
     settle(&sandbox);
-    let whole = fs::read(sandbox.path(STORE)).expect("the store is there");
+    let whole = fs::read(sandbox.store()).expect("the store is there");
     let mut complaints = 0;
     for page in 1..whole.len() / 4096 {
         let mut damaged = whole.clone();
         damaged[page * 4096..(page + 1) * 4096].fill(0x5a);
-        fs::write(sandbox.path(STORE), damaged).expect("it can be written");
+        fs::write(sandbox.store(), damaged).expect("it can be written");
         let listed = sandbox.baton(&["list", "--json"]);
         match listed.code {
             Some(0) => assert_eq!(ids(&listed), sent, "page {page}"),
@@ -79,13 +77,13 @@ fn damaged_store_is_named_and_never_believed() {
         complaints += usize::from(listed.code != Some(0));
     }
     assert!(complaints > 0, "no page was needed to list everything");
-    fs::write(sandbox.path(STORE), whole).expect("it can be written");
+    fs::write(sandbox.store(), whole).expect("it can be written");
     assert_eq!(sandbox.baton(&["audit", "verify", "--all"]).code, Some(0), "put back from a copy, all is well");
 }
 
 /// Brings everything into the file itself: what still lies in the log would hide the damage.
 fn settle(sandbox: &Sandbox) {
-    let connection = rusqlite::Connection::open(sandbox.path(STORE)).expect("it opens");
+    let connection = rusqlite::Connection::open(sandbox.store()).expect("it opens");
     let brought = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     assert_eq!(brought.expect("it is ours"), 0, "somebody else has it");
 }

@@ -53,3 +53,23 @@ fn runs_are_listed_in_pages_however_many_checks_they_have() {
     let first = done(&sandbox, &["runs", "--limit", "1"]);
     assert!(first.stderr.contains("--after three"), "{first}");
 }
+
+#[cfg(unix)]
+#[test]
+fn inbox_is_read_in_pages_that_stay_where_they_are_when_something_is_decided() {
+    let sandbox = Sandbox::new();
+    sandbox.write("flow.yaml", "name: gated\nphases: [{id: agree, gate: {items: [It is complete]}}]\n");
+    for id in ["one", "two", "three"] {
+        let run = sandbox.baton(&["run", "flow.yaml", "--workspace", "desk", "--id", id, "--no-input"]);
+        assert_eq!(run.code, Some(3), "{run}");
+    }
+    let pages = read_in_pages(&sandbox, "inbox", ("waiting", "id"));
+    assert_eq!(pages, [vec!["one.agree.1", "two.agree.1"], vec!["three.agree.1"]], "the longest first");
+    let first = done(&sandbox, &["inbox", "--limit", "2"]);
+    let place = first.stderr.split_whitespace().find(|word| word.ends_with("/two.agree.1"));
+    let place = place.unwrap_or_else(|| panic!("{first}")).to_owned();
+    done(&sandbox, &["cancel", "two"]);
+    let second = done(&sandbox, &["inbox", "--limit", "2", "--after", &place]);
+    assert!(second.stdout.contains("three.agree.1") && !second.stdout.contains("one.agree.1"), "{second}");
+    assert_eq!(sandbox.baton(&["inbox", "--after", "two.agree.1"]).code, Some(2));
+}

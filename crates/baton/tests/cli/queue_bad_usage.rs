@@ -84,7 +84,7 @@ fn files_that_cannot_be_sent() {
     }
     assert_eq!(sandbox.baton(&["send", "-", "-"]).code, Some(2));
     assert_eq!(sandbox.baton(&["send"]).code, Some(2));
-    assert!(!sandbox.path(".baton").exists());
+    assert!(!sandbox.state().root().exists());
 }
 
 #[test]

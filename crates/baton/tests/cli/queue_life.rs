@@ -226,7 +226,7 @@ fn several_requests_are_sent_together_or_not_at_all() {
     sandbox.write("a.json", REQUEST).write("b.json", with(REQUEST, "csv-07", "csv-08"));
     sandbox.write("bad.json", with(REQUEST, "research", "rsearch"));
     assert_eq!(sandbox.baton(&["send", "--to", "finder", "a.json", "bad.json"]).code, Some(1));
-    assert!(!sandbox.path(".baton").exists());
+    assert!(!sandbox.state().root().exists());
     assert_snapshot!(sandbox.baton(&["send", "--to", "finder", "a.json", "b.json"]), @"
     csv-07.research
     csv-08.research

@@ -1,5 +1,6 @@
 //! Which store the commands of the queue work on, and what they say when there is none.
 
+use baton_testbed::state_home;
 use insta::assert_snapshot;
 
 use crate::documents::REQUEST;
@@ -9,10 +10,10 @@ use crate::sandbox::Sandbox;
 #[test]
 fn without_a_store_there_is_nothing_to_look_at() {
     let sandbox = Sandbox::new();
-    assert_snapshot!(sandbox.baton(&["list"]), @"
+    assert_snapshot!(sandbox.baton(&["list"]).to_string().replace(sandbox.path("").to_str().expect("UTF-8").trim_end_matches('/'), "SANDBOX"), @"
     --- stderr
-    error: there is no store yet: .baton/baton.db does not exist
-    hint: `baton send` makes one; --store or BATON_STORE names another
+    error: there is no store yet for SANDBOX
+    hint: `baton run` or `baton send` makes one; --store or BATON_STORE names another
     --- exit 2
     ");
     for command in
@@ -20,13 +21,13 @@ fn without_a_store_there_is_nothing_to_look_at() {
     {
         assert_eq!(sandbox.baton(command).code, Some(2), "{command:?}");
     }
-    assert!(!sandbox.path(".baton").exists());
+    assert!(!sandbox.path(".baton").exists() && !state_home(&sandbox.path("")).exists());
 }
 
 #[test]
-fn the_store_is_made_where_git_does_not_look_and_found_from_below() {
+fn the_store_is_made_outside_of_the_project_and_found_from_below() {
     let sandbox = with_one_sent(&[]);
-    assert_eq!(sandbox.read(".baton/.gitignore"), "*\n");
+    assert!(sandbox.store().is_file() && !sandbox.path(".baton").exists());
     sandbox.folder("deep/down");
     let below = sandbox.baton_in("deep/down", &["list"]);
     assert!(below.stdout.contains("csv-07.research"), "{below}");
@@ -39,7 +40,7 @@ fn option_goes_before_environment_before_configuration() {
     sandbox.folder("below");
     let send = ["send", "--to", "finder", "request.json"];
     done(&sandbox, &send);
-    assert!(sandbox.path("configured.db").is_file() && !sandbox.path(".baton").exists());
+    assert!(sandbox.path("configured.db").is_file() && !sandbox.store().exists());
     assert!(sandbox.baton_in("below", &["list"]).stdout.contains("csv-07"));
     let from_environment = sandbox.baton_with_variable("BATON_STORE", "named.db", &send);
     assert_eq!(from_environment.code, Some(0), "{from_environment}");
@@ -81,7 +82,7 @@ fn what_is_no_store_is_wrong_usage() {
 #[test]
 fn a_store_of_a_newer_program_is_left_alone() {
     let sandbox = with_one_sent(&[]);
-    let connection = rusqlite::Connection::open(sandbox.path(".baton/baton.db")).expect("a database");
+    let connection = rusqlite::Connection::open(sandbox.store()).expect("a database");
     connection.pragma_update(None, "user_version", 99).expect("it can be changed");
     drop(connection);
     let run = sandbox.baton(&["list"]);
@@ -95,7 +96,7 @@ fn a_store_of_a_newer_program_is_left_alone() {
 fn a_folder_that_cannot_be_written_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("request.json", REQUEST).write(".baton", "a file");
-    let run = sandbox.baton(&["send", "--to", "finder", "request.json"]);
+    let run = sandbox.baton(&["send", "--to", "finder", "request.json", "--store", ".baton/baton.db"]);
     assert_eq!(run.code, Some(2), "{run}");
     assert!(run.stderr.starts_with("error: cannot make the folder .baton: "), "{run}");
 }

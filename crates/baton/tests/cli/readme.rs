@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::sandbox::{BATON, Sandbox};
 
@@ -124,12 +123,10 @@ fn take_the_tour(document: &str) {
             sandbox.write(name.split('`').next().expect("a name"), block.content);
         }
         for (command, printed) in commands(if block.language == "console" { block.content } else { "" }) {
-            let output = Command::new("sh")
+            let output = sandbox
+                .command("sh")
                 .args(["-c", &format!("{{ {command}\n}} 2>&1")])
-                .current_dir(sandbox.path("."))
                 .env("PATH", &path)
-                .env_remove("NO_COLOR")
-                .env_remove("BATON_STORE")
                 .output()
                 .expect("a shell");
             assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "$ {command}");

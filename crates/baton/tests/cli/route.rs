@@ -18,7 +18,7 @@ fn told(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let run = done(sandbox, &[&["route", "report.json", "--workflow", "flow"], arguments].concat());
     let (told, prompt) = run.stdout.split_once("\nprompt of ").unwrap_or((&run.stdout, ""));
     assert!(prompt.is_empty() || prompt.contains("## Task"), "{run}");
-    assert!(!sandbox.path(".baton").exists(), "nothing was run");
+    assert!(!sandbox.state().root().exists(), "nothing was run");
     told.to_owned()
 }
 

@@ -143,3 +143,25 @@ fn the_picture_of_a_run_shows_how_far_it_is() {
     let missing = sandbox.baton(&["graph", "lettre"]);
     assert_eq!(missing.code, Some(2), "{missing}");
 }
+
+#[test]
+fn files_of_attempts_are_listed_for_machines_too() {
+    let sandbox = waiting();
+    let plain = done(&sandbox, &["log", "letter-1", "--files"]).stdout;
+    let listed = done(&sandbox, &["log", "letter-1", "--files", "--json"]).stdout;
+    let objects = listed.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let files: Vec<String> = objects.map(|object| object["file"].as_str().expect("a path").to_owned()).collect();
+    assert!(!files.is_empty(), "{listed}");
+    assert_eq!(files, plain.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn run_that_is_not_there_is_called_a_run() {
+    let sandbox = waiting();
+    let resumed = sandbox.baton(&["resume", "nope"]);
+    assert_snapshot!(resumed.stderr, @r"
+    error: there is no run `nope`
+    hint: `baton runs` shows what is there
+    ");
+    assert_eq!(resumed.code, Some(2));
+}

@@ -141,13 +141,13 @@ fn mistakes_are_told_before_anything_is_run() {
     hint: give inputs with --input NAME=VALUE; it has none
     --- exit 2
     ");
-    assert!(!sandbox.path(".baton").exists());
+    assert!(!sandbox.state().root().exists());
     assert_eq!(run_letter(&sandbox, &["--answers", "answers.yaml"]).code, Some(0));
     let resumed = sandbox.baton(&["resume", "letter-1.write.1"]);
     assert_eq!(resumed.code, Some(0), "a handoff of a run means its run: {resumed}");
     assert_snapshot!(sandbox.baton(&["resume", "lettre"]), @"
     --- stderr
-    error: there is no handoff `lettre`
+    error: there is no run `lettre`
     hint: did you mean `letter-1`?
     --- exit 2
     ");

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -32,13 +32,10 @@ impl Person {
         tcsetwinsize(&keyboard, size).expect("it has a size");
         let name = ptsname(&keyboard, Vec::new()).expect("it has a name").into_string().expect("a path of text");
         let terminal = || -> OwnedFd { File::options().read(true).write(true).open(&name).expect("it opens").into() };
-        let child = Command::new(BATON)
+        let child = sandbox
+            .command(BATON)
             .args(arguments)
-            .current_dir(sandbox.path("."))
-            .env("USER", "tester")
             .env("TERM", "xterm")
-            .env_remove("NO_COLOR")
-            .env_remove("BATON_STORE")
             .stdin(terminal())
             .stdout(terminal())
             .stderr(terminal())

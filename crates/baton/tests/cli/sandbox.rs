@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use baton_engine::StateFolder;
+use baton_testbed::{isolate, state_home};
 use serde_json::Value;
 
 /// The program under test.
@@ -28,7 +30,7 @@ impl Sandbox {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let root = std::env::temp_dir().join(format!("baton-cli-{}-{number}", std::process::id()));
         fs::create_dir_all(&root).expect("the folder can be made");
-        Sandbox { root }
+        Sandbox { root: fs::canonicalize(root).expect("it is there") }
     }
 
     /// Writes a file, with the folders above it.
@@ -52,45 +54,68 @@ impl Sandbox {
         fs::read_to_string(self.path(path)).expect("the file can be read")
     }
 
+    /// Returns the file of the store that the program uses here.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.store_of("")
+    }
+
+    /// Returns the file of the store of a project below.
+    pub(crate) fn store_of(&self, project: &str) -> PathBuf {
+        let project = self.root.join(project).components().as_path().to_owned();
+        self.state().of(&project).join("baton.db")
+    }
+
+    /// Returns the state folder that the program uses here.
+    pub(crate) fn state(&self) -> StateFolder {
+        StateFolder::at(state_home(&self.root).join("baton"))
+    }
+
+    /// Makes a command that sees nothing of the user who runs the tests.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        isolate(&mut command, &self.root).current_dir(&self.root);
+        command
+    }
+
     /// Runs the program with these arguments, in the folder, with nothing on standard input.
     pub(crate) fn baton(&self, arguments: &[&str]) -> Run {
         self.baton_with_input(arguments, b"")
     }
 
     pub(crate) fn baton_with_input(&self, arguments: &[&str], input: &[u8]) -> Run {
-        let mut command = Command::new(BATON);
+        let mut command = self.command(BATON);
         command.args(arguments);
-        run(command, &self.root, input)
+        run(command, input)
     }
 
     /// Runs the program in a folder below.
     pub(crate) fn baton_in(&self, folder: &str, arguments: &[&str]) -> Run {
-        let mut command = Command::new(BATON);
-        command.args(arguments);
-        run(command, &self.path(folder), b"")
+        let mut command = self.command(BATON);
+        command.args(arguments).current_dir(self.path(folder));
+        run(command, b"")
     }
 
     /// Runs the program with one more variable in its environment.
     pub(crate) fn baton_with_variable(&self, name: &str, value: &str, arguments: &[&str]) -> Run {
-        let mut command = Command::new("env");
-        command.arg(format!("{name}={value}")).arg(BATON).args(arguments);
-        run(command, &self.root, b"")
+        let mut command = self.command(BATON);
+        command.env(name, value).args(arguments);
+        run(command, b"")
     }
 
     /// Runs another program, if there is one of that name.
     pub(crate) fn program_with_input(&self, program: &str, arguments: &[&str], input: &[u8]) -> Option<Run> {
         Command::new(program).arg("--version").output().ok()?;
-        let mut command = Command::new(program);
+        let mut command = self.command(program);
         command.args(arguments);
-        Some(run(command, &self.root, input))
+        Some(run(command, input))
     }
 
     /// Runs the program with so much address space and no more.
     #[cfg(target_os = "linux")]
     pub(crate) fn baton_within(&self, kilobytes: u32, arguments: &[&str]) -> Run {
-        let mut command = Command::new("sh");
+        let mut command = self.command("sh");
         command.arg("-c").arg(format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"")).arg(BATON).args(arguments);
-        run(command, &self.root, b"")
+        run(command, b"")
     }
 
     /// Checks files with `--json` and returns what was said; the run must have ended in an orderly way.
@@ -105,17 +130,13 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         // A folder that is left behind is no reason to fail.
         let _ = fs::remove_dir_all(&self.root);
+        let _ = fs::remove_dir_all(state_home(&self.root));
     }
 }
 
-fn run(mut command: Command, folder: &Path, input: &[u8]) -> Run {
+/// Runs a command to its end.
+pub(crate) fn run(mut command: Command, input: &[u8]) -> Run {
     let mut child = command
-        .current_dir(folder)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("RUST_BACKTRACE")
-        .env_remove("BATON_STORE")
-        .env("USER", "tester")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,6 +1,6 @@
 //! The program in a shell: help, completions, colour, pipes.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use insta::assert_snapshot;
 
@@ -86,6 +86,10 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton audit verify
     ## baton audit export
     ## baton prune
+    ## baton store
+    ## baton store list
+    ## baton store move
+    ## baton store remove
     ## baton doctor
     ## baton dir
     ## baton dir init
@@ -144,9 +148,9 @@ fn colour_changes_nothing_but_the_colour() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let sandbox = Sandbox::new();
-    let mut child = Command::new(BATON)
+    let mut child = sandbox
+        .command(BATON)
         .args(["explain", "--all"])
-        .current_dir(sandbox.path("."))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -162,13 +166,8 @@ fn results_that_cannot_be_written_are_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("report.json", REPORT);
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = Command::new(BATON)
-        .args(["check", "report.json"])
-        .current_dir(sandbox.path("."))
-        .stdout(full)
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
+    let output =
+        sandbox.command(BATON).args(["check", "report.json"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write to stdout: "));
 }

@@ -32,13 +32,13 @@ impl Stocked {
         let sandbox = Sandbox::new();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
-        let location = Location::Sqlite(sandbox.path(".baton/baton.db"));
+        let location = Location::Sqlite(sandbox.store());
         let store = runtime.block_on(baton_store::open(&location)).expect("the store opens");
         Stocked { sandbox, runtime, store }
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.sandbox.path(".baton/baton.db")
+        self.sandbox.store()
     }
 
     /// Accepts the usual request for the agent `b`, with other terms.
@@ -68,7 +68,7 @@ impl Stocked {
     }
 
     pub(crate) fn claim(&self, lease_ms: u64) -> Handoff {
-        let wish = Wish { agent: "b".to_owned(), claimant: "test".to_owned(), lease_ms, count: 1 };
+        let wish = Wish { agent: "b".to_owned(), claimant: "test".to_owned(), lease_ms, count: 1, times_itself: false };
         let mut claimed = self.runtime.block_on(self.store.claim(&wish, now())).expect("claimed");
         claimed.remove(0).handoff
     }
@@ -110,9 +110,9 @@ impl Stocked {
     /// Starts a worker for the agent `b`; each handoff runs the script with `sh`.
     pub(crate) fn worker(&self, options: &[&str], script: &str) -> Process {
         self.sandbox.write("script.sh", script);
-        let mut command = Command::new(BATON);
+        let mut command = self.sandbox.command(BATON);
         command.args(["worker", "--agent", "b"]).args(options).args(["--", "sh", "script.sh"]);
-        command.current_dir(self.sandbox.path("")).env_remove("BATON_STORE").stderr(Stdio::piped());
+        command.stderr(Stdio::piped());
         Process::spawn(&mut command)
     }
 

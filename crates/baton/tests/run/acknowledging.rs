@@ -107,7 +107,7 @@ fn report_without_acknowledgment_is_refused_where_one_is_asked_for() {
 
 /// Starts a worker for one handoff; what it runs is shell text.
 fn worker(site: &Site, text: &str) -> Process {
-    let mut command = site.command(&["worker", "--agent", "anyone", "--once", "--", "sh", "-c", text]);
+    let mut command = site.command(&["worker", "--agent", "ack/anyone", "--once", "--", "sh", "-c", text]);
     let mut worker = Process::spawn(command.env("BATON", BATON));
     worker.close_input();
     worker
@@ -159,7 +159,7 @@ fn command_of_a_worker_with_a_question_is_stopped_and_a_person_asked() {
 #[test]
 fn claim_that_is_not_acknowledged_in_time_goes_back() {
     let (site, mut driver) = with_queue("{within: 4s}");
-    let claim = site.baton(&["claim", "--agent", "anyone"]);
+    let claim = site.baton(&["claim", "--agent", "ack/anyone"]);
     assert_eq!(claim.code, Some(0), "{}", claim.stderr);
     assert!(claim.stderr.contains("or it goes back: baton ack t.build.1 --fence 1"), "{}", claim.stderr);
     let line = driver.stdout.find("\"expired\"", LONG).expect("nobody acknowledges it");

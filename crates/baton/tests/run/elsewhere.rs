@@ -17,7 +17,7 @@ fn begin(site: &Site) -> Process {
 
 /// Starts a worker; what it runs is shell text.
 fn worker(site: &Site, text: &str) -> Process {
-    let mut command = site.command(&["worker", "--agent", "anyone", "--once", "--", "sh", "-c", text]);
+    let mut command = site.command(&["worker", "--agent", "elsewhere/anyone", "--once", "--", "sh", "-c", text]);
     command.env("BATON", BATON);
     Process::spawn(&mut command)
 }
@@ -80,7 +80,7 @@ fn report_from_the_queue_must_be_of_the_agent_and_the_phase_that_was_asked() {
     let mut other = worker(&site, &report(", \"from\": {\"agent\": \"somebody-else\"}"));
     other.close_input();
     other.wait(LONG).expect("the worker ends");
-    let claimed = site.baton(&["claim", "--agent", "anyone", "--json"]);
+    let claimed = site.baton(&["claim", "--agent", "elsewhere/anyone", "--json"]);
     assert_eq!(claimed.code, Some(0), "{claimed:?}");
     let hand_in = |from: &str, phase: &str| {
         site.scratch.write(

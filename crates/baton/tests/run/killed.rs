@@ -139,7 +139,7 @@ impl Example {
             }
             process.kill();
             kills += 1;
-            let accepted = site.scratch.contains(".baton/baton.db") && !site.journal().is_empty();
+            let accepted = site.store().exists() && !site.journal().is_empty();
             process = if accepted { self.resume(&site) } else { self.begin(&site) };
         }
     }

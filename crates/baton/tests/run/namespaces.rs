@@ -23,9 +23,9 @@ fn living_driver_in_a_container_with_our_host_name_is_not_taken_for_dead() {
     let site = Site::new().workflow(flow);
     let pipe = site.pipe("begun");
     let site = site.agent("dev", &format!("write({pipe:?}, 'begun\\n')\nsignal.pause()"));
-    let mut contained = Command::new(CONTAINED[0]);
+    let mut contained = site.program(CONTAINED[0]);
     contained.args(&CONTAINED[1..]).arg(BATON).args(["run", "flow", "--workspace", "workspace", "--id", RUN]);
-    contained.current_dir(site.scratch.root()).env("USER", "tester").env_remove("BATON_STORE").stderr(Stdio::null());
+    contained.stderr(Stdio::null());
     let begun = std::thread::spawn(move || listen(&pipe).find("begun", LONG));
     let _driver = Process::spawn(&mut contained);
     begun.join().expect("it listens").expect("the agent begins");

@@ -38,9 +38,8 @@ impl Site {
 
     /// Starts the program at a terminal of its own.
     fn at_terminal(&self, arguments: &str) -> Process {
-        let mut command = std::process::Command::new("script");
-        command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).current_dir(self.scratch.root());
-        command.env("NO_COLOR", "1").env("USER", "ana").env_remove("BATON_STORE");
+        let mut command = self.program("script");
+        command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).env("NO_COLOR", "1").env("USER", "ana");
         Process::spawn(&mut command)
     }
 }

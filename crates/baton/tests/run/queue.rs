@@ -38,7 +38,7 @@ fn begin(site: &Site) {
 
 /// Runs a worker for one handoff; what it runs is shell text.
 fn work(site: &Site, text: &str) -> Ended {
-    let mut command = site.command(&["worker", "--agent", "dev", "--once", "--", "sh", "-c", text]);
+    let mut command = site.command(&["worker", "--agent", "parser/dev", "--once", "--", "sh", "-c", text]);
     let mut worker = Process::spawn(command.env("BATON", BATON));
     worker.close_input();
     end(&mut worker)
@@ -67,7 +67,7 @@ fn worker_gives_the_prompt_of_a_command_agent() {
 fn claim_tells_the_terms_that_evidence_judges() {
     let site = site("queue: true");
     begin(&site);
-    let claim = site.baton(&["claim", "--agent", "dev", "--prompt"]);
+    let claim = site.baton(&["claim", "--agent", "parser/dev", "--prompt"]);
     for part in [
         "You are `dev` in the workflow `parser`, phase `build`, handoff `t.build.1`, attempt 1.",
         "Build the parser",
@@ -96,7 +96,7 @@ fn claim_tells_the_terms_that_evidence_judges() {
 fn plain_claim_of_a_run_says_that_there_is_a_prompt() {
     let site = site("queue: true");
     begin(&site);
-    let claim = site.baton(&["claim", "--agent", "dev"]);
+    let claim = site.baton(&["claim", "--agent", "parser/dev"]);
     assert!(claim.stdout.contains("\"baton\""), "{}", claim.stdout);
     assert!(claim.stderr.contains("`baton claim --prompt`"), "{}", claim.stderr);
 }
@@ -151,7 +151,7 @@ fn report_file_of_a_worker_counts_and_is_verified() {
 fn whoever_claims_and_changes_more_than_it_may_is_refuted() {
     let site = site("queue: true");
     begin(&site);
-    site.baton(&["claim", "--agent", "dev"]);
+    site.baton(&["claim", "--agent", "parser/dev"]);
     site.scratch.write("workspace/src/parser.rs", "three functions\n").write("workspace/old.txt", "changed\n");
     let report = r#"{"baton": 1, "document": "report", "id": "t.build.1", "outcome": "complete", "from": {"agent": "dev"},
         "summary": "Wrote src/parser.rs with three functions.", "skills_invoked": ["testing-first"],
@@ -176,7 +176,7 @@ fn report_is_judged_by_the_workflow_of_its_run() {
         "summary": "The parser needs a licence for the corpus.", "blocked_reason": "waiting_for_legal"}"#;
     let report = |site: &Site| {
         begin(site);
-        site.baton(&["claim", "--agent", "dev"]);
+        site.baton(&["claim", "--agent", "parser/dev"]);
         site.scratch.write("blocked.json", blocked);
         site.baton(&["report", "t.build.1", "--fence", "1", "blocked.json"])
     };
@@ -195,7 +195,7 @@ fn report_is_read_in_the_dialect_of_its_agent() {
         "skills_invoked": [], "status": "complete", "handoff": {"next_agent": null, "context": "The parser is in src/a.rs."}}"#;
     let site = site("queue: true, dialect: phase-block");
     begin(&site);
-    site.baton(&["claim", "--agent", "dev"]);
+    site.baton(&["claim", "--agent", "parser/dev"]);
     site.scratch.write("block.json", block);
     let run = site.baton(&["report", "t.build.1", "--fence", "1", "block.json"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -206,7 +206,7 @@ fn report_is_read_in_the_dialect_of_its_agent() {
 fn package_of_a_queue_agent_answers_in_a_run() {
     let site = site("queue: true, dialect: package");
     begin(&site);
-    site.baton(&["claim", "--agent", "dev"]);
+    site.baton(&["claim", "--agent", "parser/dev"]);
     let package = "handoff:\n  id: H-1\n  kind: return\n  from: {agent: dev}\n  to: {agent: orchestrator}\n  context:\n    \
         summary: Wrote src/parser.rs with three functions for the three forms of dates.\n";
     site.scratch.write("return.yaml", package);
@@ -220,7 +220,7 @@ fn package_of_a_queue_agent_answers_in_a_run() {
 fn budget_of_the_prompt_holds_for_claims_too() {
     let site = site("queue: true, prompt_tokens: 20");
     begin(&site);
-    let impossible = site.baton(&["claim", "--agent", "dev", "--prompt"]);
+    let impossible = site.baton(&["claim", "--agent", "parser/dev", "--prompt"]);
     assert_eq!((impossible.code, impossible.stdout.as_str()), (Some(1), ""), "{}", impossible.stderr);
     assert!(impossible.stderr.contains("its prompt cannot be made"), "{}", impossible.stderr);
     let run = site.told();
@@ -234,7 +234,7 @@ fn long_handover_is_cut_to_the_budget_of_a_claim() {
     let developer = "queue: true, prompt_tokens: 1200";
     let site = site(developer).agent("lead", &long);
     begin(&site);
-    let claim = site.baton(&["claim", "--agent", "dev", "--prompt"]);
+    let claim = site.baton(&["claim", "--agent", "parser/dev", "--prompt"]);
     assert_eq!(claim.code, Some(0), "{}", claim.stderr);
     assert!(
         claim.stdout.contains("[cut by Baton to fit the budget") && claim.stderr.contains("cut: "),
@@ -267,7 +267,7 @@ report(artifacts=["docs/forms.md"])"#;
     let site = site("queue: true").agent("lead", made);
     begin(&site);
     std::fs::remove_file(site.scratch.path("workspace/docs/forms.md")).expect("it was made");
-    let claim = site.baton(&["claim", "--agent", "dev", "--json"]);
+    let claim = site.baton(&["claim", "--agent", "parser/dev", "--json"]);
     assert_eq!(claim.code, Some(0), "{}", claim.stderr);
     assert!(claim.stderr.contains("t.build.1: not in the workspace: `docs/forms.md`"), "{}", claim.stderr);
     assert!(claim.stdout.contains("\"missing_artifacts\": [\n    \"docs/forms.md\""), "{}", claim.stdout);
@@ -275,7 +275,7 @@ report(artifacts=["docs/forms.md"])"#;
 
 /// Makes everything in the journal unreadable but the beginning of the run and the request of one handoff.
 fn damage_all_but(site: &Site, request_of: &str) {
-    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let connection = rusqlite::Connection::open(site.store()).expect("it opens");
     let others = "UPDATE events SET handoff = '', kind = 'nothing', detail = 'nothing' WHERE seq > 1
                   AND seq <> (SELECT accepted_seq FROM handoffs WHERE id = ?1)";
     let changed = connection.execute(others, [request_of]).expect("it is ours");
@@ -286,7 +286,7 @@ fn damage_all_but(site: &Site, request_of: &str) {
 fn report_reads_its_request_and_not_the_journal_of_its_run() {
     let site = site("queue: true");
     begin(&site);
-    let claim = site.baton(&["claim", "--agent", "dev"]);
+    let claim = site.baton(&["claim", "--agent", "parser/dev"]);
     assert_eq!(claim.code, Some(0), "{claim:?}");
     site.scratch.write("workspace/src/parser.rs", "fn parse() {}");
     let report = r#"{"baton": 1, "document": "report", "id": "t.build.1", "outcome": "complete", "summary":
@@ -295,7 +295,7 @@ fn report_reads_its_request_and_not_the_journal_of_its_run() {
     damage_all_but(&site, "t.build.1");
     let reported = site.baton(&["report", "t.build.1", "--fence", "1", "report.json", "--json"]);
     assert_eq!(reported.code, Some(0), "{reported:?}");
-    let connection = rusqlite::Connection::open(site.scratch.path(".baton/baton.db")).expect("it opens");
+    let connection = rusqlite::Connection::open(site.store()).expect("it opens");
     let last = "SELECT detail FROM events ORDER BY position DESC LIMIT 1";
     let detail: String = connection.query_row(last, [], |row| row.get(0)).expect("the report");
     assert!(detail.contains("src/parser.rs (created)"), "what has changed is known all the same: {detail}");
@@ -305,9 +305,46 @@ fn report_reads_its_request_and_not_the_journal_of_its_run() {
 fn failure_is_handed_in_without_the_journal_of_its_run() {
     let site = site("queue: true");
     begin(&site);
-    site.baton(&["claim", "--agent", "dev"]);
+    site.baton(&["claim", "--agent", "parser/dev"]);
     damage_all_but(&site, "t.build.1");
     let failed =
         site.baton(&["fail", "t.build.1", "--fence", "1", "--code", "DEPENDENCY_MISSING", "--message", "No compiler."]);
     assert_eq!(failed.code, Some(0), "{failed:?}");
+}
+
+#[test]
+fn nobody_elses_worker_gets_the_work_of_a_command_agent() {
+    // The agent fails, and its next attempt waits for an hour: time enough for a stranger.
+    let flow = "name: parser\nagents: {dev: {command: ['false'], retry: {max_retries: 3, delay: 1h}}}\n\
+        phases: [{id: build, agent: dev}]\n";
+    let site = Site::new().workflow(flow);
+    let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--json"]);
+    driver.close_input();
+    driver.stdout.find("\"failed\"", LONG).expect("it fails");
+    driver.kill();
+    for agent in ["dev", "parser/dev", "driver/dev", "@driver/dev", "@@driver/dev"] {
+        let claim = site.baton(&["claim", "--agent", agent]);
+        assert_eq!((claim.code, claim.stdout.as_str()), (Some(1), ""), "{agent}: {claim:?}");
+    }
+    assert_eq!(find(&site.told(), "build.1").attempts, 1);
+}
+
+#[test]
+fn worker_of_an_agent_of_the_same_name_gets_nothing_of_a_run_and_is_told_whose_it_is() {
+    let site = site("queue: true");
+    begin(&site);
+    let request = "handoff:\n  id: floor\n  from: {agent: lead}\n  to: {agent: dev, reason: It is dusty}\n  \
+        context: {summary: Sweep the floor of room 7 before the visit on Monday.}\n  \
+        expectations: {deliverable: A clean floor}\n";
+    site.scratch.write("floor.yaml", request);
+    let sent = site.baton(&["send", "floor.yaml"]);
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    let own = site.baton(&["claim", "--agent", "dev", "--json"]);
+    assert!(own.stdout.contains("Sweep the floor"), "{own:?}");
+    let nothing = site.baton(&["claim", "--agent", "dev"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""), "{nothing:?}");
+    assert!(nothing.stderr.contains("--agent parser/dev"), "{nothing:?}");
+    let listed = site.baton(&["list", "--agent", "dev"]).stdout;
+    assert!(listed.contains("t.build.1") && listed.contains("floor"), "{listed}");
+    assert_eq!(site.baton(&["claim", "--agent", "parser/dev"]).code, Some(0));
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use baton_engine::journal::Event;
 use baton_engine::run::{Run, Tracked};
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{HandoffId, RunId, StateFolder};
 use baton_store::Location;
-use baton_testbed::{Lines, Process, Scratch};
+use baton_testbed::{Lines, Process, Scratch, isolate, state_home};
 
 /// The program under test.
 pub(crate) const BATON: &str = env!("CARGO_BIN_EXE_baton");
@@ -63,7 +63,7 @@ impl Site {
     /// A site whose workspace is a git repository with a first commit.
     pub(crate) fn with_git() -> Site {
         let site = Site::new();
-        site.scratch.write("workspace/old.txt", "as it was\n").write("workspace/.gitignore", ".baton/\n");
+        site.scratch.write("workspace/old.txt", "as it was\n");
         let commit = "git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -q -m first";
         let mut git = Command::new("sh");
         git.args(["-c", commit]).current_dir(site.scratch.path("workspace"));
@@ -86,13 +86,26 @@ impl Site {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(BATON);
-        command.args(arguments).current_dir(self.scratch.root()).env("USER", "tester");
-        for name in ["BATON_STORE", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
-            command.env_remove(name);
-        }
-        command.stderr(Stdio::piped());
+        let mut command = self.program(BATON);
+        command.args(arguments).stderr(Stdio::piped());
         command
+    }
+
+    /// Makes a command that sees nothing of the user who runs the tests.
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        isolate(&mut command, self.scratch.root()).current_dir(self.scratch.root());
+        command
+    }
+
+    /// Returns the state folder that the program uses here.
+    pub(crate) fn state(&self) -> StateFolder {
+        StateFolder::at(state_home(self.scratch.root()).join("baton"))
+    }
+
+    /// Returns the file of the store that the program uses here.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.state().of(self.scratch.root()).join("baton.db")
     }
 
     /// Runs the program to its end, with nothing on standard input.
@@ -117,7 +130,7 @@ impl Site {
 
     /// Returns the journal of the run; nothing if it was never accepted.
     pub(crate) fn journal(&self) -> Vec<Event> {
-        let location = Location::Sqlite(self.scratch.path(".baton/baton.db"));
+        let location = Location::Sqlite(self.store());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let store = baton_store::open(&location).await.expect("the store opens");

@@ -49,8 +49,9 @@ fn work_in_the_queue_that_nobody_claims_fails_as_the_policy_says() {
     let flow = "name: waiting\nagents: {anyone: {queue: true, pick_up_within: 300ms, \
         retry: {max_retries: 1, delay: 0s}}}\nphases: [{id: build, agent: anyone, on_failure: stop}]\n";
     let site = Site::new().workflow(flow);
-    let ended = site.run(&["--json"]);
+    let ended = site.run(&[]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("build: TIMEOUT: nobody picked it up"), "nobody began an attempt: {}", ended.stderr);
     let expired = site.journal().iter().filter(|event| event.kind == "expired").count();
     assert_eq!(expired, 2, "it is tried once more");
     let failure = find(&site.told(), "build.1").handoff.last_failure.clone().expect("it has failed");
@@ -96,4 +97,18 @@ fn wall_clock_ends_a_wait_for_a_folder_and_continue_goes_on_waiting() {
     let requests = site.baton(&["dir", "status", "workspace", "--json"]);
     assert!(requests.stdout.contains("\"completed\": 1"), "the request is the same: {}", requests.stdout);
     assert!(requests.stdout.contains("\"failed\": 0"), "{}", requests.stdout);
+}
+
+#[test]
+fn limit_that_is_reached_is_told_once_between_phases_and_inside_a_group() {
+    let phases = "phases: [{id: one, check: 'true'}, {id: two, check: 'true'}, {id: three, check: 'true'}]";
+    let group = "inputs: {list: {default: [a, b, c]}}\n\
+        phases: [{id: each, foreach: inputs.list, at_once: 1, phases: [{id: look, check: 'true'}]}]";
+    for (flow, limit) in [(phases, 2), (group, 3)] {
+        let site = Site::new().workflow(&format!("name: w\n{flow}\nlimits: {{handoffs: {limit}}}\n"));
+        let ended = site.run(&[]);
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        let waits: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("waits")).collect();
+        assert!(waits.len() == 1 && waits[0].contains("were made, and"), "{ended:?}");
+    }
 }

@@ -81,6 +81,7 @@ impl Worker {
             claimant: self.name.clone(),
             lease_ms: if self.calm { 10_000 } else { 300 + self.dice.below(500) },
             count: 1 + u32::try_from(self.dice.below(8)).expect("small"),
+            times_itself: false,
         };
         let claimed = persist(|| self.store.claim(&wish, now())).await?;
         for claimed in &claimed {

@@ -1,24 +1,27 @@
 //! The queues: leases that nobody rescued, dead letters, and queues that are paused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Count, Error, Filter};
+use baton_engine::store::{Error, Filter};
+use baton_engine::{Handoff, HandoffId, RunId};
 use jiff::Timestamp;
 
 use super::Sign;
 use crate::render::counted;
-use crate::store::Session;
+use crate::store::{Session, is_run};
 
-/// How many claimed handoffs are looked at.
+/// How many handoffs of each kind are looked at.
 const LOOKED_AT_MAX: u32 = 10_000;
 
 pub(super) async fn look(session: &Session) -> Result<Vec<Sign>, Error> {
-    let census = session.store.census().await?;
     let filter = Filter { agent: None, states: vec![StateName::Claimed], after: None, limit: LOOKED_AT_MAX };
     let claimed = session.store.list(&filter).await?;
     let ends = claimed.iter().filter_map(|handoff| handoff.wakes_at());
-    let mut signs = vec![leases(ends.collect(), session.now()), dead_letters(&census)];
+    let failed = Filter { states: vec![StateName::Failed], ..filter };
+    let failed = session.store.list(&failed).await?;
+    let mut signs = vec![leases(ends.collect(), session.now()), dead_letters(&failed)];
+    signs.extend(runs(session, &failed).await?);
     let queues = session.store.queues().await?;
     let paused: BTreeSet<&str> = queues.iter().filter(|queue| queue.paused).map(|queue| queue.agent.as_str()).collect();
     signs.push(match paused.is_empty() {
@@ -47,17 +50,47 @@ fn leases(ends: Vec<Timestamp>, now: Timestamp) -> Sign {
     }
 }
 
-fn dead_letters(census: &[Count]) -> Sign {
-    let failed: Vec<&Count> = census.iter().filter(|count| count.state == StateName::Failed).collect();
-    let total: u64 = failed.iter().map(|count| count.handoffs).sum();
+/// Counts what was given up and belongs to no run of a workflow.
+fn dead_letters(failed: &[Handoff]) -> Sign {
+    let mut each: BTreeMap<&str, u64> = BTreeMap::new();
+    for handoff in failed.iter().filter(|handoff| handoff.terms.step.is_none()) {
+        *each.entry(&handoff.terms.to).or_default() += 1;
+    }
+    let total: u64 = each.values().sum();
     if total == 0 {
         return Sign::fine("dead letters", "none");
     }
-    let each: Vec<String> = failed.iter().map(|count| format!("{} {}", count.handoffs, count.agent)).collect();
+    let each: Vec<String> = each.iter().map(|(agent, count)| format!("{count} {agent}")).collect();
     let were = if total == 1 { "was" } else { "were" };
     Sign::warning(
         "dead letters",
         format!("{} {were} given up ({})", counted(total, "handoff"), each.join(", ")),
         "`baton list --state failed` shows them, `baton requeue ID` brings one back",
     )
+}
+
+/// Names runs that have not ended and in which something was given up: only their driver, or a person it asks, can go on.
+async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, Error> {
+    let steps = failed.iter().filter(|handoff| handoff.terms.step.is_some() && !is_run(handoff));
+    let of_runs: BTreeSet<&RunId> = steps.map(|handoff| &handoff.run).collect();
+    let mut open = Vec::new();
+    for run in of_runs {
+        let Ok(root) = HandoffId::parse(run.as_str()) else { continue };
+        let root = session.store.find(&root).await?;
+        if root.is_some_and(|root| !root.state.name().is_finished() && root.lease().is_none()) {
+            open.push(run.as_str());
+        }
+    }
+    if open.is_empty() {
+        return Ok(None);
+    }
+    let says = match open.len() {
+        1 => format!("a step of {} has failed, and nobody drives the run", open[0]),
+        _ => format!("steps have failed in runs that nobody drives: {}", open.join(", ")),
+    };
+    Ok(Some(Sign::warning(
+        "runs",
+        says,
+        "`baton show RUN` tells why and what a person is asked, `baton resume RUN` goes on",
+    )))
 }

@@ -26,7 +26,7 @@ pub(super) fn show(
 ) -> Result<Exit, CommandError> {
     let (run, events) = session.run(session.read_run(root))?;
     let summary = Summary::of(&run, &events, session.now());
-    let standing = Standing::of(root, run.handoffs().map(|tracked| &tracked.handoff));
+    let standing = Standing::of(root, run.handoffs().map(|tracked| &tracked.handoff), session.now());
     let waiting: Vec<(Handoff, Question)> =
         run.waiting().filter_map(|tracked| Some((tracked.handoff.clone(), flow::question(&run, tracked)?))).collect();
     let store = store.repeated();
@@ -67,7 +67,7 @@ fn heading(run: &Run, standing: &Standing, session: &Session, store: &str) -> St
     let mut lines = vec![
         ("run", run.id.to_string()),
         ("workflow", run.definition.name().to_owned()),
-        ("state", standing.words()),
+        ("state", standing.words(session.now())),
         ("started", format!("{started} by {}, took {}", root.terms.from, took(lasted))),
         ("workspace", run.definition.workspace.display().to_string()),
         ("logs", run.definition.workspace.join(".baton/runs").join(run.id.as_str()).display().to_string()),
@@ -103,7 +103,7 @@ fn in_json(run: &Run, summary: &Summary, standing: &Standing, waiting: &[(Handof
         "run": run.id,
         "workflow": run.definition.name(),
         "state": standing.word(),
-        "driven_by": match standing { Standing::Driven(by) => Some(by), _ => None },
+        "driven_by": match standing { Standing::Driven(by) | Standing::Silent { by, .. } => Some(by), _ => None },
         "failure": root.last_failure.as_ref().map(|failure| &failure.message),
         "inputs": run.definition.inputs,
         "workspace": run.definition.workspace,

@@ -1,0 +1,59 @@
+//! Where this project keeps what its agents must not reach.
+
+use std::path::Path;
+
+use baton_engine::StateFolder;
+
+use super::Sign;
+use crate::state;
+use crate::store::{Place, Source};
+
+/// Looks at where the store is, and at the user's state folder.
+pub(super) fn look(place: &Place) -> Vec<Sign> {
+    let mut signs = vec![project(place)];
+    if let Some(unused) = &place.unused {
+        let says = format!("{} is another store of this project, and is not used", unused.display());
+        signs.push(Sign::warning("project", says, "look into it with --store, and delete it"));
+    }
+    signs.push(match state::folder() {
+        Ok(state) => folder(&state, &place.source),
+        Err(error) => {
+            Sign::warning("state", error.message, "set XDG_STATE_HOME to a folder that only you can write to")
+        }
+    });
+    signs
+}
+
+fn project(place: &Place) -> Sign {
+    let store = &place.location;
+    match &place.source {
+        Source::Named(by) => Sign::fine("project", format!("its store is {store}, as {by} says")),
+        Source::Project(project) => Sign::fine("project", format!("{}, its store is {store}", project.display())),
+        Source::Workspace(workspace) => {
+            Sign::fine("project", format!("{} is a workspace, its runs are in {store}", workspace.display()))
+        }
+        Source::Old(project) => Sign::warning(
+            "project",
+            format!("{} keeps its store in {store}, where agents can reach it", project.display()),
+            "move it to your state folder: baton store move",
+        ),
+    }
+}
+
+fn folder(state: &StateFolder, source: &Source) -> Sign {
+    let root = state.root();
+    let says = |what: &str| format!("{} {what}", root.display());
+    let within_reach = |folder: &Path| root.starts_with(folder);
+    if state::is_open_to_others(root) {
+        let hint = format!("keep it to yourself: chmod 700 {}", crate::store::quoted(&root.to_string_lossy()));
+        return Sign::warning("state", says("can be read by other users"), hint);
+    }
+    match source {
+        Source::Project(place) | Source::Workspace(place) | Source::Old(place) if within_reach(place) => Sign::warning(
+            "state",
+            format!("{} lies in {}, where agents can reach it", root.display(), place.display()),
+            "set XDG_STATE_HOME to a folder outside of the project",
+        ),
+        _ => Sign::fine("state", root.display().to_string()),
+    }
+}
