@@ -8,6 +8,8 @@
 mod acknowledging;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/cage.rs"]
+mod cage;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
 #[path = "run/elsewhere.rs"]

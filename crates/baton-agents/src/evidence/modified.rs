@@ -33,7 +33,7 @@ pub(super) fn is_worth_it(scene: &Scene, report: &Report) -> bool {
     let sources = !report.source_files_verified.is_empty() && !scene.others_write.is_empty();
     named::claims_a_list(report)
         || scene.names_new_files
-        || !scene.writes.is_empty()
+        || scene.writes.is_some()
         || !handed_over(scene).is_empty()
         || sources
 }
@@ -99,12 +99,13 @@ impl Comparison<'_> {
 
     /// Looks for changed files that the phase may not write.
     fn outside(&self) -> Vec<Examined> {
-        if self.scene.writes.is_empty() {
-            return Vec::new();
-        }
+        let Some(allowed) = &self.scene.writes else { return Vec::new() };
         let rule = &writes_outside::RULE;
-        let claim = format!("only {} was written", self.scene.writes.join(", "));
-        let writes = Patterns::new(&self.scene.writes);
+        let claim = match allowed.is_empty() {
+            true => "nothing was written".to_owned(),
+            false => format!("only {} was written", allowed.join(", ")),
+        };
+        let writes = Patterns::new(allowed);
         match self.strangers(|path, _| writes.fit(path) || self.others.fit(path)) {
             Err(why) => vec![unverifiable(rule, claim, why)],
             Ok(strangers) if strangers.is_empty() => vec![verified(rule, claim, "nothing else has changed")],

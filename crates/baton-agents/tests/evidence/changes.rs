@@ -150,7 +150,7 @@ async fn others_may_write_at_the_same_time() {
 async fn what_baton_itself_keeps_in_the_workspace_is_nobodys_change() {
     let mut stage = Stage::repository();
     stage.scene.views = vec![stage.path("state/current.json"), stage.path(".project/sessions/t")];
-    stage.scene.writes = owned(&["src/**"]);
+    stage.scene.writes = Some(owned(&["src/**"]));
     let work = |stage: &Stage| {
         stage.write("src/quota.rs", "1").write("state/current.json", "2").write("state/.current.json.7.part", "3");
         stage.write(".project/sessions/t/handoffs/t.a.1.yaml", "4");
@@ -166,7 +166,7 @@ async fn what_baton_itself_keeps_in_the_workspace_is_nobodys_change() {
 #[tokio::test]
 async fn phase_writes_only_where_it_may() {
     let mut stage = Stage::repository();
-    stage.scene.writes = owned(&["src/**"]);
+    stage.scene.writes = Some(owned(&["src/**"]));
     stage.scene.others_write = owned(&["docs/"]);
     stage.scene.output_directory = Some(stage.path("out"));
     let work =

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Handoff, Lease, State, later};
+use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
@@ -27,13 +28,24 @@ pub struct Claim {
     /// What did not fit into the prompt, and the files that have it instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
+    /// What keeps the processes of the attempt away from what is not theirs, where the driver starts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
 }
 
 impl Claim {
     /// The claim of somebody who is no driver.
     pub fn by(claimant: impl Into<String>, lease_ms: u64) -> Claim {
         let claimant = claimant.into();
-        Claim { claimant, lease_ms, prompt_tokens: None, driver: false, times_itself: false, moved: Vec::new() }
+        Claim {
+            claimant,
+            lease_ms,
+            prompt_tokens: None,
+            driver: false,
+            times_itself: false,
+            moved: Vec::new(),
+            protection: None,
+        }
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
