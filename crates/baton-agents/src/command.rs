@@ -15,13 +15,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::failure::{Code, Failure};
-use baton_protocol::workflow::{self, PromptBy, ReportFrom};
+use baton_engine::protection::Protection;
+use baton_protocol::workflow::{self, Confinement, PromptBy, ReportFrom};
 use serde_json::Value;
 
 use crate::acknowledgment::AcknowledgmentFile;
+use crate::confinement::{Ground, OURS};
 use crate::process::{
-    Environment, FENCE, GRACE, HANDOFF, Launch, Mark, RUN, STDOUT_BYTES_MAX, Sink, WORKSPACE, not_started, permanent,
-    size,
+    Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, STDOUT_BYTES_MAX, Sink,
+    WORKSPACE, not_started, permanent, size,
 };
 use crate::profile::{self, Recipe};
 pub use files::AttemptFiles;
@@ -43,6 +45,7 @@ pub struct CommandAgent {
     workflow_folder: PathBuf,
     timeout: Option<Duration>,
     grace: Duration,
+    launcher: Launcher,
 }
 
 impl CommandAgent {
@@ -73,7 +76,15 @@ impl CommandAgent {
             workflow_folder: folder,
             timeout: agent.timeout.map(workflow::Duration::as_std),
             grace: GRACE,
+            launcher: Launcher::default(),
         })
+    }
+
+    /// Lets a launcher start the command that knows what is out of reach.
+    #[must_use]
+    pub fn started_by(mut self, launcher: Launcher) -> CommandAgent {
+        self.launcher = launcher;
+        self
     }
 
     /// Changes how long a command whose time is up may take to end by itself.
@@ -89,7 +100,7 @@ impl CommandAgent {
         let launch = self.launch(job, &files)?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let limit = job.timeout.or(self.timeout);
-        let running = launch.run(limit, self.grace);
+        let running = self.launcher.run(launch, limit, self.grace);
         let ended = tokio::select! {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
@@ -129,6 +140,7 @@ impl CommandAgent {
             (FENCE, job.fence.to_string()),
             (WORKSPACE, job.workspace.to_string_lossy().into_owned()),
         ]);
+        let cage = self.cage(job, files, &environment);
         let log = |path: &Path| Sink::log(path).map_err(|error| files::unwritable(path, &error));
         Ok(Launch {
             arguments,
@@ -139,8 +151,27 @@ impl CommandAgent {
             stdout: log(&files.stdout)?,
             stderr: log(&files.stderr)?,
             stdout_bytes_max: self.recipe.map_or(STDOUT_BYTES_MAX, |recipe| recipe.stdout_bytes_max),
+            cage,
+            limits: ResourceLimits::of(&job.confinement.cage),
             ..Launch::new(program)
         })
+    }
+
+    /// Returns what the command may see and change.
+    fn cage(&self, job: &Job, files: &AttemptFiles, environment: &Environment) -> Option<Cage> {
+        let is_closed = job.writes.is_some() || job.output_directory.starts_with(job.workspace.join(OURS));
+        if !job.confinement.off && is_closed {
+            // Only what is there can be opened up. What cannot be made is missed by the command itself.
+            let _ = std::fs::create_dir_all(&job.output_directory);
+        }
+        let ground = Ground {
+            workspace: &job.workspace,
+            writes: job.writes.as_deref(),
+            own: vec![&job.output_directory, &files.folder],
+            home: profile::home(self.recipe),
+            environment,
+        };
+        ground.cage(&job.confinement)
     }
 
     /// Returns what the command sees. What a workflow sets wins over what is inherited, and ours wins over both.
@@ -170,6 +201,10 @@ impl Agent for CommandAgent {
             Ok(reply) => Attempt::Answered(reply),
             Err(failure) => Attempt::Failed(failure),
         }
+    }
+
+    fn protection(&self, confinement: &Confinement) -> Option<Protection> {
+        Some(Launcher::protection_of(confinement))
     }
 }
 

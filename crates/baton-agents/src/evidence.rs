@@ -13,9 +13,9 @@ mod entry;
 mod ignore_rules;
 mod modified;
 mod named;
+mod outcome;
 mod passed;
 mod patterns;
-mod runner;
 mod skills;
 pub(crate) mod snapshot;
 mod sources;
@@ -35,15 +35,24 @@ use baton_protocol::rules::artifact_missing;
 use self::baseline::Memory;
 use self::changes::{Changes, Trust};
 use self::modified::Comparison;
+pub(crate) use self::patterns::Patterns;
+use crate::confinement::Ground;
+use crate::process::{
+    Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, Sink, WORKSPACE,
+};
 use crate::workspace::Folder;
 
 /// So many changed files are listed for an agent that starts again.
 const CHANGED_MAX: usize = 100;
 
+/// How much of the output of a command is kept.
+const LOG_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
 /// Looks at workspaces, transcripts and what commands say.
 #[derive(Debug)]
 pub struct Eyes {
-    environment: Vec<(OsString, OsString)>,
+    environment: Environment,
+    launcher: Launcher,
     memory: Arc<Memory>,
 }
 
@@ -51,21 +60,57 @@ impl Eyes {
     /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited. What they
     /// measure with is kept in the state folder, where no agent can change it.
     pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>, state: StateFolder) -> Self {
-        Eyes { environment: environment.into_iter().collect(), memory: Arc::new(Memory::in_folder(state)) }
+        let memory = Arc::new(Memory::in_folder(state));
+        Eyes { environment: Environment::of(environment), launcher: Launcher::default(), memory }
     }
 
-    /// Runs a command of a scene.
-    async fn carry_out(&self, scene: &Scene, check: &Check) -> Outcome {
-        let variables = scene.variables.iter().map(|(name, value)| (name.into(), value.into()));
-        let run = runner::Run {
-            words: &beside(&scene.workflow_folder, &check.words),
-            workspace: &scene.workspace,
-            environment: self.environment.iter().cloned().chain(variables).collect(),
-            timeout: check.timeout,
-            log: scene.folder.join(format!("verify-{}.log", file_name(&check.name))),
-        };
-        run.outcome().await
+    /// Lets a launcher start the commands that knows what is out of reach.
+    #[must_use]
+    pub fn started_by(mut self, launcher: Launcher) -> Self {
+        self.launcher = launcher;
+        self
     }
+
+    /// Runs a command of a scene, which may change the files that fit the patterns, or everything.
+    async fn carry_out(&self, scene: &Scene, check: &Check, writes: Option<&[String]>) -> Outcome {
+        let words = beside(&scene.workflow_folder, &check.words);
+        let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
+            return outcome::failed("there is nothing to run".to_owned(), "");
+        };
+        let mut environment = self.environment.clone();
+        scene.variables.iter().for_each(|(name, value)| environment.set(name, value));
+        let output = scene.output_directory.as_deref().into_iter();
+        let ground = Ground {
+            workspace: &scene.workspace,
+            writes,
+            own: output.chain([scene.folder.as_path()]).collect(),
+            home: Vec::new(),
+            environment: &environment,
+        };
+        let log = scene.folder.join(format!("verify-{}.log", file_name(&check.name)));
+        let launch = Launch {
+            arguments: arguments.to_vec(),
+            folder: Some(scene.workspace.clone()),
+            cage: ground.cage(&scene.confinement),
+            limits: ResourceLimits::of(&scene.confinement.cage),
+            mark: mark(scene),
+            // Without a log the outcome is still worth knowing.
+            stderr: Sink::log_up_to(&log, LOG_BYTES_MAX).unwrap_or_default(),
+            together: true,
+            environment,
+            ..Launch::new(program)
+        };
+        match self.launcher.run(launch, Some(check.timeout), GRACE).await {
+            Ok(ended) => outcome::of(&ended),
+            Err(error) => outcome::failed(format!("`{program}` cannot be started: {error}"), ""),
+        }
+    }
+}
+
+/// Returns what tells the commands of a scene from all others.
+fn mark(scene: &Scene) -> Mark {
+    let value = |name: &str| scene.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    Mark::new([RUN, HANDOFF, FENCE, WORKSPACE].into_iter().filter_map(|name| Some((name, value(name)?))))
 }
 
 #[async_trait]
@@ -110,7 +155,7 @@ impl Evidence for Eyes {
     }
 
     async fn run(&self, scene: &Scene, check: &Check) -> Outcome {
-        self.carry_out(scene, check).await
+        self.carry_out(scene, check, scene.writes.as_deref()).await
     }
 }
 

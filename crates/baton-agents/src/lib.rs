@@ -2,8 +2,9 @@
 //!
 //! - [`reach`] chooses how an agent is reached: [`command`] runs programs, [`directory_agent`] hands work over through
 //!   folders of JSON files
-//! - [`process`] is what runs under a command: started, fed, read within bounds, killed with everything it has started;
-//!   `profile` knows the flags and the output of common coding agents
+//! - [`process`] is what runs under a command: started by one [`Launcher`], caged, fed, read within bounds, killed with
+//!   everything it has started; `profile` knows the flags and the output of common coding agents
+//! - `confinement` turns what a workflow says about a phase into the cage of its processes
 //! - [`AcknowledgmentFile`] is where a command says whether it understood, while it works
 //! - [`directory`] is the folders, both sides, without a database
 //! - [`workspace`] looks at what stands in the folder where agents work
@@ -11,6 +12,7 @@
 
 mod acknowledgment;
 pub mod command;
+mod confinement;
 pub mod directory;
 pub mod directory_agent;
 pub mod evidence;
@@ -28,6 +30,7 @@ use baton_protocol::workflow;
 pub use acknowledgment::AcknowledgmentFile;
 pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
+pub use process::Launcher;
 
 /// Reaches an agent as its workflow says; `None` if it comes for its work itself. The error says why it cannot be reached.
 pub fn reach(
@@ -35,6 +38,7 @@ pub fn reach(
     agent: &workflow::Agent,
     workflow_folder: &Path,
     clock: Arc<dyn Clock>,
+    launcher: &Launcher,
 ) -> Result<Option<Box<dyn Agent>>, String> {
     let ways = [agent.command.is_some(), agent.profile.is_some(), agent.directory.is_some(), agent.queue == Some(true)];
     if ways.iter().filter(|way| **way).count() != 1 {
@@ -45,7 +49,7 @@ pub fn reach(
     }
     let reached: Box<dyn Agent> = match agent.directory {
         Some(_) => Box::new(DirectoryAgent::new(name, agent, workflow_folder, clock)?),
-        None => Box::new(CommandAgent::new(name, agent, workflow_folder)?),
+        None => Box::new(CommandAgent::new(name, agent, workflow_folder)?.started_by(launcher.clone())),
     };
     Ok(Some(reached))
 }

@@ -1,31 +1,46 @@
-//! A program in a process group of its own: fed, read within bounds, and killed with everything it has started.
+//! A program in a session of its own: fed, read within bounds, and killed with everything it has started.
 //!
-//! Its group is killed first; what has left the group is found by the variables that it was started with (`sweep.rs`).
-//! Dropping a [`Running`] does both, so an attempt that is called off leaves nothing behind.
+//! The [`Launcher`] starts it. In a cage the kernel ends what it has started. Elsewhere its group is killed first; what has
+//! left the group is found by the variables that it was started with (`sweep.rs`). Dropping a [`Running`] does both, so an
+//! attempt that is called off leaves nothing behind.
 
+mod bubblewrap;
+mod cage;
 mod environment;
+mod landlock;
+mod launcher;
+mod limits;
 mod sink;
 mod sweep;
 mod telling;
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+pub use cage::Cage;
 pub use environment::Environment;
+pub(crate) use environment::ssh_agent;
+pub use launcher::Launcher;
+pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, sweep_run};
 pub use telling::{not_started, told};
 pub(crate) use telling::{permanent, size};
 
+use launcher::Apart;
 use sweep::{Below, Scope};
 
 /// The most that a program may write to stdout, unless it is allowed more.
@@ -65,12 +80,18 @@ pub struct Launch {
     pub stdout: Sink,
     /// Where its stderr goes.
     pub stderr: Sink,
+    /// Whether stdout goes where stderr goes, so that their lines stay in order. Then nothing of it is kept but the end.
+    pub together: bool,
     /// The most that it may write to stdout.
     pub stdout_bytes_max: usize,
+    /// What it may see and change; everything if there is no cage.
+    pub cage: Option<Cage>,
+    /// What it may use up.
+    pub limits: ResourceLimits,
 }
 
 impl Launch {
-    /// Runs a program with the reduced environment, without input and without logs.
+    /// Runs a program with the reduced environment, without input, logs and cage.
     pub fn new(program: impl Into<PathBuf>) -> Launch {
         Launch {
             program: program.into(),
@@ -81,13 +102,11 @@ impl Launch {
             input: Vec::new(),
             stdout: Sink::Nothing,
             stderr: Sink::Nothing,
+            together: false,
             stdout_bytes_max: STDOUT_BYTES_MAX,
+            cage: None,
+            limits: ResourceLimits::default(),
         }
-    }
-
-    /// Starts the program and waits for its end. Fails if it cannot be started.
-    pub async fn run(self, limit: Option<Duration>, grace: Duration) -> io::Result<Ended> {
-        Ok(Running::start(self)?.end_within(limit, grace).await)
     }
 }
 
@@ -112,6 +131,8 @@ pub enum Ended {
     TimedOut {
         /// How long it might have taken.
         limit: Duration,
+        /// The last that it wrote to stderr.
+        tail: String,
     },
     /// It could not be waited for.
     Lost(io::Error),
@@ -122,11 +143,12 @@ pub enum Ended {
 pub struct Running {
     child: Child,
     group: Option<Pid>,
+    apart: Apart,
     mark: Mark,
     started: Instant,
     feeder: JoinHandle<()>,
     stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stderr: Option<Receiver>,
     stdout_sink: Sink,
     stderr_sink: Sink,
     stdout_bytes_max: usize,
@@ -134,25 +156,41 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program.
-    pub fn start(launch: Launch) -> io::Result<Running> {
-        let mut command = Command::new(launch.environment.find(&launch.program));
+    /// Starts a program by these words, which begin with whatever keeps it apart.
+    fn start(
+        launch: Launch,
+        words: Vec<OsString>,
+        apart: Apart,
+        spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
+    ) -> io::Result<Running> {
+        let mut command = Command::new(&words[0]);
         command
-            .args(launch.arguments)
+            .args(&words[1..])
             .env_clear()
             .envs(launch.environment.iter())
             .envs(launch.mark.variables())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true);
+        // Whoever leads a group cannot begin a session, and begins it in another process.
+        if apart != Apart::Session {
+            command.process_group(0);
+        }
         if let Some(folder) = launch.folder {
             command.current_dir(folder);
         }
-        let mut child = command.spawn()?;
+        let joined = if launch.together { Some(join_outputs(&mut command)?) } else { None };
+        let mut child = spawn(&mut command)?;
+        // The pipe ends when its last writer is gone, and the command still holds two.
+        drop(command);
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let stderr = match (joined, child.stderr.take()) {
+            (Some(joined), _) => Some(joined),
+            (None, Some(stderr)) => Some(Receiver::from_owned_fd(stderr.into_owned_fd()?)?),
+            (None, None) => None,
+        };
         let input = launch.input;
         let feeder = tokio::spawn(async move {
             if let Some(mut stdin) = stdin {
@@ -163,6 +201,7 @@ impl Running {
         Ok(Running {
             child,
             group,
+            apart,
             mark: launch.mark,
             started: Instant::now(),
             feeder,
@@ -192,7 +231,7 @@ impl Running {
                 },
                 status = self.child.wait(), if ended.is_none() => match status {
                     Ok(status) => {
-                        ended = Some((status, Instant::now()));
+                        ended = Some((self.seen_through_cage(status), Instant::now()));
                         // What it left behind would hold the pipes, or go on without anybody.
                         self.kill_remains();
                     }
@@ -207,6 +246,14 @@ impl Running {
             if let (Some((status, _)), None, None) = (ended, &self.stdout, &self.stderr) {
                 return Ended::Exited { status, stdout: out, tail: self.tail() };
             }
+        }
+    }
+
+    /// Returns how the program itself ended: around a cage a signal looks like a shell tells it.
+    fn seen_through_cage(&self, status: ExitStatus) -> ExitStatus {
+        match (self.apart, status.code()) {
+            (Apart::Caged, Some(code @ 129..=192)) => ExitStatus::from_raw(code - 128),
+            _ => status,
         }
     }
 
@@ -225,16 +272,20 @@ impl Running {
         }
         let below = self.group.map(|group| {
             let below = Below::of(number(group));
-            let _ = kill_process_group(group, Signal::TERM);
+            match self.apart {
+                // The cage itself would end at once, and everybody inside without a warning.
+                Apart::Caged => below.signal(Signal::TERM),
+                Apart::Session | Apart::Group => drop(kill_process_group(group, Signal::TERM)),
+            }
             below
         });
         // What it says while it ends goes to the logs; it is too late to be an answer.
         let _ = tokio::time::timeout(grace, self.end()).await;
         self.finish_off().await;
         if let Some(below) = below {
-            below.kill();
+            below.signal(Signal::KILL);
         }
-        Ended::TimedOut { limit }
+        Ended::TimedOut { limit, tail: self.tail() }
     }
 
     /// Kills everything, and waits until the program has ended.
@@ -256,11 +307,14 @@ impl Running {
     /// Kills what a program that has ended left behind. That is rare, so nothing is looked at that cannot be it.
     fn kill_remains(&mut self) {
         let Some(group) = self.group.take() else { return };
-        let _ = kill_process_group(group, Signal::KILL);
-        let young = self.started.elapsed() < sweep::NUMBERS_LAST;
-        let scope = if young { Scope::Since(number(group)) } else { Scope::All };
-        sweep::kill_marked(&self.mark, None, scope);
         self.feeder.abort();
+        let _ = kill_process_group(group, Signal::KILL);
+        // The kernel ends a cage with whoever made it.
+        if self.apart != Apart::Caged {
+            let young = self.started.elapsed() < sweep::NUMBERS_LAST && sweep::has_many_numbers();
+            let scope = if young { Scope::Since(number(group)) } else { Scope::All };
+            sweep::kill_marked(&self.mark, None, scope);
+        }
     }
 
     fn take_error(&mut self, bytes: &mut Vec<u8>) {
@@ -283,6 +337,13 @@ impl Drop for Running {
 
 fn number(process: Pid) -> u32 {
     process.as_raw_pid().unsigned_abs()
+}
+
+/// Leads both outputs of a command into one pipe.
+fn join_outputs(command: &mut Command) -> io::Result<Receiver> {
+    let (reader, writer) = io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    Receiver::from_owned_fd(OwnedFd::from(reader))
 }
 
 /// Reads what is there; waits for ever where there is nothing more to read.

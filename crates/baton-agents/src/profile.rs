@@ -29,6 +29,8 @@ pub(crate) struct Recipe {
     pub(crate) before_argument: &'static [&'static str],
     /// Variables that say where it keeps its things.
     pub(crate) inherits: &'static [&'static str],
+    /// What it keeps in the home folder and changes there.
+    pub(crate) home: &'static [&'static str],
     /// The most that it may write to stdout.
     pub(crate) stdout_bytes_max: usize,
     /// Understands what it wrote.
@@ -82,6 +84,14 @@ pub(crate) fn recipe(profile: Profile) -> &'static Recipe {
         Profile::Codex => &codex::RECIPE,
         Profile::Gemini => &gemini::RECIPE,
         Profile::Opencode => &opencode::RECIPE,
+    }
+}
+
+/// Returns what coding agents change in the home folder: one of them, or all, because a script may start any.
+pub(crate) fn home(recipe: Option<&Recipe>) -> Vec<&'static str> {
+    match recipe {
+        Some(recipe) => recipe.home.to_vec(),
+        None => Profile::ALL.iter().flat_map(|profile| crate::profile::recipe(*profile).home).copied().collect(),
     }
 }
 

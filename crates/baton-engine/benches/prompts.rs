@@ -77,7 +77,7 @@ fn briefing<'a>(dialect: Dialect, request: &'a Request, notes: &'a [Note]) -> Br
         acknowledge: false,
         acknowledge_within: None,
         checks: &[],
-        writes: &[],
+        writes: None,
         reasons: &[],
         delimiter: "k7Qz2m9XwB4t",
         template: None,

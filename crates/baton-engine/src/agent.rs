@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_protocol::workflow::Confinement;
 use tokio::sync::mpsc;
 
 use crate::evidence::Transcript;
 use crate::failure::Failure;
 use crate::handoff::{Note, Written};
 use crate::id::{HandoffId, RunId};
+use crate::protection::Protection;
 
 /// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
 #[async_trait]
@@ -17,6 +19,12 @@ pub trait Agent: Send + Sync {
     /// Lets the agent work once. What can be told before it has ended is sent as updates; each is a hint, and nobody may
     /// listen.
     async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt;
+
+    /// Returns what keeps its processes away from what is not theirs; `None` if it has none on this machine.
+    fn protection(&self, confinement: &Confinement) -> Option<Protection> {
+        let _ = confinement;
+        None
+    }
 }
 
 /// Where an attempt tells what happens while it goes on.
@@ -66,6 +74,10 @@ pub struct Job {
     pub output_directory: PathBuf,
     /// Where logs and the report of this attempt are kept. It exists.
     pub folder: PathBuf,
+    /// Patterns of the files in the workspace that it may change; `None` for all.
+    pub writes: Option<Vec<String>>,
+    /// What its processes may see, change and use up beyond that.
+    pub confinement: Confinement,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// How long the request may wait until somebody takes it, where others come for it.

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use baton_protocol::model::{Report, Request};
 use baton_protocol::rules::Rule;
 use baton_protocol::settings::Level;
+use baton_protocol::workflow::Confinement;
 use baton_protocol::{Settings, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -110,8 +111,10 @@ pub struct Scene {
     pub checks: Vec<Check>,
     /// Skills that must have been used.
     pub mandatory_skills: Vec<String>,
-    /// Patterns of the files that may have changed; empty for all.
-    pub writes: Vec<String>,
+    /// Patterns of the files that may have changed; `None` for all.
+    pub writes: Option<Vec<String>>,
+    /// What commands may see, change and use up.
+    pub confinement: Confinement,
     /// Patterns of files that others may have changed meanwhile.
     pub others_write: Vec<String>,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.

@@ -23,6 +23,7 @@ pub mod lifecycle;
 mod overlap;
 pub mod people;
 pub mod prompt;
+pub mod protection;
 pub mod queue;
 pub mod rehearsal;
 pub mod retry;

@@ -50,6 +50,8 @@ pub struct Question {
     pub trouble: Option<Trouble>,
     /// What the evidence showed.
     pub examined: Vec<Examined>,
+    /// Which phases of the run were not fully caged, and why.
+    pub gaps: Vec<String>,
     /// What identifies what is shown.
     pub shown: Digest,
 }

@@ -68,7 +68,7 @@ pub struct Briefing<'a> {
     /// What Baton runs itself before the report counts.
     pub checks: &'a [Check],
     /// Patterns of the files that may be changed; empty for all.
-    pub writes: &'a [String],
+    pub writes: Option<&'a [String]>,
     /// Reasons for being blocked beyond the usual ones.
     pub reasons: &'a [String],
     /// A random word for the fences, new for every handoff: at least eight letters, digits or `-`.

@@ -247,7 +247,7 @@ impl Reader {
         value
     }
 
-    fn item<T: Wire + Default>(&mut self, index: usize, node: Node<'_>) -> T {
+    pub(crate) fn item<T: Wire + Default>(&mut self, index: usize, node: Node<'_>) -> T {
         self.path.push(Token::Index(index));
         let item = T::read(node, self).unwrap_or_default();
         self.path.pop();

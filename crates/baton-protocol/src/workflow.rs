@@ -4,6 +4,7 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod acknowledge;
+mod cage;
 mod choice;
 mod default_routes;
 pub mod expression;
@@ -18,6 +19,7 @@ mod view;
 mod written;
 
 pub use acknowledge::Acknowledge;
+pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, Duration, PassWhen, Review};
 pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
 pub use files::Files;
@@ -92,6 +94,10 @@ wire! {
         optional allow: Vec<Allowance>,
         /// Files that a run keeps current while it goes on, for people and tools that read folders.
         optional views: Vec<PlacedView>,
+        /// Whether agents and commands are caged; `on` unless given.
+        optional sandbox: Option<Sandbox>,
+        /// What agents and commands may see, change and use up.
+        optional cage: Option<Cage>,
     }
 
     /// Something that is given to a run.
@@ -148,6 +154,10 @@ wire! {
         optional input_schema: Option<String>,
         /// The JSON Schema of what it makes, in `schemas`.
         optional output_schema: Option<String>,
+        /// Whether it is caged; as the workflow says unless given.
+        optional sandbox: Option<Sandbox>,
+        /// What it may see, change and use up, beyond what the workflow says.
+        optional cage: Option<Cage>,
     }
 
     /// How often and when to try again.
@@ -207,8 +217,8 @@ wire! {
         optional review: Option<Review>,
         /// Commands that must pass before the report counts.
         optional verify: Vec<Check>,
-        /// Patterns of the files that it may change.
-        optional writes: Vec<String>,
+        /// Patterns of the files that it may change; none of them if the list is empty, all of them unless given.
+        optional writes: Option<PathPatterns>,
         /// Skills that must be used in this phase, beyond those of the agent.
         optional mandatory_skills: Vec<Skill>,
         /// How long an attempt may take.

@@ -99,6 +99,8 @@ impl Outsider {
             workspace: Default::default(),
             output_directory: Default::default(),
             folder: Default::default(),
+            writes: None,
+            confinement: Default::default(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis),
             pick_up_within: None,
         };

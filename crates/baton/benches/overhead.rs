@@ -1,5 +1,5 @@
-//! What running costs beyond the agents themselves: ten phases of agents that do nothing, beside the bare processes; fifty
-//! runs at once; and the memory of a run that waits.
+//! What running costs beyond the agents themselves: a process in a cage beside a bare one; ten phases of agents that do
+//! nothing, beside the bare processes; fifty runs at once; and the memory of a run that waits.
 //!
 //! `cargo bench -p baton --bench overhead` prints everything.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use baton_agents::Launcher;
+use baton_agents::process::{Cage, Ended, GRACE, Launch};
 use baton_testbed::gauge::{Figure, Limit, Usage, median};
 use baton_testbed::{Scratch, isolate};
 
@@ -17,6 +19,7 @@ const AGENT: &str = "play-an-agent";
 
 const PHASES: usize = 10;
 const ROUNDS: usize = 15;
+const CAGES: usize = 100;
 const TOGETHER: usize = 50;
 
 fn main() {
@@ -24,9 +27,41 @@ fn main() {
         return play_agent();
     }
     println!("{}", Figure::heading());
+    cage();
     let single = per_phase();
     together(single);
     waiting();
+}
+
+/// Measures what launcher and cage cost a process that ends at once. Both are started in turns.
+fn cage() {
+    let folder = Scratch::new();
+    folder.folder("workspace/src").folder("hidden").folder("attempt");
+    let mut cage = Cage::read_only();
+    ["", "attempt", "workspace/src"].iter().for_each(|path| cage.open_up(&folder.path(path)));
+    cage.close(&folder.path("workspace"));
+    cage.hide(&folder.path("hidden"));
+    let launcher = Launcher::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (mut bare, mut limited, mut caged) = (Vec::new(), Vec::new(), Vec::new());
+    let launched = |cage: Option<Cage>| {
+        let start = Instant::now();
+        let ended = runtime.block_on(launcher.run(Launch { cage, ..Launch::new("true") }, None, GRACE));
+        assert!(matches!(ended, Ok(Ended::Exited { status, .. }) if status.success()));
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    for _ in 0..CAGES {
+        let start = Instant::now();
+        Command::new("true").status().expect("it runs");
+        bare.push(start.elapsed().as_secs_f64() * 1e3);
+        limited.push(launched(None));
+        caged.push(launched(Some(cage.clone())));
+    }
+    println!("a bare process: {:.1} ms; {}", median(&bare), Launcher::protection());
+    for (name, times) in [("session and limits, per attempt", limited), ("launcher and cage, per attempt", caged)] {
+        let ours = median(&times) - median(&bare);
+        println!("{}", Figure { name: name.to_owned(), ours, limit: Limit::AtMost(5.0), unit: "ms" });
+    }
 }
 
 /// Reads the prompt and says that nothing had to be done.

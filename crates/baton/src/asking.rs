@@ -74,6 +74,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         handed_in,
         trouble: None,
         examined: examined(&own),
+        gaps: Vec::new(),
         shown,
     })
 }

@@ -77,7 +77,7 @@ pub(crate) struct Config {
 
 /// Reads a given file, or the nearest one, or takes the defaults.
 pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
-    let Some(path) = given.map(Path::to_owned).or_else(nearest) else { return Ok(Config::default()) };
+    let Some(path) = file(given) else { return Ok(Config::default()) };
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -87,6 +87,11 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
 /// Reads how documents are judged.
 pub(crate) fn load(given: Option<&Path>) -> Result<Settings, CommandError> {
     Ok(read(given)?.settings)
+}
+
+/// Returns a given file, or the nearest one.
+pub(crate) fn file(given: Option<&Path>) -> Option<PathBuf> {
+    given.map(Path::to_owned).or_else(nearest)
 }
 
 fn nearest() -> Option<PathBuf> {

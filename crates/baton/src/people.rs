@@ -104,6 +104,7 @@ mod sample {
             handed_in: None,
             trouble: None,
             examined: Vec::new(),
+            gaps: Vec::new(),
         }
     }
 }

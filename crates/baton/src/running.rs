@@ -2,11 +2,13 @@
 
 mod claimant;
 mod crew;
+mod launching;
 mod starting;
 mod workspace_lock;
 
 pub(crate) use claimant::is_dead;
 pub(crate) use crew::keep;
+pub(crate) use launching::launcher;
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 
@@ -32,13 +34,14 @@ pub(crate) fn driver(
     audience: Arc<dyn Audience>,
 ) -> Result<Driver, CommandError> {
     let clock: Arc<dyn Clock> = session.clock.clone();
+    let launcher = launcher(session);
     let seen = Environment::reduced([]);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Driver {
         store: session.store.clone(),
-        team: Arc::new(Crew::new(clock.clone())),
+        team: Arc::new(Crew::new(clock.clone(), launcher.clone())),
         clock,
-        evidence: Arc::new(Eyes::new(variables, session.state()?.clone())),
+        evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
         dice: Arc::new(Thrown),

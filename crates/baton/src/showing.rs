@@ -9,9 +9,11 @@ pub(crate) mod telling;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use baton_agents::Launcher;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
+use baton_engine::protection::Protection;
 use baton_engine::run::Run;
 use clap::Args;
 
@@ -98,6 +100,7 @@ impl Show<'_> {
                     }
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
+                    self.warn_of_gaps(&watching, &run);
                 }
             }
             let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
@@ -158,8 +161,17 @@ impl Show<'_> {
         let events = self.session.store.history(self.id, 0, 1).await?;
         let run = Run::of_journal(&events).map_err(CommandError::internal)?;
         self.tell(watching, &format!("run {} of {}", run.id, run.definition.name()));
+        self.warn_of_gaps(watching, &run);
         events.iter().for_each(|event| driver.audience.hear(&run, &News::Event(event)));
         Ok(())
+    }
+
+    /// Tells that agents are not fully caged. That they are stands at the end.
+    fn warn_of_gaps(&self, watching: &Watching, run: &Run) {
+        let protection = protection(run);
+        if !protection.is_full() {
+            self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
+        }
     }
 
     /// Tells something to people; machines have the events.
@@ -170,6 +182,12 @@ impl Show<'_> {
             Watching::Machine(_) => {}
         }
     }
+}
+
+/// Returns what keeps the processes of a run away from what is not theirs, unless an agent is an exception.
+fn protection(run: &Run) -> Protection {
+    let confinement = run.definition.workflow.confinement(None);
+    Launcher::protection_of(&confinement)
 }
 
 impl Watching {

@@ -94,6 +94,8 @@ pub(crate) struct Session {
     pub settings: Settings,
     /// Where the store is.
     pub location: Location,
+    /// The configuration file, if there is one.
+    pub config_file: Option<PathBuf>,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     runtime: tokio::runtime::Runtime,
@@ -104,7 +106,8 @@ impl Session {
     /// Finds and opens the store, and tells if it should be elsewhere.
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
         let (place, settings) = options.place()?;
-        Session::at(offer::tell(place, access, output)?, access, settings)
+        let session = Session::at(offer::tell(place, access, output)?, access, settings)?;
+        Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
     }
 
     /// Opens the store at a place.
@@ -125,7 +128,7 @@ impl Session {
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings, location, state: state::folder().ok(), runtime, order })
+        Ok(Session { store, clock, settings, location, config_file: None, state: state::folder().ok(), runtime, order })
     }
 
     /// Returns the user's state folder, for what cannot do without.

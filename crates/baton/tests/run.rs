@@ -8,6 +8,8 @@
 mod acknowledging;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/cage.rs"]
+mod cage;
 #[path = "run/cheats.rs"]
 mod cheats;
 #[path = "run/driver_seen.rs"]

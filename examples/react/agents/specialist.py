@@ -3,8 +3,8 @@
 
     handoffs/pending  handoffs/in-progress  handoffs/completed  handoffs/failed
 
-Start it with the folder that they are in: specialist.py FOLDER [--background]. It ends when handoffs/stop appears, or
-when nothing has come for 30 seconds. So that there is something to see, each component has its own trouble, once.
+Start it with the folder that they are in: specialist.py FOLDER. It ends when nothing has come for 30
+seconds. So that there is something to see, each component has its own trouble, once.
 """
 
 import fcntl
@@ -26,8 +26,6 @@ def main():
     """Takes one request after the other."""
     for folder in (*FOLDERS.values(), MEMORY.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    if "--background" in sys.argv:
-        detach()
     alone = open(ROOT / "context" / f"{NAME}.lock", "w")
     try:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -35,26 +33,11 @@ def main():
         print("another one is at work already")
         return
     last = time.monotonic()
-    while not (ROOT / "handoffs" / "stop").exists() and time.monotonic() - last < IDLE_SECONDS:
+    while time.monotonic() - last < IDLE_SECONDS:
         for path in sorted(FOLDERS["pending"].glob("*.json")):
             if not path.name.startswith(".") and take(path):
                 last = time.monotonic()
         time.sleep(0.05)
-
-
-def detach():
-    """Goes on in a session of its own, and lets the caller return; not before, or it would be taken for a part of it."""
-    between = os.fork()
-    if between:
-        os.waitpid(between, 0)
-        os._exit(0)
-    os.setsid()
-    log = os.open(ROOT / "context" / f"{NAME}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    if os.fork():
-        os._exit(0)
 
 
 def now():

@@ -23,7 +23,7 @@ impl Eyes {
         }
         let mut ran: Vec<Ran> = Vec::new();
         for check in &scene.checks {
-            ran.push(Ran { check, outcome: self.carry_out(scene, check).await });
+            ran.push(Ran { check, outcome: self.carry_out(scene, check, None).await });
         }
         let mut examined: Vec<Examined> = ran.iter().map(must_pass).collect();
         examined.extend(said(report).iter().map(|said| compare(said, &ran)));
@@ -32,7 +32,7 @@ impl Eyes {
             let known = ran.iter().find(|ran| ran.check.words == check.words).map(|ran| ran.outcome.clone());
             let outcome = match known {
                 Some(outcome) => outcome,
-                None => self.carry_out(scene, &check).await,
+                None => self.carry_out(scene, &check, None).await,
             };
             let criterion = format!("the criterion “{criterion}”");
             examined.push(judge(format!("{criterion} holds"), format!("{criterion} does not hold"), &outcome));

@@ -53,7 +53,7 @@ impl<'a> Comparison<'a> {
         let named = named::made(report).into_iter().chain(named::modified(report));
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
-        let (writes, anybody) = (Patterns::new(&scene.writes), !anybody.is_empty());
+        let (writes, anybody) = (Patterns::new(scene.writes.as_deref().unwrap_or_default()), !anybody.is_empty());
         Comparison { root, scene, report, changes, named, writes, others, anybody }
     }
 
@@ -71,7 +71,7 @@ impl<'a> Comparison<'a> {
     /// Judges what has changed while commands ran: they may have been written by the agent.
     pub(super) fn examine_commands(&self, changed: Result<BTreeMap<String, Change>, &'static str>) -> Vec<Examined> {
         let claim = "while the checks ran";
-        let is_restricted = !self.scene.writes.is_empty();
+        let is_restricted = self.scene.writes.is_some();
         let changed = match changed {
             Ok(changed) => changed,
             Err(why) if is_restricted => {
@@ -156,7 +156,7 @@ impl<'a> Comparison<'a> {
 
     /// Looks for changed files that the phase may not write.
     fn outside(&self) -> Vec<Examined> {
-        if self.scene.writes.is_empty() {
+        if self.scene.writes.is_none() {
             return Vec::new();
         }
         let (rule, only) = (&writes_outside::RULE, self.may_write());
@@ -248,8 +248,11 @@ impl<'a> Comparison<'a> {
 
     /// Returns where the phase may write, in words.
     fn may_write(&self) -> String {
-        let patterns: Vec<String> = self.scene.writes.iter().map(|pattern| format!("`{pattern}`")).collect();
-        patterns.join(", ")
+        let patterns = self.scene.writes.iter().flatten().map(|pattern| format!("`{pattern}`"));
+        match patterns.collect::<Vec<_>>() {
+            none if none.is_empty() => "nothing".to_owned(),
+            patterns => patterns.join(", "),
+        }
     }
 }
 

@@ -4,12 +4,12 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Patterns of paths in a workspace.
 #[derive(Debug)]
-pub(super) struct Patterns(GlobSet);
+pub(crate) struct Patterns(GlobSet);
 
 impl Patterns {
     /// Collects patterns. A path without a star is that file, or everything in that folder; what is no pattern fits
     /// nothing.
-    pub(super) fn new(patterns: &[String]) -> Self {
+    pub(crate) fn new(patterns: &[String]) -> Self {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
             let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
@@ -23,7 +23,7 @@ impl Patterns {
     }
 
     /// Says whether a path fits one of them.
-    pub(super) fn fit(&self, path: &str) -> bool {
+    pub(crate) fn fit(&self, path: &str) -> bool {
         self.0.is_match(path)
     }
 }

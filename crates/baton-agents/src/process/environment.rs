@@ -12,6 +12,11 @@ const HARMLESS: [&str; 10] =
 /// Names that begin like this are harmless too.
 const HARMLESS_PREFIX: &str = "LC_";
 
+/// Returns where the agent for SSH keys listens that Baton itself could use.
+pub(crate) fn ssh_agent() -> Option<PathBuf> {
+    env::var_os("SSH_AUTH_SOCK").map(PathBuf::from)
+}
+
 /// The variables that a program sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -39,6 +44,11 @@ impl Environment {
             HARMLESS.contains(&name) || name.starts_with(HARMLESS_PREFIX) || named.contains(&name)
         };
         Environment { variables: ours.into_iter().filter(|(name, _)| passes(name)).collect() }
+    }
+
+    /// Exactly these.
+    pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
+        Environment { variables: variables.into_iter().collect() }
     }
 
     /// Sets a variable.
@@ -69,7 +79,7 @@ impl Environment {
     }
 }
 
-fn is_program(path: &Path) -> bool {
+pub(super) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

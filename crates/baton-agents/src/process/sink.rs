@@ -28,12 +28,18 @@ pub type Listener = dyn FnMut(&[u8]) + Send;
 pub struct Log {
     file: File,
     room: u64,
+    most: u64,
 }
 
 impl Sink {
     /// Makes a log; what was in the file before is gone.
     pub fn log(path: &Path) -> io::Result<Sink> {
-        Ok(Sink::Log(Log { file: File::create(path)?, room: LOG_BYTES_MAX }))
+        Sink::log_up_to(path, LOG_BYTES_MAX)
+    }
+
+    /// Makes a log that grows to another limit.
+    pub(crate) fn log_up_to(path: &Path, most: u64) -> io::Result<Sink> {
+        Ok(Sink::Log(Log { file: File::create(path)?, room: most, most }))
     }
 
     /// Takes some output. What cannot be written is no reason to stop the work.
@@ -55,7 +61,7 @@ impl Log {
         self.room -= fits as u64;
         self.file.write_all(&bytes[..fits])?;
         if self.room == 0 {
-            writeln!(self.file, "\n[baton: cut here, after {} MiB]", LOG_BYTES_MAX / 1024 / 1024)?;
+            writeln!(self.file, "\n[baton: cut here, after {} MiB]", self.most / 1024 / 1024)?;
         }
         Ok(())
     }
@@ -80,7 +86,7 @@ mod tests {
     #[test]
     fn log_is_cut_once() {
         let scratch = Scratch::new();
-        let mut log = Log { file: File::create(scratch.path("log")).unwrap(), room: 5 };
+        let mut log = Log { file: File::create(scratch.path("log")).unwrap(), room: 5, most: LOG_BYTES_MAX };
         for piece in ["abc", "def", "ghi"] {
             log.write(piece.as_bytes()).unwrap();
         }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use baton_engine::RunId;
@@ -31,6 +32,9 @@ const NUMBERS_MAX: u32 = 128;
 
 /// How long the system is trusted not to have given out all process numbers once.
 pub(super) const NUMBERS_LAST: Duration = Duration::from_secs(60);
+
+/// So many numbers nobody uses up in that time.
+const NUMBERS_MANY: u32 = 1 << 22;
 
 /// The variable that names the run.
 pub const RUN: &str = "BATON_RUN";
@@ -154,11 +158,11 @@ impl Below {
         Below(held.collect())
     }
 
-    /// Kills what is left of it.
-    pub(super) fn kill(&self) {
+    /// Sends a signal to what is left of it.
+    pub(super) fn signal(&self, signal: Signal) {
         for process in &self.0 {
-            // One that has ended is as dead as we want it.
-            let _ = is_killed(process);
+            // One that has ended needs none.
+            let _ = pidfd_send_signal(process, signal);
         }
     }
 }
@@ -188,6 +192,15 @@ fn processes(scope: Scope) -> Vec<u32> {
 fn listed() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Says whether nobody can use up all process numbers while they are trusted. With few, seconds are enough.
+pub(super) fn has_many_numbers() -> bool {
+    static MANY: LazyLock<bool> = LazyLock::new(|| {
+        let most = fs::read_to_string("/proc/sys/kernel/pid_max").ok();
+        most.and_then(|most| most.trim().parse::<u32>().ok()).is_some_and(|most| most >= NUMBERS_MANY)
+    });
+    *MANY
 }
 
 /// Returns the number that the system gave out last.

@@ -26,7 +26,7 @@ impl Ended {
             Ended::Flooded { most } => {
                 failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
             }
-            Ended::TimedOut { limit } => {
+            Ended::TimedOut { limit, .. } => {
                 failed(Code::timeout(), format!("the command did not finish within {}", length(*limit)))
             }
             Ended::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(of(exited(3 << 8)), Some(("PROCESSING_ERROR".to_owned(), Chance::Transient)));
         assert_eq!(of(exited(127 << 8)), Some(("DEPENDENCY_MISSING".to_owned(), Chance::Permanent)));
         assert_eq!(of(Ended::Flooded { most: 1 }), Some(("VALIDATION_FAILED".to_owned(), Chance::Transient)));
-        let late = Ended::TimedOut { limit: Duration::from_secs(3) };
+        let late = Ended::TimedOut { limit: Duration::from_secs(3), tail: String::new() };
         assert_eq!(of(late), Some(("TIMEOUT".to_owned(), Chance::Transient)));
     }
 }

@@ -22,6 +22,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_stdin: &[],
     before_argument: &[],
     inherits: &["CLAUDE_CONFIG_DIR"],
+    home: &[".claude", ".claude.json"],
     stdout_bytes_max: STDOUT_BYTES_MAX,
     read,
 };

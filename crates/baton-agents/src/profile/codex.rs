@@ -21,6 +21,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_stdin: &["-"],
     before_argument: &[],
     inherits: &["CODEX_HOME"],
+    home: &[".codex"],
     stdout_bytes_max: EVENTS_BYTES_MAX,
     read,
 };

@@ -17,6 +17,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_stdin: &[],
     before_argument: &["-p"],
     inherits: &["GOOGLE_CLOUD_PROJECT"],
+    home: &[".gemini"],
     stdout_bytes_max: STDOUT_BYTES_MAX,
     read,
 };

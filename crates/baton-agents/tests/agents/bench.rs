@@ -48,6 +48,8 @@ impl Bench {
             workspace: self.scratch.path("workspace"),
             output_directory: self.scratch.path("workspace/out"),
             folder: self.scratch.path("attempt"),
+            writes: None,
+            confinement: Default::default(),
             timeout: None,
             pick_up_within: None,
         }

@@ -296,7 +296,9 @@ fn request_in_another_dialect_is_handed_over_whole() {
 
 #[test]
 fn way_is_chosen_by_what_the_workflow_says() {
-    let reach = |agent: &Agent| reach("a", agent, Path::new("."), Arc::new(RealClock)).map(|agent| agent.is_some());
+    let launcher = baton_agents::Launcher::default();
+    let reach =
+        |agent: &Agent| reach("a", agent, Path::new("."), Arc::new(RealClock), &launcher).map(|agent| agent.is_some());
     assert_eq!(reach(&declared()), Ok(true));
     assert_eq!(reach(&Agent { queue: Some(true), ..Agent::default() }), Ok(false));
     let two = Agent { queue: Some(true), ..declared() };

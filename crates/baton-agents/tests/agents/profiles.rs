@@ -91,8 +91,8 @@ fn claude_fails_in_its_own_words() {
     assert_eq!(shut, ("DEPENDENCY_MISSING: Invalid API key · Please run /login".to_owned(), Chance::Permanent));
     let turns = r#"echo '{"type":"result","subtype":"error_max_turns","is_error":false,"errors":[]}'"#;
     assert_eq!(Fake::failure(Profile::Claude, turns).0, "PROCESSING_ERROR: claude ended with error_max_turns");
-    let (crashed, _) = Fake::failure(Profile::Claude, "echo segfault >&2; exit 134");
-    assert_eq!(crashed, "PROCESSING_ERROR: the command ended with 134; it said last:\nsegfault");
+    let (crashed, _) = Fake::failure(Profile::Claude, "echo segfault >&2; exit 70");
+    assert_eq!(crashed, "PROCESSING_ERROR: the command ended with 70; it said last:\nsegfault");
 }
 
 #[test]

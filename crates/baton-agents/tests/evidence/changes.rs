@@ -155,7 +155,7 @@ async fn others_may_write_at_the_same_time() {
 async fn what_baton_itself_keeps_in_the_workspace_is_nobodys_change() {
     let mut stage = Stage::repository();
     stage.scene.views = vec![stage.path("state/current.json"), stage.path(".project/sessions/t")];
-    stage.scene.writes = owned(&["src/**"]);
+    stage.scene.writes = Some(owned(&["src/**"]));
     let work = |stage: &Stage| {
         stage.write("src/quota.rs", "1").write("state/current.json", "2").write("state/.current.json.7.part", "3");
         stage.write(".project/sessions/t/handoffs/t.a.1.yaml", "4");
@@ -171,7 +171,7 @@ async fn what_baton_itself_keeps_in_the_workspace_is_nobodys_change() {
 #[tokio::test]
 async fn phase_writes_only_where_it_may() {
     let mut stage = Stage::repository();
-    stage.scene.writes = owned(&["src/**"]);
+    stage.scene.writes = Some(owned(&["src/**"]));
     stage.scene.others_write = owned(&["docs/"]);
     stage.scene.output_directory = Some(stage.path("out"));
     let work =
@@ -291,7 +291,7 @@ async fn baseline_survives_the_process() {
 #[tokio::test]
 async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
     let mut stage = Stage::repository();
-    stage.scene.writes = owned(&["docs/**"]);
+    stage.scene.writes = Some(owned(&["docs/**"]));
     stage.remember().await;
     stage.write("src/quota.rs", "1");
     let path = stage.kept_baseline();
@@ -311,7 +311,7 @@ async fn rewritten_baseline_is_as_good_as_none_and_a_person_must_look() {
 #[tokio::test]
 async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
     let mut stage = Stage::repository();
-    stage.scene.writes = owned(&["docs/**"]);
+    stage.scene.writes = Some(owned(&["docs/**"]));
     let examined = stage.attempt(|stage| _ = stage.write("src/quota.rs", "1"), &Report::default()).await;
     assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
     let (folder, baseline) = (stage.scene.folder.clone(), stage.scene.baseline.clone());

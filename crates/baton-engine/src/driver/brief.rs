@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Kind, Request};
-use baton_protocol::workflow::{self, Agent, Phase, ReportFrom, Skill};
+use baton_protocol::workflow::{self, Agent, Confinement, Phase, ReportFrom, Skill};
 
 use crate::agent::Job;
 use crate::definition::{Definition, Located};
@@ -67,8 +67,14 @@ impl<'r> Brief<'r> {
         skills
     }
 
-    pub(super) fn writes(&self) -> Vec<String> {
-        self.phase().map(|phase| phase.writes.clone()).unwrap_or_default()
+    /// Returns patterns of the files that may be changed; `None` for all.
+    pub(super) fn writes(&self) -> Option<Vec<String>> {
+        Some(self.phase()?.writes.clone()?.0)
+    }
+
+    /// Returns what the processes of the agent may see, change and use up.
+    pub(super) fn confinement(&self) -> Confinement {
+        self.located.definition.workflow.confinement(self.agent)
     }
 
     pub(super) fn checks(&self) -> Vec<Check> {
@@ -152,7 +158,7 @@ impl<'r> Brief<'r> {
             acknowledge: agent.must_acknowledge(),
             acknowledge_within: within.as_deref(),
             checks: &checks,
-            writes: &writes,
+            writes: writes.as_deref(),
             reasons: &reasons,
             delimiter,
             template: template.map(String::as_str),
@@ -209,6 +215,8 @@ impl<'r> Brief<'r> {
             workspace: self.run.definition.workspace.clone(),
             output_directory: self.output_directory()?,
             folder,
+            writes: self.writes(),
+            confinement: self.confinement(),
             timeout: handoff.terms.timeout_ms.map(Duration::from_millis).or_else(|| self.timeout()),
             pick_up_within: self.agent.and_then(|agent| agent.pick_up_within).map(workflow::Duration::as_std),
         })
@@ -233,6 +241,8 @@ impl<'r> Brief<'r> {
             checks: self.checks(),
             mandatory_skills: self.mandatory_skills().into_iter().map(|skill| skill.name).collect(),
             writes: self.writes(),
+            // Commands are the workflow's own, whoever works in the phase.
+            confinement: self.located.definition.workflow.confinement(None),
             others_write: self.others_write(),
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
@@ -261,8 +271,7 @@ impl<'r> Brief<'r> {
 
     /// Returns what the agent may change: all files, unless the workflow says which.
     pub(super) fn may_write(&self) -> Vec<String> {
-        let writes = self.writes();
-        if writes.is_empty() { vec!["**".to_owned()] } else { writes }
+        self.writes().unwrap_or_else(|| vec!["**".to_owned()])
     }
 }
 

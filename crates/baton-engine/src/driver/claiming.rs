@@ -13,6 +13,7 @@ use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
+use crate::protection::Protection;
 use crate::run::{Run, Tracked};
 use crate::step::Role;
 
@@ -24,7 +25,7 @@ pub(super) struct Ready {
 }
 
 enum Prepared {
-    Told(Instructions),
+    Told(Box<Instructions>, Option<Protection>),
     Nothing,
     Elsewhere,
     Impossible(String),
@@ -46,17 +47,20 @@ impl Lead<'_> {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
-            let (tokens, moved) = match &prepared {
-                Prepared::Told(told) => (Some(told.prompt.tokens as u64), told.prompt.shortened.clone()),
+            let (tokens, moved, protection) = match &prepared {
+                Prepared::Told(told, protection) => {
+                    (Some(told.prompt.tokens as u64), told.prompt.shortened.clone(), protection.clone())
+                }
                 Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new()),
+                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new(), None),
             };
-            if before.is_none() && matches!(prepared, Prepared::Told(_)) {
+            let is_agent = matches!(prepared, Prepared::Told(..));
+            if before.is_none() && is_agent {
                 before = self.driver.evidence.remember(&draft.run.definition.workspace).await;
             }
-            let before = before.clone().filter(|_| matches!(prepared, Prepared::Told(_)));
+            let before = before.clone().filter(|_| is_agent);
             let baseline = before.as_ref().and_then(|before| before.digest.clone());
-            let claim = Claim { moved, baseline, ..claim(&self.driver.claimant, tokens) };
+            let claim = Claim { moved, protection, baseline, ..claim(&self.driver.claimant, tokens) };
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
@@ -64,7 +68,7 @@ impl Lead<'_> {
             // It is held here before it is written: should the answer of the store get lost, it is there all the same.
             self.seen.insert(id.clone(), (fence, SeenWorkspace { before, after: None }));
             match prepared {
-                Prepared::Told(told) => prompts.push((id, Ready { fence, told })),
+                Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
@@ -89,8 +93,8 @@ impl Lead<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             Reached::Elsewhere => Prepared::Elsewhere,
             Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(_) => match brief.tell(&self.driver.dice.word()) {
-                Ok(told) => Prepared::Told(told),
+            Reached::Here(agent) => match brief.tell(&self.driver.dice.word()) {
+                Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
         }
@@ -104,7 +108,7 @@ pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
 
 /// Says whether somebody works now who may change the same files.
 fn collides(run: &Run, tracked: &Tracked) -> bool {
-    let writes = Brief::of(run, tracked).map(|brief| brief.writes()).unwrap_or_default();
+    let writes = Brief::of(run, tracked).and_then(|brief| brief.writes()).unwrap_or_default();
     if writes.is_empty() {
         return false;
     }
@@ -112,6 +116,6 @@ fn collides(run: &Run, tracked: &Tracked) -> bool {
         .filter(|other| other.handoff.lease().is_some() || matches!(other.handoff.state, State::Verifying));
     let briefs =
         working.filter(|other| other.handoff.id != tracked.handoff.id).filter_map(|other| Brief::of(run, other));
-    let mut theirs = briefs.flat_map(|brief| brief.writes());
+    let mut theirs = briefs.flat_map(|brief| brief.writes().unwrap_or_default());
     theirs.any(|their| writes.iter().any(|mine| overlap(mine, &their)))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use baton_protocol::model::{Document, Kind};
+use baton_protocol::workflow::Confinement;
 use baton_protocol::{Dialect, Hints};
 
 use super::brief::{Brief, Instructions};
@@ -101,7 +102,7 @@ impl QueueBrief {
             acknowledge: handoff.terms.acknowledge,
             acknowledge_within: None,
             checks: &[],
-            writes: &[],
+            writes: None,
             reasons: &[],
             delimiter,
             template: None,
@@ -123,6 +124,8 @@ impl QueueBrief {
                 workspace: PathBuf::new(),
                 output_directory: PathBuf::new(),
                 folder: PathBuf::new(),
+                writes: None,
+                confinement: Confinement::default(),
                 timeout: None,
                 pick_up_within: None,
             },

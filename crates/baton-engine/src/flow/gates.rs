@@ -18,6 +18,7 @@ use crate::handoff::{Ask, Digest, State, Terms, Written};
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
+use crate::protection::gaps;
 use crate::run::{Run, Tracked, read_document};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
@@ -183,6 +184,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         handed_in: subject.filter(|_| !is_check(trouble.as_ref())).and_then(handed_in),
         trouble,
         examined: subject.unwrap_or(tracked).examined.clone(),
+        gaps: gaps(run),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Digest, Handoff, Lease, State, later};
+use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
@@ -30,6 +31,9 @@ pub struct Claim {
     /// What identifies how the workspace was before the attempt: its changes are measured from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Digest>,
+    /// What keeps the processes of the attempt away from what is not theirs, where the driver starts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<Protection>,
 }
 
 impl Claim {
@@ -44,6 +48,7 @@ impl Claim {
             times_itself: false,
             moved: Vec::new(),
             baseline: None,
+            protection: None,
         }
     }
 

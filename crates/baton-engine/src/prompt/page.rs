@@ -272,7 +272,7 @@ pub(super) struct View<'a> {
     steps: Steps,
     mandatory_skills: Vec<String>,
     output_directory: &'a str,
-    writes: &'a [String],
+    writes: Option<&'a [String]>,
     checks: Vec<CheckView<'a>>,
     acknowledge: bool,
     acknowledge_within: Option<&'a str>,

@@ -32,7 +32,7 @@ struct Case {
     skills: Vec<Skill>,
     handovers: Vec<Handover>,
     checks: Vec<Check>,
-    writes: Vec<String>,
+    writes: Option<Vec<String>>,
 }
 
 impl Case {
@@ -50,7 +50,7 @@ impl Case {
                 words: words("cargo test"),
                 timeout: Duration::ZERO,
             }],
-            writes: vec!["src/**".to_owned()],
+            writes: Some(vec!["src/**".to_owned()]),
         }
     }
 
@@ -95,7 +95,7 @@ impl Case {
             acknowledge: dialect == Dialect::Package,
             acknowledge_within: None,
             checks: &self.checks,
-            writes: &self.writes,
+            writes: self.writes.as_deref(),
             reasons: &[],
             delimiter: DELIMITER,
             template: None,

@@ -13,6 +13,7 @@ use crate::failure::Code;
 use crate::handoff::{Digest, Handoff, State, Written};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Decide, Decision, Ending, Route};
+use crate::protection::Protection;
 use crate::step::{Role, Step};
 
 /// One handoff of a run.
@@ -54,6 +55,8 @@ pub struct Tracked {
     pub begun_at: Option<Timestamp>,
     /// How many tokens its prompts had.
     pub prompt_tokens: u64,
+    /// What kept the processes of the last attempt away from what is not theirs.
+    pub protection: Option<Protection>,
     /// How many tokens its attempts used.
     pub tokens_used: u64,
 }
@@ -141,6 +144,7 @@ impl Tracked {
             attempts: 0,
             begun_at: None,
             prompt_tokens: 0,
+            protection: None,
             tokens_used: 0,
         }
     }
@@ -153,6 +157,7 @@ impl Tracked {
             Fact::Happened(Command::Claim(claim)) => {
                 self.attempts += 1;
                 self.begun_at = self.begun_at.or(Some(handoff.changed_at));
+                self.protection.clone_from(&claim.protection);
                 self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
                 self.remember(handoff.fence, claim.baseline.as_ref());
             }

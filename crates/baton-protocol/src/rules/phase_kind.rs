@@ -89,7 +89,7 @@ fn given(phase: &Phase) -> Vec<(&'static str, &'static [PhaseKind])> {
         ("inputs", !phase.inputs.is_empty(), &[Agent, Workflow]),
         ("timeout", phase.timeout.is_some(), STARTED),
         ("retry", phase.retry.is_some(), WORK),
-        ("writes", !phase.writes.is_empty(), STARTED),
+        ("writes", phase.writes.is_some(), STARTED),
         ("pass_when", phase.pass_when.is_some(), &[Parallel, Foreach]),
         ("as", phase.r#as.is_some(), EACH),
         ("phases", !phase.phases.is_empty(), EACH),

@@ -1,6 +1,7 @@
 //! `baton doctor`: looks at the store and its surroundings, and says what to do about what is wrong.
 
 mod place;
+mod protection;
 mod queues;
 mod state;
 
@@ -94,6 +95,7 @@ async fn look(session: &Session) -> Vec<Sign> {
         Err(error) => signs.push(Sign::wrong("store", error.to_string(), "restore a backup if this persists")),
     }
     signs.extend(place::look(&session.location));
+    signs.extend(protection::look());
     match session.store.time().await {
         Ok(time) => signs.push(clock(time, SteadyClock::start().now())),
         Err(error) => signs.push(Sign::wrong("clock", error.to_string(), "see the store above")),

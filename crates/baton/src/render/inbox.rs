@@ -34,6 +34,7 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
         "trouble": question.trouble.as_ref().map(trouble),
         "examined": question.examined,
+        "not_caged": question.gaps,
         "document": question.document.as_ref().map(super::handoff::document),
         "digest": digest,
         "commands": commands(question, store),

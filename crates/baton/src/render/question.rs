@@ -40,6 +40,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     sheet.list("look at", numbered(question.items.iter().cloned()));
     sheet.list("questions", numbered(asked));
     evidence(sheet, &question.examined);
+    sheet.list("not caged", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
 }
 
@@ -171,6 +172,7 @@ mod tests {
             handed_in: None,
             trouble: None,
             examined: Vec::new(),
+            gaps: Vec::new(),
         };
         change(&mut question);
         lines(&question, Paint::new(false, None))

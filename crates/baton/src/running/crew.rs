@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_agents::process;
+use baton_agents::{Launcher, process};
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Reached, Team};
@@ -19,6 +19,7 @@ use crate::own_folder;
 /// The agents of a workflow.
 pub(crate) struct Crew {
     clock: Arc<dyn Clock>,
+    launcher: Launcher,
     /// Those that were reached before.
     known: Mutex<Vec<Member>>,
 }
@@ -32,8 +33,8 @@ struct Member {
 }
 
 impl Crew {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Crew {
-        Crew { clock, known: Mutex::default() }
+    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher) -> Crew {
+        Crew { clock, launcher, known: Mutex::default() }
     }
 }
 
@@ -50,7 +51,7 @@ impl Team for Crew {
         if let Some(member) = known.iter().find(same) {
             return Reached::Here(member.reached.clone());
         }
-        match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone()) {
+        match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone(), &self.launcher) {
             Ok(Some(reached)) => {
                 let reached: Arc<dyn Agent> = Arc::from(reached);
                 let (folder, name) = (definition.folder.clone(), agent.to_owned());
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
-        let crew = Crew::new(Arc::new(crate::clock::SteadyClock::start()));
+        let crew = Crew::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default());
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
             let definition = Definition {

@@ -39,7 +39,7 @@ impl Show<'_> {
         }
         self.tell_end(&run, end);
         let record = record.map(|path| path.display().to_string());
-        self.output.note(&self.next(end, record.as_deref()));
+        self.output.note(&self.next(&run, end, record.as_deref()));
         Ok(exit)
     }
 
@@ -101,11 +101,14 @@ impl Show<'_> {
     }
 
     /// Says where the record is, and what can be done next.
-    fn next(&self, end: &End, record: Option<&str>) -> String {
+    fn next(&self, run: &Run, end: &End, record: Option<&str>) -> String {
         let paint = self.output.paint_beside();
         let (id, store) = (self.id, self.store.repeated());
         let mut lines: Vec<(&str, String)> = Vec::new();
         lines.extend(record.map(|record| ("record", record.to_owned())));
+        if !matches!(end, End::Lost(_)) {
+            lines.push(("agents", super::protection(run).to_string()));
+        }
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
         match end {
             End::Waiting(_) => lines.push(("then", command("resume"))),

@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::AcknowledgmentFile;
-use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Running, Sink, told};
+use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Sink, told};
 use baton_agents::workspace::Folder;
+use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::driver::HandIn;
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
@@ -103,7 +103,7 @@ impl Worker {
         };
         let not_started = |error| fail(Code::processing_error(), format!("the command cannot be started: {error}"));
         let mut acknowledgment = AcknowledgmentFile::at(&workplace.files.acknowledgment);
-        let mut running = match self.launch(claimed, &workplace).and_then(Running::start) {
+        let mut running = match self.launch(claimed, &workplace).and_then(|launch| Launcher::default().start(launch)) {
             Ok(running) => running,
             Err(error) => return not_started(error),
         };
@@ -121,7 +121,7 @@ impl Worker {
                 Ended::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
                 }
-                Ended::TimedOut { limit } => too_late(limit),
+                Ended::TimedOut { limit, .. } => too_late(limit),
                 Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
@@ -215,6 +215,8 @@ impl Worker {
             mark,
             input: workplace.prompt.clone().into_bytes(),
             stderr,
+            // Whoever starts a worker says what it runs, and lets it reach the store: it has limits, but no cage.
+            cage: None,
             ..Launch::new(&assignment.program)
         })
     }

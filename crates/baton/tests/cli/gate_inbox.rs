@@ -108,7 +108,8 @@ fn machines_get_everything_that_a_decision_needs() {
         }
       ],
       "trouble": null,
-      "examined": []
+      "examined": [],
+      "not_caged": []
     }
     "#);
 }

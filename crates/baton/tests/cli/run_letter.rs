@@ -22,8 +22,8 @@ routes:
 /// The first report claims a file that is not there, the second asks a lawyer, the third is honest.
 const WRITER: &str = r#"
 cat > /dev/null
-mkdir -p .baton; echo x >> .baton/writer.count
-case $(wc -l < .baton/writer.count | tr -d ' ') in
+echo x >> ../writer.count
+case $(wc -l < ../writer.count | tr -d ' ') in
 1) echo '{"baton": 1, "document": "report", "outcome": "complete", "summary": "letter.txt has three paragraphs.",
   "artifacts": [{"path": "letter.txt", "description": "The letter"}]}' ;;
 2) echo '{"baton": 1, "document": "report", "outcome": "blocked", "blocked_reason": "legal_question",
@@ -37,8 +37,8 @@ esac
 
 const REVIEWER: &str = r#"
 cat > /dev/null
-mkdir -p .baton; echo x >> .baton/reviewer.count
-case $(wc -l < .baton/reviewer.count | tr -d ' ') in
+echo x >> ../reviewer.count
+case $(wc -l < ../reviewer.count | tr -d ' ') in
 1) echo '{"baton": 1, "document": "report", "outcome": "complete", "verdict": "CHANGES_REQUESTED",
   "summary": "letter.txt: the second paragraph repeats the first."}' ;;
 *) echo '{"baton": 1, "document": "report", "outcome": "complete", "verdict": "APPROVED",

@@ -41,6 +41,7 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
 
     letter-1 is completed: 7 handoffs
     record    desk/.baton/runs/letter-1/record
+    agents    caged by bubblewrap
     look      baton show letter-1
               baton log letter-1
     prove     baton audit verify letter-1
@@ -79,6 +80,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
       choices: send, burn
       baton answer letter-1.release.1
     record    desk/.baton/runs/letter-1/record
+    agents    caged by bubblewrap
     then      baton resume letter-1
     look      baton show letter-1
               baton log letter-1

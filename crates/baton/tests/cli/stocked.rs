@@ -1,6 +1,5 @@
 //! A store with handoffs in it, made and looked at without the program.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -123,21 +122,6 @@ impl Stocked {
         let status = Command::new("python3").args(["-c", script]).arg(self.database()).arg(statement).status();
         assert!(status.expect("python3 is there").success(), "{statement}");
     }
-}
-
-/// Waits until processes that were killed are gone: the kernel takes its time, and so does whoever reaps them.
-pub(crate) fn until_dead(ids: &[String]) {
-    let start = Instant::now();
-    while let Some(id) = ids.iter().find(|id| is_alive(id)) {
-        assert!(start.elapsed() < Duration::from_secs(10), "process {id} is still alive");
-        std::thread::yield_now();
-    }
-}
-
-fn is_alive(id: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
-    // A zombie that nobody has reaped is dead all the same.
-    !stat.is_empty() && !stat.contains(") Z ")
 }
 
 #[expect(clippy::disallowed_methods, reason = "the program under test reads the machine's clock, too")]

@@ -5,28 +5,26 @@ use std::time::Duration;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::retry;
-use baton_testbed::Process;
+use baton_testbed::{Lines, Process};
 use rustix::process::Signal;
 
 use crate::documents::REPORT;
-use crate::stocked::{LONG, Stocked, until_dead};
+use crate::stocked::{LONG, Stocked};
 
-/// Starts a child and a grandchild that hang; tells their numbers in files.
-const HANG: &str = "sh -c 'echo $$ > grandchild.pid; exec sleep 600' & echo $$ > child.pid; echo hanging >&2; wait";
+/// Hangs with a child; both hold a pipe for as long as they live.
+const HANG: &str = "mkfifo alive; echo ready >&2; exec 9> alive; sleep 600 & echo hanging >&2; wait";
 
-/// Waits for the line that says that the script runs, then until both have told their numbers.
-fn hanging(stocked: &Stocked, worker: &Process) -> [String; 2] {
-    worker.stderr.as_ref().expect("a pipe").find("hanging", LONG).expect("the script runs");
-    let start = std::time::Instant::now();
-    let pid = |name: &str| std::fs::read_to_string(stocked.sandbox.path(name)).unwrap_or_default();
-    loop {
-        let pids = [pid("child.pid"), pid("grandchild.pid")];
-        if pids.iter().all(|pid| pid.ends_with('\n')) {
-            return pids;
-        }
-        assert!(start.elapsed() < LONG);
-        std::thread::yield_now();
-    }
+/// Waits until both hang. What is returned has an end when both are dead.
+fn hanging(stocked: &Stocked, worker: &Process) -> Lines {
+    says(worker, "ready");
+    let alive = Lines::of(std::fs::File::open(stocked.sandbox.path("alive")).expect("a pipe"));
+    says(worker, "hanging");
+    alive
+}
+
+#[track_caller]
+fn until_dead(alive: &Lines) {
+    assert_eq!(alive.rest(LONG), Ok(Vec::new()), "everybody is dead");
 }
 
 fn says(worker: &Process, text: &str) -> String {
@@ -41,9 +39,9 @@ fn command_that_hangs_is_killed_at_the_time_out() {
         terms.retry = retry::Policy::NEVER;
     });
     let mut worker = stocked.worker(&["--once"], HANG);
-    let pids = hanging(&stocked, &worker);
+    let alive = hanging(&stocked, &worker);
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
-    until_dead(&pids);
+    until_dead(&alive);
     let failure = stocked.find(&id).expect("there").last_failure.expect("a failure");
     assert_eq!(failure.code.as_str(), "TIMEOUT", "{failure}");
 }
@@ -67,12 +65,12 @@ fn lost_lease_kills_the_group_and_reports_nothing() {
     let stocked = Stocked::new();
     let id = stocked.accept("h");
     let mut worker = stocked.worker(&["--once", "--lease", "600ms"], HANG);
-    let pids = hanging(&stocked, &worker);
+    let alive = hanging(&stocked, &worker);
     stocked.apply(&id, Command::Cancel(Cancel { by: "ana".to_owned(), reason: None }));
     let line = says(&worker, "lost ");
     assert!(line.contains("the handoff is cancelled"), "{line}");
     worker.wait(LONG).expect("it ends");
-    until_dead(&pids);
+    until_dead(&alive);
     assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Cancelled);
 }
 
@@ -134,12 +132,12 @@ fn second_signal_kills_and_reports_nothing() {
     let stocked = Stocked::new();
     let id = stocked.accept("h");
     let mut worker = stocked.worker(&[], HANG);
-    let pids = hanging(&stocked, &worker);
+    let alive = hanging(&stocked, &worker);
     worker.terminate();
     says(&worker, "stopping");
     worker.terminate();
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(1));
-    until_dead(&pids);
+    until_dead(&alive);
     assert_eq!(stocked.find(&id).expect("there").state.name(), StateName::Claimed, "the lease expires by itself");
 }
 
@@ -160,15 +158,13 @@ fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
     let stocked = Stocked::new();
     stocked.sandbox.write("report.json", REPORT);
     let id = stocked.accept_with("csv-07", "csv-07", |terms| terms.retry.delay_ms = 0);
-    let mut dead = stocked.worker(&["--lease", "300ms"], HANG);
-    let pids = hanging(&stocked, &dead);
+    let mut dead = stocked.worker(&["--lease", "300ms"], "mkfifo go; echo hanging >&2; read x < go");
+    says(&dead, "hanging");
     dead.kill();
     let mut worker = stocked.worker(&["--once"], "cat report.json");
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
     let handoff = stocked.find(&id).expect("there");
     assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, 2));
     // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
-    for pid in pids {
-        baton_testbed::kill(&pid);
-    }
+    stocked.sandbox.write("go", "go\n");
 }

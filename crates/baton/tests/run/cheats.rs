@@ -1,5 +1,6 @@
 //! Agents that tamper with what they are measured with. They may write `out/**`, do so, and change something else as well:
-//! whatever they try, it is named in the record, and the phase is not done.
+//! whatever they try, it is named in the record, and the phase is not done. Nothing keeps them from trying: they run without a
+//! cage.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -15,7 +16,7 @@ const ONLY_OUT: &str = ", writes: ['out/**']";
 /// One agent in one phase, which tries once.
 fn flow(phase: &str) -> String {
     format!(
-        "name: cheats\nagents: {{dev: {{command: [./dev.sh], retry: {{max_retries: 0}}}}}}\n\
+        "name: cheats\nsandbox: off\nagents: {{dev: {{command: [./dev.sh], retry: {{max_retries: 0}}}}}}\n\
          phases: [{{id: build, agent: dev{phase}}}]\n"
     )
 }
@@ -199,7 +200,7 @@ fn what_its_own_test_changes_is_named() {
 
 #[test]
 fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
-    let flow = "name: cheats\nagents: {dev: {command: [./dev.sh]}, other: {command: [./other.sh]}}\n\
+    let flow = "name: cheats\nsandbox: off\nagents: {dev: {command: [./dev.sh]}, other: {command: [./other.sh]}}\n\
                 phases:\n  - id: both\n    parallel:\n      - {id: build, agent: dev, writes: ['out/**']}\n      \
                 - {id: look, agent: other}\n";
     let site = Site::with_git().workflow(flow);
@@ -218,7 +219,7 @@ fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
 
 #[test]
 fn writers_beside_each_other_that_say_where_they_write_need_no_person() {
-    let flow = "name: writers\nagents: {dev: {command: [./dev.sh]}, other: {command: [./other.sh]}}\n\
+    let flow = "name: writers\nsandbox: off\nagents: {dev: {command: [./dev.sh]}, other: {command: [./other.sh]}}\n\
                 phases:\n  - id: both\n    parallel:\n      - {id: build, agent: dev, writes: ['out/**']}\n      \
                 - {id: docs, agent: other, writes: ['docs/**']}\n";
     let site = Site::with_git().workflow(flow);
@@ -277,7 +278,7 @@ fn claim_names_what_the_work_is_measured_from() {
 fn skill_that_was_never_used_is_refuted_although_commands_must_pass() {
     for verify in ["", ", verify: [{name: tests, run: 'true'}]"] {
         let flow = format!(
-            "name: cheats\nagents: {{dev: {{profile: claude, retry: {{max_retries: 0}}}}}}\n\
+            "name: cheats\nsandbox: off\nagents: {{dev: {{profile: claude, retry: {{max_retries: 0}}}}}}\n\
              phases: [{{id: build, agent: dev{verify}}}]\n"
         );
         let site = Site::with_git().workflow(&flow);

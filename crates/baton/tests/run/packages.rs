@@ -160,7 +160,7 @@ fn a_gate_blocks_where_the_report_before_it_exceeds_what_needs_no_person() {
 
 #[test]
 fn planning_documents_are_frozen_for_phases_that_may_not_write_them() {
-    let phases = "  - {id: design, agent: a}\n  - {id: build, agent: b, writes: ['src/**']}\n";
+    let phases = "  - {id: design, agent: a}\n  - {id: build, agent: b, writes: ['src/**']}\nsandbox: off\n";
     let changes = r#"write("docs/design.md", "Two tables per ledger")
 hand_over("orchestrator", "It is done", {"summary": "The importer has 3 files and 12 tests.", "artifacts": ["docs/design.md"]})"#;
     let site = site(phases, WHOLE, changes);

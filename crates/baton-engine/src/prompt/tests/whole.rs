@@ -46,7 +46,7 @@ fn mailbox() {
 #[test]
 fn native_without_anything_else() {
     let request = Request { instructions: Some("Count the lines.".to_owned()), ..Request::default() };
-    let case = Case { request, skills: Vec::new(), checks: Vec::new(), writes: Vec::new(), ..Case::usual() };
+    let case = Case { request, skills: Vec::new(), checks: Vec::new(), writes: None, ..Case::usual() };
     let briefing = Briefing { role: None, report_to: ReportTo::Either, ..case.briefing(Dialect::Native) };
     assert_snapshot!(render(&briefing).expect("a prompt").text);
 }

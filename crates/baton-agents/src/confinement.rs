@@ -1,0 +1,119 @@
+//! From what a workflow says about a phase to the cage of its processes.
+//!
+//! Outside of the workspace nothing can be changed but temporary files, caches of build tools, and what a coding agent keeps
+//! in the home folder. Keys and the sockets of daemons that would run something outside of the cage are hidden.
+
+mod git;
+mod writes;
+
+use std::path::{Path, PathBuf};
+
+use baton_protocol::workflow::Confinement;
+
+use crate::process::{Cage, Environment, ssh_agent};
+
+/// Where Baton keeps what agents may see of their attempts, in the workspace.
+pub(crate) const OURS: &str = ".baton";
+
+/// Temporary folders beside `TMPDIR`.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Caches in the home folder that build tools cannot do without. What is run from there is not among them.
+const CACHES: [&str; 10] = [
+    ".cache",
+    ".cargo/registry",
+    ".cargo/git",
+    ".npm",
+    ".gradle/caches",
+    ".m2/repository",
+    ".bun/install/cache",
+    ".local/share/pnpm/store",
+    ".nuget/packages",
+    "go/pkg",
+];
+
+/// Keys in the home folder.
+const KEYS: [&str; 2] = [".ssh", ".gnupg"];
+
+/// Sockets and folders of those who would start something outside of the cage, or type into a terminal.
+const DAEMONS: [&str; 4] =
+    ["/run/dbus/system_bus_socket", "/run/systemd/private", "/run/screen", "/run/podman/podman.sock"];
+
+/// Where processes work, and what they may change there.
+pub(crate) struct Ground<'a> {
+    /// Where they work.
+    pub(crate) workspace: &'a Path,
+    /// Patterns of what they may change there; `None` for everything.
+    pub(crate) writes: Option<&'a [String]>,
+    /// Further folders that they may change: where output goes, and the folder of the attempt.
+    pub(crate) own: Vec<&'a Path>,
+    /// What their programs keep in the home folder.
+    pub(crate) home: Vec<&'static str>,
+    /// What they see; `HOME`, `TMPDIR` and named sockets are theirs.
+    pub(crate) environment: &'a Environment,
+}
+
+impl Ground<'_> {
+    /// Builds the cage; `None` if it is switched off.
+    pub(crate) fn cage(&self, confinement: &Confinement) -> Option<Cage> {
+        if confinement.off {
+            return None;
+        }
+        let mut cage = Cage::read_only();
+        self.furnish_surroundings(&mut cage);
+        self.furnish_workspace(&mut cage);
+        let wanted: Vec<PathBuf> = confinement.cage.write.iter().filter_map(|path| self.place(path)).collect();
+        for path in self.secrets().into_iter().filter(|path| !wanted.iter().any(|wanted| wanted.starts_with(path))) {
+            cage.hide(&path);
+        }
+        wanted.iter().for_each(|path| cage.open_up(path));
+        confinement.cage.hide.iter().filter_map(|path| self.place(path)).for_each(|path| cage.hide(&path));
+        if confinement.cage.network == Some(false) {
+            cage.cut_off();
+        }
+        Some(cage)
+    }
+
+    fn furnish_surroundings(&self, cage: &mut Cage) {
+        let temporary = self.environment.get("TMPDIR").map(Path::new).into_iter();
+        temporary.chain(TEMPORARY.map(Path::new)).for_each(|path| cage.open_up(path));
+        for path in CACHES.iter().chain(&self.home).filter_map(|path| Some(self.at_home()?.join(path))) {
+            cage.open_up(&path);
+        }
+    }
+
+    fn furnish_workspace(&self, cage: &mut Cage) {
+        match self.writes {
+            Some(patterns) => writes::open_up(cage, self.workspace, patterns),
+            None => {
+                cage.open_up(self.workspace);
+                git::folders_outside(self.workspace).iter().for_each(|path| cage.open_up(path));
+            }
+        }
+        // What other attempts have left is not for this one to change.
+        cage.close(&self.workspace.join(OURS));
+        self.own.iter().for_each(|path| cage.open_up(path));
+    }
+
+    /// Returns what opens doors that are not named.
+    fn secrets(&self) -> Vec<PathBuf> {
+        let user = rustix::process::getuid().as_raw();
+        let keys = KEYS.iter().filter_map(|path| Some(self.at_home()?.join(path)));
+        // Whoever passes on where it is wants it to be used.
+        let agent = ssh_agent().filter(|_| self.environment.get("SSH_AUTH_SOCK").is_none());
+        let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")].map(PathBuf::from);
+        keys.chain(agent).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
+    }
+
+    fn at_home(&self) -> Option<&Path> {
+        self.environment.get("HOME").map(Path::new).filter(|path| path.is_absolute())
+    }
+
+    /// Returns a place that a workflow names: in the home folder, in the workspace, or anywhere.
+    fn place(&self, path: &str) -> Option<PathBuf> {
+        match path.strip_prefix('~') {
+            Some(rest) => Some(self.at_home()?.join(rest.trim_start_matches('/'))),
+            None => Some(self.workspace.join(path)),
+        }
+    }
+}

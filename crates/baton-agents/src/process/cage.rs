@@ -1,0 +1,92 @@
+//! What a process may see and change of the file system. The most specific place counts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What may be done with a place and everything below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is not there.
+    Hidden,
+    /// It can be read.
+    ReadOnly,
+    /// It can be read and changed.
+    Writable,
+}
+
+/// What a process may see and change. Where no place says otherwise, it can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cage {
+    /// A folder comes before what lies in it.
+    pub(super) places: BTreeMap<PathBuf, Access>,
+    /// Whether there is a network.
+    pub(super) network: bool,
+}
+
+impl Cage {
+    /// Everything can be seen, and nothing changed.
+    pub fn read_only() -> Cage {
+        Cage { places: BTreeMap::new(), network: true }
+    }
+
+    /// Takes the network away.
+    pub fn cut_off(&mut self) {
+        self.network = false;
+    }
+
+    /// Takes a file or folder out of sight.
+    pub fn hide(&mut self, path: &Path) {
+        self.put(path, Access::Hidden);
+    }
+
+    /// Keeps a file or folder as it is.
+    pub fn close(&mut self, path: &Path) {
+        self.put(path, Access::ReadOnly);
+    }
+
+    /// Lets a file or folder be changed.
+    pub fn open_up(&mut self, path: &Path) {
+        self.put(path, Access::Writable);
+    }
+
+    /// Says whether a file or folder can be changed.
+    pub(super) fn is_writable(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| self.access(&path) == Access::Writable)
+    }
+
+    fn access(&self, path: &Path) -> Access {
+        path.ancestors().find_map(|place| self.places.get(place)).copied().unwrap_or(Access::ReadOnly)
+    }
+
+    /// What is not there cannot be put anywhere. Links are followed now, so that nobody can move them later.
+    fn put(&mut self, path: &Path, access: Access) {
+        if let Ok(path) = fs::canonicalize(path) {
+            self.places.insert(path, access);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn most_specific_place_counts_and_links_are_followed() {
+        let scratch = Scratch::new();
+        scratch.folder("work/src/deep").folder("secret");
+        std::os::unix::fs::symlink(scratch.path("secret"), scratch.path("link")).unwrap();
+        let mut cage = Cage::read_only();
+        cage.open_up(&scratch.path("work"));
+        cage.close(&scratch.path("work/src"));
+        cage.open_up(&scratch.path("work/src/deep"));
+        cage.hide(&scratch.path("link"));
+        cage.hide(&scratch.path("nowhere"));
+        let of = |path: &str| cage.access(&scratch.path(path));
+        assert_eq!([of("work/new"), of("work/src/deep/a")], [Access::Writable; 2]);
+        assert_eq!([of("work/src/a"), of("other")], [Access::ReadOnly; 2]);
+        assert_eq!(of("secret/key"), Access::Hidden);
+    }
+}

@@ -1,0 +1,174 @@
+//! The one way to start a process: in a session of its own, within limits, protected by the best that this machine has.
+//!
+//! What the machine has is found out once. The programs `bwrap`, `setsid` and `prlimit` are looked for where Baton itself
+//! was started, never where a process may put them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use baton_engine::protection::Protection;
+use baton_protocol::workflow::Confinement;
+use tokio::process::{Child, Command};
+
+use super::bubblewrap::Bubblewrap;
+use super::cage::Cage;
+use super::{Ended, Environment, Launch, Running, landlock};
+
+/// Why there is no cage although the machine may have one.
+const SWITCHED_OFF: &str = "sandbox: off";
+
+/// Starts processes.
+#[derive(Debug, Clone, Default)]
+pub struct Launcher {
+    /// Files and folders that no process in a cage sees.
+    pub hidden: Vec<PathBuf>,
+    /// Files that say how Baton works. In a workspace that can be changed they can be read: whoever commits everything would
+    /// commit that they are gone.
+    pub configuration: Vec<PathBuf>,
+}
+
+/// What this machine has.
+struct Machine {
+    cages: Cages,
+    setsid: Option<PathBuf>,
+    prlimit: Option<PathBuf>,
+}
+
+enum Cages {
+    Bubblewrap(Bubblewrap),
+    Landlock { why: String },
+    Nothing { why: String },
+}
+
+static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
+    let ours = Environment::inherited();
+    let find = |program: &str| Some(ours.find(Path::new(program))).filter(|path| path.is_absolute());
+    let cages = match (Bubblewrap::try_out(find("bwrap").as_deref()), landlock::try_out()) {
+        (Ok(bubblewrap), _) => Cages::Bubblewrap(bubblewrap),
+        (Err(why), Ok(())) => Cages::Landlock { why },
+        (Err(why), Err(also)) => Cages::Nothing { why: format!("{why}, and {also}") },
+    };
+    Machine { cages, setsid: find("setsid"), prlimit: find("prlimit") }
+});
+
+/// How a process is kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// In a namespace of processes, which ends with its first one.
+    Caged,
+    /// In a session.
+    Session,
+    /// In a group.
+    Group,
+}
+
+impl Launcher {
+    /// Returns what protects processes here that nobody has let out of the cage.
+    pub fn protection() -> Protection {
+        match &MACHINE.cages {
+            Cages::Bubblewrap(_) => Protection::Bubblewrap,
+            Cages::Landlock { why } => Protection::Landlock { why: why.clone() },
+            Cages::Nothing { why } => Protection::Nothing { why: why.clone() },
+        }
+    }
+
+    /// Returns what protects processes that are confined like this.
+    pub fn protection_of(confinement: &Confinement) -> Protection {
+        match confinement.off {
+            true => Protection::Nothing { why: SWITCHED_OFF.to_owned() },
+            false => Launcher::protection(),
+        }
+    }
+
+    /// Says which programs are missing without which processes have no session or no limits.
+    pub fn missing_programs() -> Vec<&'static str> {
+        let programs = [("setsid", &MACHINE.setsid), ("prlimit", &MACHINE.prlimit)];
+        programs.into_iter().filter(|(_, path)| path.is_none()).map(|(name, _)| name).collect()
+    }
+
+    /// Starts a program and waits for its end. Fails if it cannot be started.
+    pub async fn run(&self, launch: Launch, limit: Option<Duration>, grace: Duration) -> io::Result<Ended> {
+        Ok(self.start(launch)?.end_within(limit, grace).await)
+    }
+
+    /// Starts a program.
+    pub fn start(&self, launch: Launch) -> io::Result<Running> {
+        let program = launch.environment.find(&launch.program);
+        // Whatever stands between us and the program would say in its own words that it is not there.
+        is_startable(&program, launch.folder.as_deref())?;
+        let cage = launch.cage.clone().map(|cage| self.furnished(cage, launch.folder.as_deref()));
+        let bubblewrap = match (&MACHINE.cages, &cage) {
+            (Cages::Bubblewrap(bubblewrap), Some(cage)) => Some(bubblewrap.words(cage)),
+            _ => None,
+        };
+        let apart = match (&bubblewrap, &MACHINE.setsid) {
+            (Some(_), _) => Apart::Caged,
+            (None, Some(_)) => Apart::Session,
+            (None, None) => Apart::Group,
+        };
+        let mut words = match (bubblewrap, &MACHINE.setsid) {
+            (Some(words), _) => words,
+            (None, Some(setsid)) => vec![setsid.clone().into()],
+            (None, None) => Vec::new(),
+        };
+        words.extend(launch.limits.words(MACHINE.prlimit.as_deref(), apart == Apart::Caged));
+        words.push(program.into());
+        words.extend(launch.arguments.iter().map(OsString::from));
+        let restricted = cage.filter(|_| matches!(MACHINE.cages, Cages::Landlock { .. }));
+        Running::start(launch, words, apart, |command| spawn(command, restricted.as_ref()))
+    }
+
+    /// Adds what is out of reach for everybody. It wins over whatever a workflow says about the same place.
+    fn furnished(&self, mut cage: Cage, workspace: Option<&Path>) -> Cage {
+        for path in &self.configuration {
+            let is_inside = workspace.is_some_and(|workspace| path.starts_with(workspace));
+            if is_inside && cage.is_writable(path) { cage.close(path) } else { cage.hide(path) }
+        }
+        self.hidden.iter().for_each(|path| cage.hide(path));
+        cage
+    }
+}
+
+/// Starts a command; where Landlock is to hold, from a thread that restricts itself before and ends afterwards.
+fn spawn(command: &mut Command, restricted: Option<&Cage>) -> io::Result<Child> {
+    let Some(cage) = restricted else { return command.spawn() };
+    let runtime = tokio::runtime::Handle::current();
+    std::thread::scope(|scope| {
+        let spawning = scope.spawn(|| {
+            let _entered = runtime.enter();
+            landlock::restrict(cage)?;
+            command.spawn()
+        });
+        spawning.join().unwrap_or_else(|_| Err(io::Error::other("the thread that starts processes has panicked")))
+    })
+}
+
+/// Says whether a program can be started, as starting it would.
+fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
+    let path = match folder {
+        Some(folder) => folder.join(program),
+        None => program.to_owned(),
+    };
+    let found = fs::metadata(&path)?;
+    if !found.is_file() || !super::environment::is_program(&path) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    match interpreter(&path) {
+        Some(interpreter) => fs::metadata(interpreter).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the program that a script names in its first line.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    let mut line = Vec::new();
+    fs::File::open(script).ok()?.take(256).read_to_end(&mut line).ok()?;
+    let line = line.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?.trim_ascii();
+    let path = line.split(|byte| byte.is_ascii_whitespace()).next()?;
+    Some(PathBuf::from(OsString::from_vec(path.to_vec())))
+}

@@ -1,0 +1,375 @@
+//! Hostile agents in a cage: what they cannot see, change, signal, fill or leave behind.
+//!
+//! Each plays its tricks as whoever runs the tests and, where that is root, as an ordinary user too.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use baton_engine::State;
+use baton_engine::protection::Protection;
+use baton_testbed::Process;
+use serde_json::{Value, json};
+
+use crate::site::{BATON, Ended, LONG, Site, end, find, listen};
+
+/// What every trickster begins with: `trick` tries something and remembers how it ended, `tell` hands that in.
+const TRICKS: &str = r#"
+import errno, fcntl, glob, resource, termios
+seen = {}
+
+def trick(name, act):
+    try:
+        seen[name] = act()
+    except OSError as error:
+        seen[name] = errno.errorcode.get(error.errno, str(error))
+
+def tell():
+    folder = os.environ["BATON_OUTPUT_DIRECTORY"]
+    os.makedirs(folder, exist_ok=True)
+    write(os.path.join(folder, "seen.json"), json.dumps(seen))
+    report()
+"#;
+
+/// Who runs Baton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Me,
+    Nobody,
+}
+
+fn everybody() -> Vec<Who> {
+    if rustix::process::getuid().is_root() { vec![Who::Me, Who::Nobody] } else { vec![Who::Me] }
+}
+
+/// A site with a home folder and a store of its own.
+struct Den {
+    site: Site,
+    who: Who,
+}
+
+impl Den {
+    /// One agent in one phase; `members` are more of the agent, `phase` more of the phase, `rest` more of the workflow.
+    fn new(who: Who, (agent, phase, rest): (&str, &str, &str), body: &str) -> Den {
+        let flow = format!(
+            "name: cage\nagents: {{dev: {{command: [./dev.py], retry: {{max_retries: 1, delay: 0s}}{agent}}}}}\n\
+             phases: [{{id: build, agent: dev{phase}}}]\n{rest}"
+        );
+        let site = Site::with_git().workflow(&flow).agent("dev", &format!("{TRICKS}{body}"));
+        site.scratch.write("home/.ssh/id", "secret").folder("records").write("workspace/src/a.txt", "as it was\n");
+        Den { site, who }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.site.scratch.path(path)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = match self.who {
+            Who::Me => Command::new(BATON),
+            Who::Nobody => {
+                let own = Command::new("chown").args(["-R", "65534:65534"]).arg(self.site.scratch.root()).status();
+                assert!(own.expect("chown runs").success());
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", BATON]);
+                command
+            }
+        };
+        command.args(arguments).current_dir(self.site.scratch.root());
+        command.env("USER", "tester").env("HOME", self.path("home")).env("BATON_STORE", self.path("records/store.db"));
+        command.stderr(std::process::Stdio::piped());
+        command
+    }
+
+    fn baton(&self, arguments: &[&str]) -> Ended {
+        let mut process = Process::spawn(&mut self.command(arguments));
+        process.close_input();
+        end(&mut process)
+    }
+
+    fn run(&self) -> Ended {
+        self.baton(&RUN_FLOW)
+    }
+
+    /// Runs the workflow to its good end, and returns what the agent has seen.
+    #[track_caller]
+    fn seen(&self) -> Value {
+        let ended = self.run();
+        assert_eq!(ended.code, Some(0), "{:?}: {}", self.who, ended.stderr);
+        self.told()
+    }
+
+    /// Returns what the agent has seen.
+    fn told(&self) -> Value {
+        let text = self.site.scratch.read("workspace/.baton/output/t/seen.json");
+        serde_json::from_str(&text).expect("it is JSON")
+    }
+}
+
+const RUN_FLOW: [&str; 7] = ["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"];
+
+#[test]
+fn helpers_of_agents_and_commands_die_with_them_whatever_they_drop() {
+    // Other variables, a session of its own, and parents that are gone: only the kernel knows where it came from.
+    let helper = "(env -i PATH=\"$PATH\" setsid sh -c '(exec sleep 600 > alive) & (exec sleep 600 > alive) &' &)";
+    for who in everybody() {
+        for phase in ["agent", "verify", "check"] {
+            let (verify, rest) = match phase {
+                "verify" => (format!(", verify: [{{name: v, run: {:?}}}]", format!("{helper}; test -p alive")), ""),
+                _ => (String::new(), ""),
+            };
+            let body = match phase {
+                "agent" => format!("subprocess.run(['sh', '-c', {helper:?}])\nreport()"),
+                _ => "report()".to_owned(),
+            };
+            let den = Den::new(who, ("", &verify, rest), &body);
+            if phase == "check" {
+                let flow = format!("name: cage\nphases: [{{id: build, check: {helper:?}}}]\n");
+                den.site.scratch.write("flow/workflow.yaml", flow);
+            }
+            let alive = den.site.pipe("workspace/alive");
+            // Whoever opens the pipe for writing waits for a reader, and the last writer ends it.
+            let keeper = std::fs::File::options().read(true).write(true).open(&alive).expect("it opens");
+            let ended = den.run();
+            assert_eq!(ended.code, Some(0), "{who:?} {phase}: {}", ended.stderr);
+            let lines = listen(&alive);
+            drop(keeper);
+            assert_eq!(lines.rest(LONG), Ok(Vec::new()), "{who:?}: what the {phase} started lives on");
+        }
+    }
+}
+
+#[test]
+fn store_keys_and_configuration_are_not_there() {
+    let body = "records, home = os.path.join(workspace, '../records'), os.environ['HOME']\n\
+        trick('store', lambda: len(open(records + '/store.db', 'rb').read()))\n\
+        trick('store written', lambda: open(records + '/store.db', 'wb').write(b'x') and None)\n\
+        trick('store removed', lambda: os.remove(records + '/store.db'))\n\
+        trick('log of the store', lambda: len(open(records + '/store.db-wal', 'rb').read()))\n\
+        trick('keys', lambda: os.listdir(home + '/.ssh'))\n\
+        trick('keys written', lambda: write(home + '/.ssh/id', 'x'))\n\
+        trick('configuration', lambda: len(open(os.path.join(workspace, '../baton.toml'), 'rb').read()))\n\
+        tell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", "", ""), body);
+        den.site.scratch.write("baton.toml", "[check]\nsummary_tokens = 400\n");
+        let seen = den.seen();
+        for hidden in ["store", "log of the store", "configuration"] {
+            assert!([json!(0), json!("EACCES"), json!("ENOENT")].contains(&seen[hidden]), "{who:?} {hidden}: {seen}");
+        }
+        assert_eq!(seen["keys"], json!([]), "{who:?}: {seen}");
+        for refused in ["store written", "store removed", "keys written"] {
+            assert!(seen[refused].is_string(), "{who:?} {refused}: {seen}");
+        }
+        assert!(den.baton(&["audit", "verify", "--all"]).code == Some(0), "the record is what it was");
+    }
+}
+
+#[test]
+fn what_a_phase_may_not_write_is_read_only() {
+    let body = "trick('allowed', lambda: write('src/b.txt', 'x'))\n\
+        trick('changed', lambda: write('old.txt', 'x'))\n\
+        trick('renamed', lambda: os.rename('old.txt', 'src/old.txt'))\n\
+        trick('linked', lambda: os.link('old.txt', 'src/hard.txt'))\n\
+        trick('moded', lambda: os.chmod('old.txt', 0o777))\n\
+        trick('hook', lambda: write('.git/hooks/pre-commit', 'x'))\n\
+        trick('config', lambda: write('.git/config', 'x'))\n\
+        trick('made', lambda: write('new.txt', 'x'))\n\
+        trick('others', lambda: write('.baton/x', 'x'))\n\
+        trick('elsewhere', lambda: write('/etc/baton-was-here', 'x'))\n\
+        trick('home', lambda: write('/usr/baton-was-here', 'x'))\n\
+        tell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", ", writes: ['src/**']", ""), body);
+        let seen = den.seen();
+        assert_eq!(seen["allowed"], Value::Null, "{who:?}: {seen}");
+        for refused in
+            ["changed", "renamed", "linked", "moded", "hook", "config", "made", "others", "elsewhere", "home"]
+        {
+            assert!(seen[refused].is_string(), "{who:?} {refused}: {seen}");
+        }
+        assert_eq!(den.site.scratch.read("workspace/old.txt"), "as it was\n");
+    }
+}
+
+#[test]
+fn phase_that_may_write_nothing_has_its_output_directory_only() {
+    let body =
+        "trick('made', lambda: write('new.txt', 'x'))\ntrick('changed', lambda: write('src/a.txt', 'x'))\ntell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", ", writes: []", ""), body);
+        assert_eq!(den.seen(), json!({"made": "EROFS", "changed": "EROFS"}), "{who:?}");
+        let prompt = den.site.read(den.site.attempt("build.1", 1).join("prompt.md"));
+        assert!(prompt.contains("Change no file of the workspace outside of that folder."), "{prompt}");
+    }
+}
+
+#[test]
+fn folder_that_is_not_there_yet_can_be_made_and_what_is_beside_it_stays() {
+    let body = "trick('made', lambda: os.makedirs('out/deep'))\ntrick('written', lambda: write('out/deep/a.txt', 'x'))\n\
+        trick('changed', lambda: write('src/a.txt', 'x'))\ntrick('replaced', lambda: os.rename('out', 'src'))\ntell()";
+    let den = Den::new(Who::Me, ("", ", writes: ['out/**']", ""), body);
+    let seen = den.seen();
+    assert_eq!((&seen["made"], &seen["written"]), (&Value::Null, &Value::Null), "{seen}");
+    assert!(seen["changed"].is_string() && seen["replaced"].is_string(), "{seen}");
+}
+
+#[test]
+fn link_that_an_earlier_attempt_left_opens_nothing() {
+    let body = "if os.environ['BATON_ATTEMPT'] == '1':\n    os.symlink('src', 'out')\n    sys.exit(1)\n\
+        trick('through the link', lambda: write('out/a.txt', 'x'))\ntrick('behind it', lambda: write('src/a.txt', 'x'))\n\
+        tell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", ", writes: ['out/**']", ""), body);
+        // Whether the link itself may be there is for the evidence to say.
+        den.run();
+        let seen = den.told();
+        assert!(seen["through the link"].is_string() && seen["behind it"].is_string(), "{who:?}: {seen}");
+        assert_eq!(den.site.scratch.read("workspace/src/a.txt"), "as it was\n");
+    }
+}
+
+#[test]
+fn phase_without_writes_changes_its_workspace_and_commits() {
+    let body = "write('new.txt', 'x')\n\
+        commit = 'git add -A && git -c user.name=t -c user.email=t@localhost commit -q -m second'\n\
+        seen['committed'] = subprocess.run(['sh', '-c', commit]).returncode\ntell()";
+    for who in everybody() {
+        assert_eq!(Den::new(who, ("", "", ""), body).seen(), json!({"committed": 0}), "{who:?}");
+    }
+}
+
+#[test]
+fn driver_can_be_neither_seen_nor_killed() {
+    let body = "comms = [open(path).read().strip() for path in glob.glob('/proc/[0-9]*/comm')]\n\
+        seen['driver'] = 'baton' in comms\n\
+        trick('parent', lambda: os.getppid() > 1)\n\
+        if os.environ['BATON_ATTEMPT'] == '1':\n    os.kill(-1, signal.SIGKILL)\n    os.kill(os.getpid(), signal.SIGKILL)\n\
+        tell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", "", ""), body);
+        assert_eq!(den.seen(), json!({"driver": false, "parent": false}), "{who:?}");
+    }
+}
+
+#[test]
+fn agent_of_a_driver_at_a_terminal_has_none() {
+    let body = "trick('terminal', lambda: open('/dev/tty', 'w').write('Approve? '))\n\
+        trick('typed', lambda: fcntl.ioctl(0, termios.TIOCSTI, b'a'))\n\
+        seen['others'] = sorted(os.path.basename(path) for path in glob.glob('/dev/pts/*'))\ntell()";
+    for (who, rest) in everybody().into_iter().flat_map(|who| [(who, ""), (who, "sandbox: off\n")]) {
+        let den = Den::new(who, ("", "", rest), body);
+        let command = den.command(&RUN_FLOW);
+        let words: Vec<String> = [command.get_program()].into_iter().chain(command.get_args()).map(quoted).collect();
+        let mut script = Command::new("script");
+        script.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(den.site.scratch.root());
+        script.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut process = Process::spawn(&mut script);
+        let told = process.stdout.rest(LONG).expect("it ends").join("\n");
+        assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0), "{who:?}: {told}");
+        let seen = den.told();
+        assert!(seen["terminal"] == "ENXIO" && seen["typed"].is_string(), "{who:?} {rest}: {seen}");
+        if rest.is_empty() {
+            assert_eq!(seen["others"], json!(["ptmx"]), "{who:?}: no terminal of others is there");
+        }
+    }
+}
+
+fn quoted(word: &std::ffi::OsStr) -> String {
+    format!("'{}'", word.to_string_lossy().replace('\'', "'\\''"))
+}
+
+#[test]
+fn fork_bomb_stays_within_its_limit_and_goes_with_the_attempt() {
+    let body = "count = 0\ntry:\n    while count < 500:\n        if os.fork() == 0:\n            signal.pause()\n        \
+        count += 1\nexcept BlockingIOError:\n    pass\nseen['processes'] = count\ntell()";
+    for who in everybody() {
+        let den = Den::new(who, (", cage: {processes: 100}", "", ""), body);
+        let seen = den.seen();
+        // The kernel does not count processes of root.
+        let most = if who == Who::Me && rustix::process::getuid().is_root() { 500 } else { 100 };
+        assert!(seen["processes"].as_u64().is_some_and(|count| count <= most), "{who:?}: {seen}");
+    }
+}
+
+#[test]
+fn file_cannot_grow_beyond_its_limit() {
+    let body = "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\ndef fill():\n    with open('src/big', 'wb', 0) as file:\n        \
+        for _ in range(64): file.write(b'x' * (1 << 20))\n\
+        trick('filled', fill)\nseen['bytes'] = os.path.getsize('src/big')\nos.remove('src/big')\n\
+        seen['files'] = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\ntell()";
+    for who in everybody() {
+        let den = Den::new(who, ("", "", "cage: {file_megabytes: 8, open_files: 99}\n"), body);
+        assert_eq!(den.seen(), json!({"filled": "EFBIG", "bytes": 8 << 20, "files": 99}), "{who:?}");
+    }
+}
+
+#[test]
+fn workflow_says_what_else_is_hidden_what_can_be_written_and_whether_there_is_a_network() {
+    let body = "import socket\n\
+        trick('hidden', lambda: os.listdir('src'))\ntrick('keys', lambda: os.listdir(os.environ['HOME'] + '/.ssh'))\n\
+        seen['interfaces'] = [name for _, name in socket.if_nameindex()]\ntell()";
+    let cage = ", cage: {hide: [src], write: ['~/.ssh'], network: false}";
+    for who in everybody() {
+        let seen = Den::new(who, (cage, "", ""), body).seen();
+        assert_eq!(seen, json!({"hidden": [], "keys": ["id"], "interfaces": ["lo"]}), "{who:?}");
+    }
+}
+
+#[test]
+fn what_protected_an_attempt_is_recorded_and_its_lack_is_shown_at_gates() {
+    let gate = "report()";
+    for (rest, recorded) in
+        [("", Protection::Bubblewrap), ("sandbox: off\n", Protection::Nothing { why: "sandbox: off".to_owned() })]
+    {
+        let den = Den::new(Who::Me, ("", ", review: blocking", rest), gate);
+        let ended = den.site.run(&[]);
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+        assert!(ended.stderr.contains(&recorded.to_string()), "the run says so: {}", ended.stderr);
+        let run = den.site.told();
+        let build = find(&run, "build.1");
+        assert!(matches!(build.handoff.state, State::AwaitingPerson { .. }));
+        assert_eq!(build.protection, Some(recorded.clone()));
+        let shown = den.site.baton(&["inbox", "--json"]).stdout;
+        let is_shown = shown.contains("build: not caged (sandbox: off)");
+        assert_eq!(is_shown, !recorded.is_full(), "{shown}");
+    }
+}
+
+#[test]
+fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() {
+    let body = "home = os.environ['HOME']\ntrick('keys', lambda: open(home + '/.ssh/id').read())\n\
+        trick('notes', lambda: open(home + '/notes').read())\ntrick('changed', lambda: write(home + '/notes', 'x'))\n\
+        trick('written', lambda: write('new.txt', 'x'))\n\
+        trick('driver', lambda: os.kill(os.getppid(), signal.SIGKILL))\n\
+        trick('memory', lambda: open('/proc/%d/mem' % os.getppid(), 'rb').close())\ntell()";
+    let den = Den::new(Who::Me, ("", "", ""), body);
+    // Temporary files can be changed wherever they are, so the home folder must be somewhere else.
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(den.site.scratch.root().file_name().expect("a name"));
+    std::fs::create_dir_all(home.join(".ssh")).expect("our own folder");
+    std::fs::write(home.join(".ssh/id"), "secret").expect("our own folder");
+    std::fs::write(home.join("notes"), "of mine").expect("our own folder");
+    let broken = den.path("programs/bwrap");
+    den.site.scratch.write(&broken, "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
+    std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("our own file");
+    let path = format!("{}:{}", den.path("programs").display(), std::env::var("PATH").expect("there is a path"));
+    let run = |arguments: &[&str]| {
+        let mut process = Process::spawn(den.command(arguments).env("PATH", &path).env("HOME", &home));
+        process.close_input();
+        end(&mut process)
+    };
+    let ended = run(&RUN_FLOW);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let why = "bubblewrap cannot make namespaces here: No permissions to create new namespace";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains(why) && doctor.stdout.contains("user namespaces"), "{}", doctor.stdout);
+    std::fs::remove_dir_all(&home).expect("our own folder");
+    let mut seen = den.told();
+    // Signals are kept apart by kernels from 6.12 on.
+    let killed = seen.as_object_mut().expect("an object").remove("driver");
+    assert!(killed.is_some_and(|killed| ["EPERM", "ESRCH"].contains(&killed.as_str().unwrap_or_default())), "it lives");
+    assert!(ended.stderr.contains("partly caged by Landlock"), "this kernel has none: {}", ended.stderr);
+    let expected =
+        json!({"keys": "EACCES", "notes": "of mine", "changed": "EACCES", "written": null, "memory": "EACCES"});
+    assert_eq!(seen, expected);
+}
