@@ -115,6 +115,8 @@ pub struct Scene {
     pub writes: Option<Vec<String>>,
     /// What commands may see, change and use up.
     pub confinement: Confinement,
+    /// Whether the rest of the workspace was read-only for the agent, as far as patterns can say that to a cage.
+    pub is_caged: bool,
     /// Patterns of files that others may have changed meanwhile.
     pub others_write: Vec<String>,
     /// Files and folders that Baton itself keeps in the workspace while the agent works.

@@ -46,6 +46,8 @@ struct Strangers {
     beside: Vec<String>,
     /// The agent, or somebody who may write everywhere.
     anybody: Vec<String>,
+    /// Somebody who may write everywhere: for the agent it was read-only.
+    caged: Vec<String>,
 }
 
 impl<'a> Comparison<'a> {
@@ -138,7 +140,7 @@ impl<'a> Comparison<'a> {
             Err(_) => return Vec::new(),
         };
         let mut examined = Vec::new();
-        let by_others = [&strangers.beside[..], &strangers.anybody].concat();
+        let by_others = [&strangers.beside[..], &strangers.anybody, &strangers.caged].concat();
         if all || new {
             examined.extend(tell(&strangers.own, |told| refuted(rule, told, "but the report does not name it")));
         } else if !strangers.own.is_empty() {
@@ -172,6 +174,10 @@ impl<'a> Comparison<'a> {
         if !strangers.anybody.is_empty() {
             let seen = format!("{claim}: somebody beside it may write it, too");
             examined.push(unchecked(rule, in_one(&strangers.anybody), seen));
+        }
+        if !strangers.caged.is_empty() {
+            let seen = format!("by somebody beside it: the cage lets it write only {only}");
+            examined.push(verified(rule, in_one(&strangers.caged), seen));
         }
         if !strangers.beside.is_empty() {
             examined.push(unverifiable(rule, in_one(&strangers.beside), "where only somebody beside it may write"));
@@ -238,12 +244,22 @@ impl<'a> Comparison<'a> {
         for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
             let list = match () {
                 () if self.others.fit(path) => &mut strangers.beside,
+                () if self.anybody && self.is_read_only(path) => &mut strangers.caged,
                 () if self.anybody => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
             list.push(in_words(path, *change));
         }
         strangers
+    }
+
+    /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern.
+    fn is_read_only(&self, path: &str) -> bool {
+        let nearest = |pattern: &String| {
+            let literal = pattern.trim_start_matches("./").split(['*', '?', '[', '{']).next().unwrap_or_default();
+            path.starts_with(literal.rsplit_once('/').map_or("", |(folder, _)| folder))
+        };
+        self.scene.is_caged && self.scene.writes.as_ref().is_some_and(|writes| !writes.iter().any(nearest))
     }
 
     /// Returns where the phase may write, in words.

@@ -351,3 +351,19 @@ async fn package_must_name_every_file_that_was_made() {
     let examined = stage.examine(&made(&["docs/plan.md", "undeclared.txt"])).await;
     assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
 }
+
+#[tokio::test]
+async fn what_the_cage_kept_from_the_agent_was_somebody_else() {
+    let mut stage = Stage::repository();
+    stage.scene.writes = Some(owned(&["docs/*.md"]));
+    stage.scene.others_write = owned(&["**"]);
+    let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/notes.txt", "2");
+    let examined = stage.attempt(work, &Report::default()).await;
+    assert!(examined.iter().filter(|one| one.asks_person).all(|one| one.claim.contains("src/quota.rs")));
+    stage.scene.is_caged = true;
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
+    Unverifiable modified-not-declared: `docs/notes.txt` was created, `src/quota.rs` was changed, by it or by somebody beside it: nobody can tell
+    Unverifiable writes-outside: `docs/notes.txt` was created, that only `docs/*.md` was written cannot be checked: somebody beside it may write it, too (a person must look)
+    Verified writes-outside: `src/quota.rs` was changed, by somebody beside it: the cage lets it write only `docs/*.md`
+    ");
+}

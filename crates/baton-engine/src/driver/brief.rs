@@ -15,6 +15,7 @@ use crate::flow::{self, limits};
 use crate::handoff::{About, Note, Written};
 use crate::handover::{self, Copy};
 use crate::prompt::{self, Briefing, Prompt, ReportTo};
+use crate::protection::Protection;
 use crate::route;
 use crate::run::{Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role};
@@ -243,6 +244,7 @@ impl<'r> Brief<'r> {
             writes: self.writes(),
             // Commands are the workflow's own, whoever works in the phase.
             confinement: self.located.definition.workflow.confinement(None),
+            is_caged: self.tracked.protection.as_ref().is_some_and(Protection::is_full),
             others_write: self.others_write(),
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
