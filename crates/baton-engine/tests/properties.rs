@@ -119,7 +119,7 @@ proptest! {
         watch(&life, |_, moment, after| {
             let at = moment.at.max(after.changed_at);
             let due = after.wakes_at().is_some_and(|wake| wake <= at);
-            let expire = Command::Expire(lifecycle::Expire { dice: 0.5, for_good: false });
+            let expire = Command::Expire(lifecycle::Expire { dice: 0.5, for_good: false, fence: None });
             assert_eq!(lifecycle::apply(after, expire, at).is_ok(), due);
         });
     }

@@ -157,7 +157,9 @@ impl Model {
             let mut rescued = Vec::new();
             for (_, id) in &due {
                 // What came back to it a moment ago may have changed it.
-                let Ok(transition) = model.happen(id, Command::Expire(Expire { dice, for_good: false }), at) else {
+                let Ok(transition) =
+                    model.happen(id, Command::Expire(Expire { dice, for_good: false, fence: None }), at)
+                else {
                     continue;
                 };
                 transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));

@@ -318,7 +318,7 @@ impl Outsider {
             15 => failing(Code::schema_validation_failed()),
             16 => verify(Verdict::Verified),
             17 => verify(Verdict::Refuted { reasons: "not there".to_owned(), for_good: false }),
-            18 => Command::Expire(Expire { dice, for_good: false }),
+            18 => Command::Expire(Expire { dice, for_good: false, fence: None }),
             19 => Command::Resume(Resume { by: self.name.clone(), resolution: "solved".to_owned(), question: None }),
             20 => decide(Decision::Approve),
             21 => decide(Decision::Reject { feedback: "again".to_owned() }),

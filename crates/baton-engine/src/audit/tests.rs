@@ -80,7 +80,7 @@ fn two() -> Sample {
     sample.command("one", |_| sample::claim(), 2);
     sample.command("two", |_| sample::claim(), 3);
     sample.command("one", |row| sample::heartbeat(row.fence), 10);
-    sample.command("two", |_| Command::Expire(Expire { dice: 0.25, for_good: false }), 100);
+    sample.command("two", |_| Command::Expire(Expire { dice: 0.25, for_good: false, fence: None }), 100);
     sample.command("one", |row| sample::acknowledge(row.fence, true), 11);
     sample.command("two", |row| sample::report(row.fence), 101);
     sample.command("one", |row| sample::report(row.fence), 102);

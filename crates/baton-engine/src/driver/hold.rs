@@ -81,7 +81,9 @@ impl Lead<'_> {
         for id in due {
             let dice = self.driver.dice.number();
             let Some(tracked) = draft.run.find(&id) else { continue };
-            let expire = |for_good| Command::Expire(Expire { dice, for_good });
+            // What follows is worked out for the claim that is known here: if there is another one by now, look again.
+            let fence = Some(tracked.handoff.fence);
+            let expire = |for_good| Command::Expire(Expire { dice, for_good, fence });
             let Ok(expired) = lifecycle::apply(&tracked.handoff, expire(false), draft.at) else { continue };
             let failure = expired.handoff.last_failure.map(|failure| failure.to_string()).unwrap_or_default();
             let for_good = flow::same_failure(&draft.run, &tracked.step.phase, &failure);

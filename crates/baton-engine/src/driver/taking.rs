@@ -110,7 +110,8 @@ impl Driver {
         let held = draft.run.held_by(&lease.claimant).filter(is_over);
         let held: Vec<HandoffId> = held.map(|tracked| tracked.handoff.id.clone()).collect();
         for id in held {
-            let _ = draft.apply(&id, Command::Expire(Expire { dice: self.dice.number(), for_good: false }));
+            let _ =
+                draft.apply(&id, Command::Expire(Expire { dice: self.dice.number(), for_good: false, fence: None }));
         }
     }
 

@@ -19,6 +19,9 @@ pub struct Expire {
     /// Whether another attempt makes no sense.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_good: bool,
+    /// The token of the claim that was looked at; nothing of a later one ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<u64>,
 }
 
 /// Says whether something about it has ended that anybody may notice.
@@ -29,6 +32,9 @@ pub(super) fn is_due(handoff: &Handoff, at: Timestamp) -> bool {
 
 impl Expire {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
+        if let Some(given) = self.fence.filter(|fence| *fence != handoff.fence) {
+            return Err(Refusal::Stale { given, current: handoff.fence });
+        }
         let overdue = handoff.deadline.is_some_and(|deadline| deadline <= at);
         match &handoff.state {
             State::Claimed { lease } if overdue => {
@@ -112,7 +118,16 @@ mod tests {
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Command, apply};
 
-    const EXPIRE: Command = Command::Expire(Expire { dice: 0.0, for_good: false });
+    const EXPIRE: Command = Command::Expire(Expire { dice: 0.0, for_good: false, fence: None });
+
+    #[test]
+    fn whoever_looked_at_an_earlier_claim_ends_nothing() {
+        let claimed = sample::handoff(StateName::Claimed);
+        let looked_at = |fence| Command::Expire(Expire { dice: 0.0, for_good: false, fence: Some(fence) });
+        let stale = Refusal::Stale { given: claimed.fence - 1, current: claimed.fence };
+        assert_eq!(apply(&claimed, looked_at(claimed.fence - 1), sample::time(500)), Err(stale));
+        assert!(apply(&claimed, looked_at(claimed.fence), sample::time(500)).is_ok());
+    }
 
     #[test]
     fn expired_lease_returns_to_pending_and_the_old_token_is_stale_after_the_next_claim() {

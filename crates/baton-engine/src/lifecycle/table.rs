@@ -235,7 +235,7 @@ pub(crate) mod sample {
             ("verify: refuted", |handoff| {
                 verify(handoff.fence, Verdict::Refuted { reasons: "not there".to_owned(), for_good: false })
             }),
-            ("expire", |_| Command::Expire(Expire { dice: 0.0, for_good: false })),
+            ("expire", |_| Command::Expire(Expire { dice: 0.0, for_good: false, fence: None })),
             ("resume", |_| resume()),
             ("decide: approve", |handoff| decide(handoff, Decision::Approve)),
             ("decide: reject", |handoff| decide(handoff, Decision::Reject { feedback: "again".to_owned() })),

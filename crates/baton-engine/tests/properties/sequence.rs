@@ -163,7 +163,7 @@ impl Step {
                 review: false,
                 dice,
             }),
-            Asked::Expire(dice) => Command::Expire(Expire { dice, for_good: false }),
+            Asked::Expire(dice) => Command::Expire(Expire { dice, for_good: false, fence: None }),
             Asked::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Asked::Decide(decision) => {
                 let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));

@@ -37,7 +37,7 @@ pub(super) async fn rescue(node: &Arc<Node>, limit: u32, dice: f64, at: Timestam
                 let mut rescued = Vec::new();
                 for id in due {
                     // Somebody else may have been faster, or what came back a moment ago has changed it.
-                    let expire = Order::new(id, Command::Expire(Expire { dice, for_good: false }));
+                    let expire = Order::new(id, Command::Expire(Expire { dice, for_good: false, fence: None }));
                     rescued.extend(super::apply::apply(node, expire, at).await.ok());
                 }
                 return Ok(rescued);
@@ -64,7 +64,7 @@ async fn attempt(node: &Node, limit: u32, dice: f64, at: Timestamp) -> Result<At
     table::ends(&session.query(ENDS, &[&runs]).await?, &mut ends)?;
     let mut changes = Vec::new();
     for handoff in &handoffs {
-        let expire = Command::Expire(Expire { dice, for_good: false });
+        let expire = Command::Expire(Expire { dice, for_good: false, fence: None });
         match lifecycle::apply(handoff, expire, ends.at(&handoff.run, at)) {
             Ok(transition) if returns(&transition) => {
                 session.roll_back().await?;

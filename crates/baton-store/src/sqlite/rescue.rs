@@ -20,7 +20,7 @@ pub(super) fn is_due(connection: &Connection, at: Timestamp) -> Result<bool, Err
 /// Expires what is due.
 pub(super) fn rescue(batch: &Batch<'_>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
     let due = due(batch.connection, limit, at)?;
-    let expire = Command::Expire(Expire { dice, for_good: false });
+    let expire = Command::Expire(Expire { dice, for_good: false, fence: None });
     let mut plan = apply::begin(batch);
     let mut rescued = Vec::new();
     for id in &due {

@@ -161,7 +161,7 @@ async fn failed_attempt_is_tried_again_until_the_policy_is_spent(bed: Bed) {
 
 async fn expiry_of_one_handoff_by_its_id(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
-    let expire = || Command::Expire(Expire { dice: 0.0, for_good: false });
+    let expire = || Command::Expire(Expire { dice: 0.0, for_good: false, fence: None });
     let error = bed.apply("a", expire(), time(59)).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::NotExpired)), "{error}");
     let next = bed.apply("a", expire(), time(60)).await.unwrap();

@@ -278,7 +278,7 @@ impl SideBySide {
             }
             Verb::Verified => verified(Verdict::Verified, 0.0),
             Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text, for_good: false }, dice),
-            Verb::Expire(dice) => Command::Expire(Expire { dice, for_good: false }),
+            Verb::Expire(dice) => Command::Expire(Expire { dice, for_good: false, fence: None }),
             Verb::Resume => Command::Resume(Resume { by, resolution: document.text, question: None }),
             Verb::Approve => decided(Decision::Approve),
             Verb::Reject => decided(Decision::Reject { feedback: document.text }),

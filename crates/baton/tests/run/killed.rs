@@ -55,7 +55,9 @@ fn collect(root: &Path, below: &Path, files: &mut BTreeMap<String, String>) {
         let name = path.to_string_lossy().into_owned();
         // What git, Baton and the folder agents keep for themselves, and what Python makes of modules, is no result.
         let kept = [".git", ".baton", "handoffs", "context", "state", ".project/07-audit"].contains(&name.as_str());
-        if kept || name.ends_with("__pycache__") || name.ends_with("MANIFEST.yaml") || name.ends_with("registry.json") {
+        // What was being written when its writer was killed is swept away five minutes later.
+        let no_result = ["__pycache__", "MANIFEST.yaml", "registry.json", ".tmp"];
+        if kept || no_result.iter().any(|ending| name.ends_with(ending)) {
             continue;
         }
         match entry.file_type().expect("a type").is_dir() {

@@ -1,0 +1,128 @@
+//! What is agreed about a handoff: who, in which queue, how urgent, how long, how often.
+
+use baton_protocol::model::request::Party;
+use baton_protocol::model::terms::Priority;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::id::HandoffId;
+use crate::retry;
+use crate::step::Step;
+
+/// What was agreed when the handoff was accepted. It never changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    /// Who hands over.
+    pub from: String,
+    /// Which agent is to receive.
+    pub to: String,
+    /// The queue that it waits in, if that is not the one with the name of the agent: see [`Terms::in_queue_of`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// How urgent it is.
+    #[serde(with = "priority_word")]
+    pub priority: Priority,
+    /// Not to be claimed before this time.
+    pub not_before: Option<Timestamp>,
+    /// Of no use after this time, in whatever state it is then.
+    pub deadline: Option<Timestamp>,
+    /// How long one attempt may take, heartbeats or not.
+    pub timeout_ms: Option<u64>,
+    /// How often and when to try again.
+    pub retry: retry::Policy,
+    /// Sending the same key again gives the same handoff.
+    pub key: Option<String>,
+    /// Whether a complete report must be verified before it counts.
+    pub verify: bool,
+    /// The blocked handoff that goes on when this one is completed.
+    pub returns_to: Option<HandoffId>,
+    /// The step of a run that it stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+    /// What a person can choose from; empty for approving, rejecting and answering freely.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// Whether a report counts only after the claimant has said that it understood.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub acknowledge: bool,
+    /// How soon after its claim it must say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledge_within_ms: Option<u64>,
+    /// How long it may wait until somebody claims it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pick_up_within_ms: Option<u64>,
+}
+
+/// What only drivers take waits in queues that begin like this.
+const DRIVERS: &str = "@driver/";
+
+impl Terms {
+    /// Lets it wait in the queue of an agent of this workflow: an agent of the same name elsewhere gets nothing of it.
+    pub fn in_queue_of(&mut self, workflow: &str) {
+        self.queue = Some(format!("{workflow}/{}", self.to));
+    }
+
+    /// Leaves it to the driver of its run.
+    pub fn reserve(&mut self) {
+        self.queue = Some(format!("{DRIVERS}{}", self.to));
+    }
+
+    /// Says whether it is left to the driver of its run.
+    pub fn is_reserved(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.starts_with(DRIVERS))
+    }
+
+    /// Returns the queue that it waits in.
+    pub fn queue(&self) -> &str {
+        self.queue.as_deref().unwrap_or(&self.to)
+    }
+
+    /// Says whether it is for an agent of this name, or waits in this queue.
+    pub fn is_for(&self, name: &str) -> bool {
+        self.to == name || self.queue() == name
+    }
+
+    /// Says whether a person is to receive it. Nobody can claim that in their place.
+    pub fn asks_person(&self) -> bool {
+        let to = Party { agent: Some(self.to.clone()), ..Party::default() };
+        to.is_person()
+    }
+
+    /// The usual terms between two parties.
+    pub fn between(from: impl Into<String>, to: impl Into<String>) -> Terms {
+        Terms {
+            from: from.into(),
+            to: to.into(),
+            queue: None,
+            priority: Priority::Normal,
+            not_before: None,
+            deadline: None,
+            timeout_ms: None,
+            retry: retry::Policy::default(),
+            key: None,
+            verify: false,
+            returns_to: None,
+            step: None,
+            choices: Vec::new(),
+            acknowledge: false,
+            acknowledge_within_ms: None,
+            pick_up_within_ms: None,
+        }
+    }
+}
+
+/// Priorities are stored as their word.
+mod priority_word {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::Priority;
+
+    pub(super) fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(priority.as_str())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Priority, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Priority::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no priority")))
+    }
+}
