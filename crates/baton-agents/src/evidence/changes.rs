@@ -133,6 +133,11 @@ impl Changes {
         }
     }
 
+    /// Returns whether there was a file, or anything in a folder, before this attempt.
+    pub(super) fn had(&self, path: &str) -> bool {
+        self.before.as_ref().is_some_and(|before| holds(&before.files, path))
+    }
+
     /// Returns whether a file is again as it was before the first attempt of this handoff: what was undone is no change.
     pub(super) fn is_undone(&self, path: &str) -> bool {
         let first = self.own_first.as_ref().and_then(|first| first.as_ref().ok()).filter(|first| !first.too_many);

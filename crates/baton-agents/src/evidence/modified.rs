@@ -253,11 +253,16 @@ impl<'a> Comparison<'a> {
         strangers
     }
 
-    /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern.
+    /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern
+    /// that was there when the agent began.
     fn is_read_only(&self, path: &str) -> bool {
         let nearest = |pattern: &String| {
             let literal = pattern.trim_start_matches("./").split(['*', '?', '[', '{']).next().unwrap_or_default();
-            path.starts_with(literal.rsplit_once('/').map_or("", |(folder, _)| folder))
+            let mut folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
+            while !folder.is_empty() && !self.changes.had(folder) {
+                folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+            }
+            path.starts_with(folder)
         };
         self.scene.is_caged && self.scene.writes.as_ref().is_some_and(|writes| !writes.iter().any(nearest))
     }

@@ -361,6 +361,11 @@ async fn what_the_cage_kept_from_the_agent_was_somebody_else() {
     let examined = stage.attempt(work, &Report::default()).await;
     assert!(examined.iter().filter(|one| one.asks_person).all(|one| one.claim.contains("src/quota.rs")));
     stage.scene.is_caged = true;
+    // A folder that was not there cannot be the only one that may be written.
+    stage.scene.writes = Some(owned(&["new/**"]));
+    let examined = stage.examine(&Report::default()).await;
+    assert!(examined.iter().any(|one| one.asks_person && one.claim.contains("src/quota.rs")), "{}", shown(&examined));
+    stage.scene.writes = Some(owned(&["docs/*.md"]));
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
     Unverifiable modified-not-declared: `docs/notes.txt` was created, `src/quota.rs` was changed, by it or by somebody beside it: nobody can tell
     Unverifiable writes-outside: `docs/notes.txt` was created, that only `docs/*.md` was written cannot be checked: somebody beside it may write it, too (a person must look)

@@ -7,7 +7,7 @@ use baton_engine::RunId;
 
 use crate::site::{LONG, RUN, Site, find};
 
-const FLOW: &str = "name: w\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\n\
+const FLOW: &str = "name: w\nsandbox: off\nagents: {dev: {command: [./dev.py], retry: {max_retries: 0}}}\n\
                     phases: [{id: build, agent: dev, writes: ['out/**']}]";
 
 /// Returns the folder of what the attempts of the run are measured with.
