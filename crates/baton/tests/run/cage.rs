@@ -2,7 +2,8 @@
 //!
 //! Each plays its tricks as whoever runs the tests and, where that is root, as an ordinary user too.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use baton_engine::State;
@@ -335,6 +336,18 @@ fn what_protected_an_attempt_is_recorded_and_its_lack_is_shown_at_gates() {
     }
 }
 
+/// Makes a home folder with a folder for keys. Temporary files can be changed, so it must not be among them.
+fn home_beyond_temporary_folders(name: &OsStr) -> PathBuf {
+    let own = std::env::var_os("HOME").map(PathBuf::from);
+    let places = [PathBuf::from(env!("CARGO_TARGET_TMPDIR"))].into_iter().chain(own).chain([PathBuf::from("/dev/shm")]);
+    let mut homes = places.filter(|place| !place.starts_with("/tmp") && !place.starts_with("/var/tmp"));
+    let made = homes.find_map(|place| {
+        let home = place.join(name);
+        std::fs::create_dir_all(home.join(".ssh")).is_ok().then_some(home)
+    });
+    made.expect("a place that is no temporary folder")
+}
+
 #[test]
 fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() {
     let body = "home = os.environ['HOME']\ntrick('keys', lambda: open(home + '/.ssh/id').read())\n\
@@ -343,9 +356,7 @@ fn bubblewrap_that_cannot_make_namespaces_is_told_and_something_else_protects() 
         trick('driver', lambda: os.kill(os.getppid(), signal.SIGKILL))\n\
         trick('memory', lambda: open('/proc/%d/mem' % os.getppid(), 'rb').close())\ntell()";
     let den = Den::new(Who::Me, ("", "", ""), body);
-    // Temporary files can be changed wherever they are, so the home folder must be somewhere else.
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(den.site.scratch.root().file_name().expect("a name"));
-    std::fs::create_dir_all(home.join(".ssh")).expect("our own folder");
+    let home = home_beyond_temporary_folders(den.site.scratch.root().file_name().expect("a name"));
     std::fs::write(home.join(".ssh/id"), "secret").expect("our own folder");
     std::fs::write(home.join("notes"), "of mine").expect("our own folder");
     let broken = den.path("programs/bwrap");
