@@ -63,7 +63,7 @@ fn to_json(value: &minijinja::Value, pretty: Option<bool>) -> Result<String, Err
 }
 
 /// Makes a text fit for a folder: small letters and digits, with one `-` between words.
-fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for letter in text.chars() {
         match letter.is_alphanumeric() {

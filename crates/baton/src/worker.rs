@@ -19,7 +19,7 @@ use baton_agents::workspace::Folder;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Heartbeat};
 use baton_engine::store::{Claimed, Error, Filter, Order, Store, Wish};
-use baton_engine::{Clock, HandoffId, State, StateFolder};
+use baton_engine::{Clock, Handoff, HandoffId, State, StateFolder};
 use baton_protocol::Settings;
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -293,16 +293,26 @@ impl Worker {
     }
 
     async fn is_something_ready(&self) -> Result<bool, Error> {
-        let agent = self.assignment.agent.clone();
-        let filter = Filter { agent: Some(agent), states: vec![StateName::Pending], after: None, limit: 1_000 };
+        const PAGE: u32 = 1_000;
+        let agent = &self.assignment.agent;
+        let states = vec![StateName::Pending];
+        let mut filter = Filter { agent: Some(agent.clone()), states, after: None, limit: PAGE };
         let now = self.clock.now();
-        let ready = |state: &State| matches!(state, State::Pending { ready_at } if *ready_at <= now);
-        Ok(self
-            .store
-            .list(&filter)
-            .await?
-            .iter()
-            .any(|handoff| handoff.terms.queue() == self.assignment.agent && ready(&handoff.state)))
+        let is_ready = |handoff: &Handoff| {
+            // The list has other agents of this name as well.
+            let is_ours = handoff.terms.queue() == *agent;
+            is_ours && matches!(handoff.state, State::Pending { ready_at } if ready_at <= now)
+        };
+        loop {
+            let page = self.store.list(&filter).await?;
+            if page.iter().any(is_ready) {
+                return Ok(true);
+            }
+            match page.last().filter(|_| page.len() == PAGE as usize) {
+                Some(last) => filter.after = Some(last.id.clone()),
+                None => return Ok(false),
+            }
+        }
     }
 
     fn take(&self, done: Result<Finish, tokio::task::JoinError>, progress: &mut Progress) {

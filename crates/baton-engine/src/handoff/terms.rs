@@ -5,6 +5,7 @@ use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::expression::slug;
 use crate::id::HandoffId;
 use crate::retry;
 use crate::step::Step;
@@ -53,13 +54,22 @@ pub struct Terms {
     pub pick_up_within_ms: Option<u64>,
 }
 
+/// So much of the name of a workflow stands in the names of its queues.
+const WORKFLOW_BYTES_MAX: usize = 48;
+
 /// What only drivers take waits in queues that begin like this.
 const DRIVERS: &str = "@driver/";
 
 impl Terms {
     /// Lets it wait in the queue of an agent of this workflow: an agent of the same name elsewhere gets nothing of it.
     pub fn in_queue_of(&mut self, workflow: &str) {
-        self.queue = Some(format!("{workflow}/{}", self.to));
+        // A workflow may be called anything; the name of a queue is typed, and never that of the drivers.
+        let slug = slug(workflow);
+        let name = match &slug[..slug.floor_char_boundary(WORKFLOW_BYTES_MAX)] {
+            "" => "workflow",
+            name => name,
+        };
+        self.queue = Some(format!("{name}/{}", self.to));
     }
 
     /// Leaves it to the driver of its run.
@@ -124,5 +134,27 @@ mod priority_word {
     pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Priority, D::Error> {
         let word = String::deserialize(deserializer)?;
         Priority::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no priority")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_of_a_workflow_can_be_typed_whatever_the_workflow_is_called() {
+        let long = "x".repeat(300);
+        for (workflow, queue) in [
+            ("invoices", "invoices/dev"),
+            ("Customer import (new)", "customer-import-new/dev"),
+            ("@driver", "driver/dev"),
+            ("\u{1b}[31m/", "31m/dev"),
+            ("…", "workflow/dev"),
+            (long.as_str(), &format!("{}/dev", &long[..WORKFLOW_BYTES_MAX])),
+        ] {
+            let mut terms = Terms::between("lead", "dev");
+            terms.in_queue_of(workflow);
+            assert_eq!((terms.queue(), terms.is_reserved()), (queue, false));
+        }
     }
 }
