@@ -36,7 +36,8 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
-  simulate --hours N [--seed S]    Let worlds of chance live in which everything goes wrong that can
+  simulate --hours N [--seed S] [--hail]
+                                   Let worlds of chance live in which everything goes wrong that can
   torture --minutes N [--seed S] [PART]
                                    Kill what runs, again and again, and look whether everything holds
   help                             Print this text

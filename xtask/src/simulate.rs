@@ -8,19 +8,21 @@ use anyhow::Result;
 use crate::failure::Failure;
 use crate::{output, process};
 
-const HINT: &str = "write: cargo xtask simulate --hours N [--seed S]";
+const HINT: &str = "write: cargo xtask simulate --hours N [--seed S] [--hail]";
 
 /// What the command line asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     hours: u64,
     seed: u64,
+    /// Whether drivers are killed every few seconds.
+    hail: bool,
 }
 
 impl Options {
     /// Reads the arguments after `simulate`.
     pub(crate) fn parse(arguments: &[&str]) -> Result<Self, Failure> {
-        let (mut hours, mut seed) = (None, 1);
+        let (mut hours, mut seed, mut hail) = (None, 1, false);
         let mut rest = arguments;
         loop {
             rest = match rest {
@@ -33,11 +35,15 @@ impl Options {
                     seed = parsed(number)?;
                     after
                 }
+                ["--hail", after @ ..] => {
+                    hail = true;
+                    after
+                }
                 [unexpected, ..] => return Err(wrong_usage(unexpected)),
             }
         }
         let hours = hours.ok_or_else(|| Failure::usage("`cargo xtask simulate` needs `--hours N`", HINT))?;
-        Ok(Self { hours, seed })
+        Ok(Self { hours, seed, hail })
     }
 }
 
@@ -54,6 +60,7 @@ fn command(root: &Path, options: &Options) -> Command {
     let arguments = ["run", "--release", "--locked", "--package", "baton-simulation", "--bin", "simulate", "--"];
     let mut command = process::cargo(root, &arguments);
     command.args([options.hours.to_string(), options.seed.to_string()]);
+    command.args(options.hail.then_some("hail"));
     command
 }
 
@@ -70,11 +77,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hours_and_seed_come_in_any_order() {
-        let expected = Options { hours: 100, seed: 7 };
-        assert_eq!(Options::parse(&["--hours", "100", "--seed", "7"]).unwrap(), expected);
-        assert_eq!(Options::parse(&["--seed", "7", "--hours", "100"]).unwrap(), expected);
-        assert_eq!(Options::parse(&["--hours", "100"]).unwrap(), Options { hours: 100, seed: 1 });
+    fn hours_seed_and_weather_come_in_any_order() {
+        let expected = Options { hours: 100, seed: 7, hail: true };
+        assert_eq!(Options::parse(&["--hours", "100", "--seed", "7", "--hail"]).unwrap(), expected);
+        assert_eq!(Options::parse(&["--hail", "--seed", "7", "--hours", "100"]).unwrap(), expected);
+        assert_eq!(Options::parse(&["--hours", "100"]).unwrap(), Options { hours: 100, seed: 1, hail: false });
     }
 
     #[test]

@@ -55,9 +55,33 @@ pub fn paused<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(work)
 }
 
+/// How hard the weather of a world is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storm {
+    /// From one blow in ten seconds to one in a quarter of an hour.
+    Usual,
+    /// A blow every few seconds: most drivers die before they have done a step.
+    Hail,
+}
+
+impl Storm {
+    /// How many seconds lie between two blows; a world draws one of them.
+    fn seconds(self) -> &'static [u64] {
+        match self {
+            Storm::Usual => &[10, 30, 180, 900],
+            Storm::Hail => &[2, 5],
+        }
+    }
+}
+
 /// Lets the world of a seed live and end.
 pub fn live(seed: u64) -> Ended {
-    paused(async { World::new(seed).live().await })
+    live_in(seed, Storm::Usual)
+}
+
+/// Lets the world of a seed live and end in weather of this kind.
+pub fn live_in(seed: u64, storm: Storm) -> Ended {
+    paused(async { World::new(seed).live(storm).await })
 }
 
 struct World {
@@ -89,7 +113,7 @@ impl World {
         World { seed, stage, chance, clear, silent, rate, machines, mind, living }
     }
 
-    async fn live(self) -> Ended {
+    async fn live(self, storm: Storm) -> Ended {
         let (mut slots, mut others) = (JoinSet::new(), JoinSet::new());
         let runs: Arc<Mutex<Vec<RunId>>> = Arc::default();
         for slot in 0..1 + self.chance.below(2) {
@@ -98,7 +122,7 @@ impl World {
         }
         self.invite(&mut others, &runs);
         let weather = self.chance.between(Duration::from_secs(1_200), Duration::from_secs(34 * 3600));
-        let _ = tokio::time::timeout(weather, self.storm()).await;
+        let _ = tokio::time::timeout(weather, self.storm(storm)).await;
         self.clear_up();
         if self.stage.witness.violations().is_empty() {
             let patience = async { while slots.join_next().await.is_some() {} };
@@ -160,9 +184,9 @@ impl World {
     }
 
     /// Kills, pauses, cuts off and stops drivers, and lets clocks jump.
-    async fn storm(&self) {
+    async fn storm(&self, storm: Storm) {
         let chance = self.chance.fork();
-        let seconds = *chance.pick(&[10, 30, 180, 900]);
+        let seconds = *chance.pick(storm.seconds());
         loop {
             tokio::time::sleep(chance.about(Duration::from_secs(seconds))).await;
             if !self.stage.witness.violations().is_empty() {
