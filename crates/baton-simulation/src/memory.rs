@@ -7,9 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::handoff::Written;
 use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -186,8 +187,29 @@ impl Store for Memory {
         Ok(self.look(|model| model.finished_runs(before, limit)))
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        Ok(self.change("remove_run", |model| model.remove_run(run, before)))
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+        Ok(self.change("remove_run", |model| model.remove_run(run, before, at)))
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.change("enter", |model| model.enter(runs, at)))
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.look(|model| model.ledger(after, limit)))
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.look(|model| model.ledger_of(run)))
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        Ok(self.look(|model| model.anchored(place)))
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        self.change("set_anchored", |model| model.set_anchored(place, anchored));
+        Ok(())
     }
 
     fn changes(&self) -> u64 {

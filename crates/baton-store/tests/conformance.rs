@@ -48,6 +48,8 @@ mod contents;
 mod journal;
 #[path = "conformance/late_reports.rs"]
 mod late_reports;
+#[path = "conformance/ledger.rs"]
+mod ledger;
 #[path = "conformance/looking.rs"]
 mod looking;
 #[path = "conformance/next_handoffs.rs"]

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command_error::CommandError;
+use crate::store::Anchor;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -26,6 +27,7 @@ struct File {
     vocabulary: Vocabulary,
     #[serde(default)]
     store: Store,
+    anchor: Option<Spanned<AnchorTable>>,
 }
 
 /// Either a severity, or permission with a reason.
@@ -64,6 +66,14 @@ struct Store {
     url: Option<String>,
 }
 
+/// Where the heads of runs are kept beside the store.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnchorTable {
+    file: Option<PathBuf>,
+    command: Option<String>,
+}
+
 /// What the file says.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -71,6 +81,8 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// Where the heads of runs are kept beside the store.
+    pub anchor: Option<Anchor>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -81,7 +93,7 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    Ok(Config { folder, ..parse(&text, &path.display().to_string())? })
+    parse(&text, &path.display().to_string(), folder)
 }
 
 /// Reads how documents are judged.
@@ -99,7 +111,7 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
-fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
+fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Config, CommandError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         located(text, name, at, error.message())
@@ -146,7 +158,19 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
+    let anchor = file.anchor.map(|table| anchor(text, name, table, &folder)).transpose()?;
+    Ok(Config { settings, store_url: file.store.url, anchor, folder })
+}
+
+fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>, folder: &Path) -> Result<Anchor, CommandError> {
+    let at = table.span().start;
+    match table.into_inner() {
+        AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(folder.join(file))),
+        AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
+            Ok(Anchor::Command { command, folder: folder.to_owned() })
+        }
+        _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
+    }
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
@@ -159,7 +183,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        parse(text, "baton.toml").expect_err("wrong").message
+        parse(text, "baton.toml", PathBuf::new()).expect_err("wrong").message
     }
 
     #[test]
@@ -167,6 +191,7 @@ mod tests {
         let settings = parse(
             "[rules]\nvague-summary = \"error\"\nabsolute-path = { allow = \"containers\" }\n[vocabulary]\nreasons = [\"legal\"]\n[check]\nsummary_tokens = 200\n",
             "baton.toml",
+            PathBuf::new(),
         )
         .expect("valid")
         .settings;
@@ -177,9 +202,19 @@ mod tests {
 
     #[test]
     fn store_has_an_address() {
-        let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml").expect("valid");
+        let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml", PathBuf::new()).expect("valid");
         assert_eq!(config.store_url.as_deref(), Some("sqlite:queue.db"));
         assert!(error("[store]\nlru = \"x\"\n").starts_with("baton.toml:2:1"));
+    }
+
+    #[test]
+    fn anchor_is_a_file_beside_the_configuration_or_a_command() {
+        let anchor = |text: &str| parse(text, "baton.toml", PathBuf::from("/p")).expect("valid").anchor.expect("one");
+        assert_eq!(anchor("[anchor]\nfile = \"../heads\"\n"), Anchor::File(PathBuf::from("/p/../heads")));
+        assert!(matches!(anchor("[anchor]\ncommand = \"logger\"\n"), Anchor::Command { .. }));
+        for wrong in ["[anchor]\n", "[anchor]\nfile = \"a\"\ncommand = \"b\"\n", "[anchor]\ncommand = \" \"\n"] {
+            assert!(error(wrong).ends_with("an anchor is a `file` or a `command`: one of the two"), "{wrong}");
+        }
     }
 
     #[test]
