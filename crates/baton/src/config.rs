@@ -165,7 +165,7 @@ fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Config, CommandError
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>, folder: &Path) -> Result<Anchor, CommandError> {
     let at = table.span().start;
     match table.into_inner() {
-        AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(folder.join(file))),
+        AnchorTable { file: Some(file), command: None } => Ok(Anchor::at(&folder.join(file))),
         AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
             Ok(Anchor::Command { command, folder: folder.to_owned() })
         }

@@ -46,6 +46,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/record.rs"]
+mod record;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/tasks.rs"]

@@ -2,7 +2,7 @@
 //!
 //! Lines come in order and at least once: after a crash the same line may come again, and says the same.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,6 +40,13 @@ enum OpenAnchor<'a> {
 }
 
 impl Anchor {
+    /// Takes a file by its whole path, by which it is known again from any folder.
+    pub(crate) fn at(path: &Path) -> Anchor {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let whole = fs::canonicalize(folder).ok().zip(path.file_name()).map(|(folder, name)| folder.join(name));
+        Anchor::File(whole.unwrap_or_else(|| path.to_owned()))
+    }
+
     /// Returns the file, if it is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
@@ -51,7 +58,7 @@ impl Anchor {
     /// Returns the name under which the store remembers what was delivered.
     pub(crate) fn place(&self) -> String {
         match self {
-            Anchor::File(path) => format!("file:{}", std::path::absolute(path).as_deref().unwrap_or(path).display()),
+            Anchor::File(path) => format!("file:{}", path.display()),
             // A command may hold a password.
             Anchor::Command { command, .. } => format!("command:{}", Digest::of(command.as_bytes()).0),
         }

@@ -110,7 +110,7 @@ pub(super) async fn audit_anchor(
             auditor.disputed(number, line, journal);
         }
     }
-    let place = Anchor::File(file.to_owned()).place();
+    let place = Anchor::at(file).place();
     Ok(auditor.finish(store.anchored(&place).await?.map(|anchored| anchored.number)))
 }
 
