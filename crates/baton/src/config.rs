@@ -93,7 +93,9 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    parse(&text, &path.display().to_string(), folder)
+    let config = parse(&text, &path.display().to_string())?;
+    let anchor = config.anchor.map(|anchor| anchor.below(&folder));
+    Ok(Config { folder, anchor, ..config })
 }
 
 /// Reads how documents are judged.
@@ -111,7 +113,7 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
-fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Config, CommandError> {
+fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         located(text, name, at, error.message())
@@ -158,16 +160,16 @@ fn parse(text: &str, name: &str, folder: PathBuf) -> Result<Config, CommandError
             }
         }
     }
-    let anchor = file.anchor.map(|table| anchor(text, name, table, &folder)).transpose()?;
-    Ok(Config { settings, store_url: file.store.url, anchor, folder })
+    let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
+    Ok(Config { settings, store_url: file.store.url, anchor, folder: PathBuf::new() })
 }
 
-fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>, folder: &Path) -> Result<Anchor, CommandError> {
+fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
     let at = table.span().start;
     match table.into_inner() {
-        AnchorTable { file: Some(file), command: None } => Ok(Anchor::at(&folder.join(file))),
+        AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(file)),
         AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
-            Ok(Anchor::Command { command, folder: folder.to_owned() })
+            Ok(Anchor::Command { command, folder: PathBuf::new() })
         }
         _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
     }
@@ -183,7 +185,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        parse(text, "baton.toml", PathBuf::new()).expect_err("wrong").message
+        parse(text, "baton.toml").expect_err("wrong").message
     }
 
     #[test]
@@ -191,7 +193,6 @@ mod tests {
         let settings = parse(
             "[rules]\nvague-summary = \"error\"\nabsolute-path = { allow = \"containers\" }\n[vocabulary]\nreasons = [\"legal\"]\n[check]\nsummary_tokens = 200\n",
             "baton.toml",
-            PathBuf::new(),
         )
         .expect("valid")
         .settings;
@@ -202,15 +203,15 @@ mod tests {
 
     #[test]
     fn store_has_an_address() {
-        let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml", PathBuf::new()).expect("valid");
+        let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml").expect("valid");
         assert_eq!(config.store_url.as_deref(), Some("sqlite:queue.db"));
         assert!(error("[store]\nlru = \"x\"\n").starts_with("baton.toml:2:1"));
     }
 
     #[test]
     fn anchor_is_a_file_beside_the_configuration_or_a_command() {
-        let anchor = |text: &str| parse(text, "baton.toml", PathBuf::from("/p")).expect("valid").anchor.expect("one");
-        assert_eq!(anchor("[anchor]\nfile = \"../heads\"\n"), Anchor::File(PathBuf::from("/p/../heads")));
+        let anchor = |text: &str| parse(text, "baton.toml").expect("valid").anchor.expect("one").below(Path::new("/p"));
+        assert_eq!(anchor("[anchor]\nfile = \"nowhere/heads\"\n"), Anchor::File(PathBuf::from("/p/nowhere/heads")));
         assert!(matches!(anchor("[anchor]\ncommand = \"logger\"\n"), Anchor::Command { .. }));
         for wrong in ["[anchor]\n", "[anchor]\nfile = \"a\"\ncommand = \"b\"\n", "[anchor]\ncommand = \" \"\n"] {
             assert!(error(wrong).ends_with("an anchor is a `file` or a `command`: one of the two"), "{wrong}");

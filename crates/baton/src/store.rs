@@ -32,7 +32,7 @@ use uuid::{ContextV7, Uuid};
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
 use crate::config::{self, Config};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::state;
 use ledger_keeper::LedgerKeeper;
 
@@ -106,8 +106,6 @@ pub(crate) struct Session {
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
-    /// Where it is told that the ledger could not be kept.
-    output: Option<Output>,
     runtime: tokio::runtime::Runtime,
     order: Mutex<ContextV7>,
 }
@@ -117,7 +115,8 @@ impl Session {
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
         let (place, config) = options.place()?;
         let session = Session::at(offer::tell(place, access, output)?, access, config)?;
-        Ok(Session { config_file: config::file(options.config.as_deref()), output: Some(*output), ..session })
+        session.ledger.tells(*output);
+        Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
     }
 
     /// Opens the store at a place.
@@ -148,7 +147,6 @@ impl Session {
             anchor: config.anchor,
             state: state::folder().ok(),
             ledger,
-            output: None,
             runtime,
             order,
         })
@@ -164,9 +162,6 @@ impl Session {
         self.runtime.block_on(async {
             let done = work.await;
             self.ledger.settle().await;
-            if let (Some(trouble), Some(output)) = (self.ledger.take_trouble(), &self.output) {
-                output.note(&format!("warning: {}", printable(&trouble)));
-            }
             done
         })
     }

@@ -92,6 +92,11 @@ pub enum LedgerFault {
         /// The last entry that is missing.
         last: u64,
     },
+    /// The ledger says that a run was removed, but nothing outside of the store says so.
+    #[error(
+        "the run was removed, and the anchor does not know of it; if you pruned it, `baton audit anchor` delivers that"
+    )]
+    RemovalNotAnchored,
     /// The store could not give what it has.
     #[error("{0}")]
     Damaged(String),
@@ -111,6 +116,7 @@ impl LedgerFault {
             LedgerFault::LineUnreadable(_) => "line-unreadable",
             LedgerFault::LineChanged(_) => "line-changed",
             LedgerFault::LinesMissing { .. } => "lines-missing",
+            LedgerFault::RemovalNotAnchored => "removal-not-anchored",
             LedgerFault::Damaged(_) => "damaged",
         }
     }
@@ -273,6 +279,20 @@ impl AnchorAuditor {
             JournalAt::Nothing => LedgerFault::RunRemoved { events },
         };
         self.find(number, Some(line), Some(line.run.clone()), fault);
+    }
+
+    /// Returns the highest entry that a line was for.
+    pub fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// Takes an entry that no line was for. Whoever removes a run could enter that it was pruned.
+    pub fn without_line(&mut self, entry: &LedgerEntry) {
+        if entry.occasion == Occasion::Removed {
+            let (number, run) = (Some(entry.number), Some(entry.run.clone()));
+            let fault = LedgerFault::RemovalNotAnchored;
+            self.findings.push(LedgerFinding { entry: number, line: None, run, fault });
+        }
     }
 
     /// Returns what was found; `delivered` is the last entry that the store remembers to have delivered to this file.

@@ -47,6 +47,14 @@ impl Anchor {
         Anchor::File(whole.unwrap_or_else(|| path.to_owned()))
     }
 
+    /// Returns the anchor of a configuration in a folder.
+    pub(crate) fn below(self, folder: &Path) -> Anchor {
+        match self {
+            Anchor::File(path) => Anchor::at(&folder.join(path)),
+            Anchor::Command { command, .. } => Anchor::Command { command, folder: folder.to_owned() },
+        }
+    }
+
     /// Returns the file, if it is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +21,7 @@ use jiff::Timestamp;
 
 use super::anchor::Anchor;
 use crate::clock::SteadyClock;
+use crate::output::{Output, printable};
 
 /// What to do about heads that are not where they should be.
 const LATER: &str = "this is tried again with the next entry, or by `baton audit anchor`";
@@ -38,8 +39,18 @@ struct Keeping {
     is_scheduled: AtomicBool,
     /// Held while entries are made and delivered.
     at_work: tokio::sync::Mutex<()>,
-    /// Why the last time did not work.
-    trouble: Mutex<Option<String>>,
+    trouble: Mutex<Trouble>,
+    /// Where trouble is told.
+    output: OnceLock<Output>,
+}
+
+/// Why entries could not be made or delivered.
+#[derive(Default)]
+struct Trouble {
+    /// What must still be told.
+    waiting: Option<String>,
+    /// What was told last; it is not said twice.
+    told: Option<String>,
 }
 
 impl LedgerKeeper {
@@ -53,21 +64,24 @@ impl LedgerKeeper {
             is_scheduled: AtomicBool::new(false),
             at_work: tokio::sync::Mutex::default(),
             trouble: Mutex::default(),
+            output: OnceLock::new(),
         }))
     }
 
-    /// Waits until everything that was noted is entered and delivered.
+    /// Tells trouble here: at once in a log, and at the end where somebody watches what goes on.
+    pub(crate) fn tells(&self, output: Output) {
+        // A session is opened once.
+        let _ = self.0.output.set(output);
+    }
+
+    /// Waits until everything that was noted is entered and delivered, and tells if that did not work.
     pub(crate) async fn settle(&self) {
         self.0.settle().await;
+        self.0.tell();
     }
 
-    /// Returns what went wrong since the last time, for people.
-    pub(crate) fn take_trouble(&self) -> Option<String> {
-        self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn heard(&self, command: Option<&Command>, handoff: &Handoff) {
-        if is_to_be_entered(command, handoff) {
+    fn heard(&self, happened: Happened, handoff: &Handoff) {
+        if is_to_be_entered(happened, handoff) {
             self.note(&handoff.run);
         }
     }
@@ -81,12 +95,40 @@ impl LedgerKeeper {
     }
 }
 
+/// What happened to a handoff, as far as the ledger is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Happened {
+    /// Somebody decided.
+    Decided,
+    /// Whoever held it let go of it.
+    Released,
+    /// Anything else.
+    Otherwise,
+}
+
+impl Happened {
+    fn by(command: &Command) -> Happened {
+        match command {
+            Command::Decide(_) => Happened::Decided,
+            Command::Release(_) => Happened::Released,
+            _ => Happened::Otherwise,
+        }
+    }
+
+    fn in_step(step: &Step) -> Happened {
+        match step {
+            Step::Apply(_, command) => Happened::by(command),
+            Step::Accept(_) | Step::Held { .. } => Happened::Otherwise,
+        }
+    }
+}
+
 /// Says whether the head of a run should be entered after something happened to one of its handoffs.
-fn is_to_be_entered(command: Option<&Command>, handoff: &Handoff) -> bool {
+fn is_to_be_entered(happened: Happened, handoff: &Handoff) -> bool {
     let is_finished = handoff.state.finished_at().is_some();
     match &handoff.terms.step {
-        _ if matches!(command, Some(Command::Decide(_))) => true,
-        Some(step) if step.role == Role::Run => is_finished || matches!(command, Some(Command::Release(_))),
+        _ if happened == Happened::Decided => true,
+        Some(step) if step.role == Role::Run => is_finished || happened == Happened::Released,
         Some(_) => false,
         None => is_finished,
     }
@@ -109,7 +151,21 @@ impl Keeping {
                 Some(format!("heads are not entered in the ledger: {error}; {LATER}"))
             }
         };
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).waiting = trouble;
+        if self.output.get().is_some_and(|output| !output.is_watched()) {
+            self.tell();
+        }
+    }
+
+    fn tell(&self) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = trouble.waiting.take();
+        if let (Some(text), Some(output)) = (&waiting, self.output.get())
+            && waiting != trouble.told
+        {
+            output.note(&format!("warning: {}", printable(text)));
+            trouble.told = waiting;
+        }
     }
 
     /// Delivers what the anchor does not have yet; returns what went wrong.
@@ -130,9 +186,9 @@ impl Store for LedgerKeeper {
     }
 
     async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
-        let command = order.command.clone();
+        let happened = Happened::by(&order.command);
         let handoff = self.0.store.apply(order, at).await?;
-        self.heard(Some(&command), &handoff);
+        self.heard(happened, &handoff);
         Ok(handoff)
     }
 
@@ -141,21 +197,15 @@ impl Store for LedgerKeeper {
     }
 
     async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
-        let decides = |step: &Step| match step {
-            Step::Apply(_, command @ (Command::Decide(_) | Command::Release(_))) => Some(command.clone()),
-            Step::Apply(..) | Step::Accept(_) | Step::Held { .. } => None,
-        };
-        let commands: Vec<Option<Command>> = steps.iter().map(decides).collect();
+        let happened: Vec<Happened> = steps.iter().map(Happened::in_step).collect();
         let (handoffs, events) = self.0.store.carry_out_and_tell(steps, at).await?;
-        for (command, handoff) in commands.iter().zip(&handoffs) {
-            self.heard(command.as_ref(), handoff);
-        }
+        happened.into_iter().zip(&handoffs).for_each(|(happened, handoff)| self.heard(happened, handoff));
         Ok((handoffs, events))
     }
 
     async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
         let rescued = self.0.store.rescue(limit, dice, at).await?;
-        rescued.iter().for_each(|handoff| self.heard(None, handoff));
+        rescued.iter().for_each(|handoff| self.heard(Happened::Otherwise, handoff));
         Ok(rescued)
     }
 

@@ -42,6 +42,16 @@ def remove(run):
     database.execute("DELETE FROM handoffs WHERE run = ?", [run])
 
 
+def prune(run):
+    """Removes a run, and enters that this was in order."""
+    (number, at, before) = database.execute("SELECT number, at, digest FROM ledger ORDER BY number DESC").fetchone()
+    (events, head) = database.execute("SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC", [run]).fetchone()
+    text = before + framed("removed", run) + struct.pack(">QQq", number + 1, events, at) + head
+    row = [number + 1, at, "removed", run, events, head, hashlib.sha256(text).digest()]
+    database.execute("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    remove(run)
+
+
 def redecide(run):
     """Lets somebody else have decided."""
     found = "SELECT seq, detail FROM events WHERE run = ? AND kind = 'decided'"
@@ -68,7 +78,9 @@ def forget_ledger():
     """Makes the store as it was before there was a ledger."""
     database.execute("DROP TABLE ledger")
     database.execute("DROP TABLE anchors")
-    database.execute("PRAGMA user_version = 1")
+    # It came with the last migration.
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    database.execute(f"PRAGMA user_version = {version - 1}")
 
 
 for action in sys.argv[2:]:

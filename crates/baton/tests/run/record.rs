@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::site::{Ended, LONG, Site, end, listen};
 
-const FLOW: &str = "name: record\nagents: {dev: {command: [./dev.py]}}\nphases: [{id: build, agent: dev, review: blocking}]\n";
+const FLOW: &str =
+    "name: record\nagents: {dev: {command: [./dev.py]}}\nphases: [{id: build, agent: dev, review: blocking}]\n";
 
 /// What anybody can do who may write the database.
 const FORGER: &str = include_str!("forger.py");
@@ -74,7 +75,8 @@ impl Site {
         }
         for part in ["ledger", "anchor"].iter().filter(|part| !result[*part].is_null()) {
             let findings = result[*part]["findings"].as_array().expect("findings").iter();
-            found.extend(findings.map(|finding| format!("{part} {} {}", word(&finding["code"]), word(&finding["run"]))));
+            found
+                .extend(findings.map(|finding| format!("{part} {} {}", word(&finding["code"]), word(&finding["run"]))));
         }
         assert_eq!(result["findings"].as_u64(), Some(found.len() as u64), "{ended:?}");
         assert_eq!(ended.code, Some(if found.is_empty() { 0 } else { 1 }), "{ended:?}");
@@ -111,7 +113,9 @@ fn runs_that_wait_decisions_and_ends_are_anchored_in_order_and_verified() {
     assert!(ended.stdout.contains("sound  ledger  9 entries, last "), "{ended:?}");
     assert!(ended.stdout.contains("sound  anchor  9 lines, "), "{ended:?}");
     assert!(!ended.stderr.contains("note:"), "everything was compared: {ended:?}");
-    assert!(lines[8].ends_with(ended.stdout.lines().rev().nth(1).expect("a line").rsplit(' ').next().expect("a digest")));
+    assert!(
+        lines[8].ends_with(ended.stdout.lines().rev().nth(1).expect("a line").rsplit(' ').next().expect("a digest"))
+    );
 }
 
 #[test]
@@ -125,7 +129,10 @@ fn head_at_the_end_of_a_run_is_the_one_that_audit_verify_proves() {
     let last: Value = serde_json::from_str(machine.stdout.lines().last().expect("a line")).expect("JSON");
     let head = last["head"].as_str().expect("a head");
     let proved = site.baton(&["audit", "verify", "two"]);
-    assert!(proved.stdout.contains(&format!("{} events", last["events"])) && proved.stdout.contains(head), "{proved:?}");
+    assert!(
+        proved.stdout.contains(&format!("{} events", last["events"])) && proved.stdout.contains(head),
+        "{proved:?}"
+    );
 }
 
 #[test]
@@ -216,7 +223,14 @@ fn pruned_run_is_on_record_and_no_finding_and_its_name_can_be_used_again() {
     site.approved("two", &[]);
     assert!(site.verified(&[]).is_empty());
     let ended = site.baton(&["audit", "verify", "--all"]);
-    assert!(ended.stderr.contains("note: 3 runs were pruned"), "{ended:?}");
+    assert!(ended.stderr.contains("note: 3 runs were pruned: "), "{ended:?}");
+}
+
+#[test]
+fn run_that_was_removed_as_if_it_had_been_pruned_is_named_because_the_anchor_does_not_know_of_it() {
+    let site = three(FILE);
+    site.forge(&["prune:two"]);
+    assert_eq!(site.verified(&[]), ["anchor removal-not-anchored two"]);
 }
 
 #[test]
@@ -239,8 +253,7 @@ fn store_without_a_ledger_verifies_with_a_note_and_can_be_entered() {
 #[test]
 fn two_drivers_at_once_make_one_chain_and_each_line_once() {
     let site = site(FILE);
-    let mut drivers: Vec<Process> =
-        ["a", "b", "c", "d"].iter().map(|id| site.begin(id, &[])).collect();
+    let mut drivers: Vec<Process> = ["a", "b", "c", "d"].iter().map(|id| site.begin(id, &[])).collect();
     for driver in &mut drivers {
         let ended = end(driver);
         assert_eq!(ended.code, Some(3), "{ended:?}");
@@ -311,6 +324,7 @@ fn anchor_file_in_the_workspace_is_refused_and_one_outside_is_hidden_from_agents
     let ended = end(&mut outside.begin("one", &[]));
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert_eq!(numbered(&outside.anchor_lines()).len(), 1, "nobody else has written to it");
+    assert_eq!(outside.scratch.read("one/.baton/output/one/seen"), "hidden kept");
 }
 
 #[test]

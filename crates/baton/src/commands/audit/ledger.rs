@@ -1,5 +1,6 @@
 //! The ledger of a store beside its journals, and the anchor file beside the ledger. Both are read a page at a time.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use baton_engine::RunId;
@@ -13,6 +14,9 @@ use crate::output::printable;
 use crate::render::counted;
 use crate::store::{Anchor, AnchorLine, anchor_lines};
 
+/// How many removed runs are named.
+const NAMED_MAX: usize = 10;
+
 /// How many entries are fetched at once.
 const PAGE: u32 = 1_000;
 
@@ -20,15 +24,16 @@ const PAGE: u32 = 1_000;
 pub(super) struct LedgerAudit {
     /// Its last entry; the number of that is how many there are.
     end: LedgerEnd,
-    /// How many runs it says were removed.
+    /// How many runs it says were removed, and the names of the latest.
     removed: u64,
+    latest_removed: VecDeque<RunId>,
     findings: Vec<LedgerFinding>,
 }
 
 /// Follows the chain, and looks whether every run is there that nobody has removed.
 pub(super) async fn audit(store: &dyn Store) -> Result<LedgerAudit, CommandError> {
     let mut auditor = LedgerAuditor::default();
-    let (mut last, mut removed) = (0, 0);
+    let (mut last, mut removed, mut latest_removed) = (0, 0, VecDeque::new());
     loop {
         let page = match store.ledger(last, PAGE).await {
             Ok(page) => page,
@@ -40,7 +45,13 @@ pub(super) async fn audit(store: &dyn Store) -> Result<LedgerAudit, CommandError
         };
         for entry in &page {
             last = entry.number;
-            removed += u64::from(entry.occasion == Occasion::Removed);
+            if entry.occasion == Occasion::Removed {
+                removed += 1;
+                latest_removed.push_back(entry.run.clone());
+                if latest_removed.len() > NAMED_MAX {
+                    latest_removed.pop_front();
+                }
+            }
             let journal = journal_at(store, entry).await?;
             let is_pruned = journal == JournalAt::Nothing && is_removed_later(store, entry).await?;
             auditor.entry(entry, (!is_pruned).then_some(journal));
@@ -50,7 +61,7 @@ pub(super) async fn audit(store: &dyn Store) -> Result<LedgerAudit, CommandError
         }
     }
     let (end, findings) = auditor.finish();
-    Ok(LedgerAudit { end, removed, findings })
+    Ok(LedgerAudit { end, removed, latest_removed, findings })
 }
 
 /// Says whether the run of an entry was removed then or later; its name may belong to another run by now.
@@ -110,6 +121,15 @@ pub(super) async fn audit_anchor(
             auditor.disputed(number, line, journal);
         }
     }
+    let mut after = auditor.highest();
+    loop {
+        let rest = store.ledger(after, PAGE).await.or_else(undamaged)?;
+        rest.iter().for_each(|entry| auditor.without_line(entry));
+        match rest.last() {
+            Some(last) => after = last.number,
+            None => break,
+        }
+    }
     let place = Anchor::at(file).place();
     Ok(auditor.finish(store.anchored(&place).await?.map(|anchored| anchored.number)))
 }
@@ -132,9 +152,13 @@ impl LedgerAudit {
         self.findings.len() as u64
     }
 
-    /// Returns how many runs it says were removed.
-    pub(super) fn removed(&self) -> u64 {
-        self.removed
+    /// Tells which runs it says were removed; nothing if there are none.
+    pub(super) fn removals(&self) -> Option<String> {
+        let names: Vec<&str> = self.latest_removed.iter().rev().map(RunId::as_str).collect();
+        let more = if self.removed > names.len() as u64 { ", …" } else { "" };
+        let were = if self.removed == 1 { "was" } else { "were" };
+        let told = || format!("{} {were} pruned: {}{more}", counted(self.removed, "run"), names.join(", "));
+        (self.removed > 0).then(told)
     }
 
     pub(super) fn as_lines(&self) -> String {

@@ -129,22 +129,20 @@ async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: 
         if let Some((file, audit)) = &anchor {
             output.data(&ledger::anchor_as_lines(file, audit))?;
         }
-        tell_gaps(gaps, ledger.removed(), anchor.as_ref().map(|(_, audit)| audit), output);
+        tell_gaps(gaps, ledger.removals(), anchor.as_ref().map(|(_, audit)| audit), output);
     }
     Ok(ledger.findings() + anchor.map_or(0, |(_, audit)| audit.findings.len() as u64))
 }
 
 /// Tells what nobody would notice.
-fn tell_gaps(gaps: &Gaps, removed: u64, anchor: Option<&AnchorAudit>, output: &Output) {
+fn tell_gaps(gaps: &Gaps, removals: Option<String>, anchor: Option<&AnchorAudit>, output: &Output) {
     let note = |text: String| output.note(&format!("note: {text}"));
-    if removed > 0 {
-        note(format!("{} pruned, as the ledger says", was(removed)));
-    }
+    removals.into_iter().for_each(note);
     if gaps.unknown > 0 {
-        note(format!("{} not in the ledger yet; `baton audit anchor` enters what is missing", is(gaps.unknown)));
+        note(format!("{} not in the ledger yet; `baton audit anchor` enters what is missing", is_or_are(gaps.unknown)));
     }
     if gaps.later > 0 {
-        note(format!("{} gone on since the last entry in the ledger", has(gaps.later)));
+        note(format!("{} gone on since the last entry in the ledger", has_or_have(gaps.later)));
     }
     match anchor {
         None => {
@@ -157,15 +155,11 @@ fn tell_gaps(gaps: &Gaps, removed: u64, anchor: Option<&AnchorAudit>, output: &O
     }
 }
 
-fn was(runs: u64) -> String {
-    format!("{} {}", counted(runs, "run"), if runs == 1 { "was" } else { "were" })
-}
-
-fn is(runs: u64) -> String {
+fn is_or_are(runs: u64) -> String {
     format!("{} {}", counted(runs, "run"), if runs == 1 { "is" } else { "are" })
 }
 
-fn has(runs: u64) -> String {
+fn has_or_have(runs: u64) -> String {
     format!("{} {}", counted(runs, "run"), if runs == 1 { "has" } else { "have" })
 }
 
