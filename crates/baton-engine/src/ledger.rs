@@ -143,7 +143,7 @@ mod tests {
     fn line_of_an_entry_is_a_promise_and_is_read_as_it_was_written() {
         let line = entry().to_string();
         assert_eq!(LedgerEntry::parse(&line), Ok(entry()));
-        insta::assert_snapshot!(line);
+        insta::assert_snapshot!(line, @"2026-01-01T00:00:01Z 1 reached hoff-1 7 abababababababababababababababababababababababababababababababab 8c84e9d9f4265e5cad7d115c669b1bb19211cadf1095b5b45d8d1b9efd3f87cf");
     }
 
     #[test]

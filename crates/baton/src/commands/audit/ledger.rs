@@ -103,13 +103,15 @@ pub(super) async fn audit_anchor(
     file: &Path,
 ) -> Result<AnchorAudit, CommandError> {
     let failed = |why: String| CommandError::usage(format!("cannot read the anchor file {why}"));
+    // Others may deliver meanwhile: what is not in the file later must have been delivered before it is read.
+    let delivered = store.anchored(&Anchor::at(file).place()).await?.map(|anchored| anchored.number);
     let mut auditor = AnchorAuditor::new(ledger.end.number);
     let mut window: Vec<LedgerEntry> = Vec::new();
     for line in anchor_lines(file).map_err(failed)? {
         let AnchorLine { number, entry: line } =
             line.map_err(|error| failed(format!("{}: {error}", file.display())))?;
         let wanted = line.as_ref().map_or(0, |line| line.number);
-        if wanted > 0 && find(&window, wanted).is_none() && wanted <= ledger.end.number {
+        if wanted > 0 && find(&window, wanted).is_none() {
             // The entry before it is wanted, too.
             window = store.ledger(wanted.saturating_sub(2), PAGE).await.or_else(undamaged)?;
         }
@@ -122,16 +124,13 @@ pub(super) async fn audit_anchor(
         }
     }
     let mut after = auditor.highest();
-    loop {
+    while after < ledger.end.number {
         let rest = store.ledger(after, PAGE).await.or_else(undamaged)?;
-        rest.iter().for_each(|entry| auditor.without_line(entry));
-        match rest.last() {
-            Some(last) => after = last.number,
-            None => break,
-        }
+        let Some(last) = rest.last() else { break };
+        after = last.number;
+        rest.iter().filter(|entry| entry.number <= ledger.end.number).for_each(|entry| auditor.without_line(entry));
     }
-    let place = Anchor::at(file).place();
-    Ok(auditor.finish(store.anchored(&place).await?.map(|anchored| anchored.number)))
+    Ok(auditor.finish(delivered))
 }
 
 fn find(window: &[LedgerEntry], number: u64) -> Option<&LedgerEntry> {
