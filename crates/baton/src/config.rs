@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::evidence::KeptBytes;
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
 use baton_protocol::wire::suggest;
@@ -26,6 +27,8 @@ struct File {
     vocabulary: Vocabulary,
     #[serde(default)]
     store: Store,
+    #[serde(default)]
+    artifacts: Artifacts,
 }
 
 /// Either a severity, or permission with a reason.
@@ -64,6 +67,22 @@ struct Store {
     url: Option<String>,
 }
 
+/// How much of the files that reports name is kept in the store, in KiB.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifacts {
+    file_kib: Option<u32>,
+    run_kib: Option<u32>,
+}
+
+impl From<Artifacts> for KeptBytes {
+    fn from(artifacts: Artifacts) -> KeptBytes {
+        let bytes = |given: Option<u32>, usual: u64| given.map_or(usual, |kib| u64::from(kib) * 1024);
+        let usual = KeptBytes::default();
+        KeptBytes { file: bytes(artifacts.file_kib, usual.file), run: bytes(artifacts.run_kib, usual.run) }
+    }
+}
+
 /// What the file says.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -71,6 +90,8 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -146,7 +167,7 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
+    Ok(Config { settings, store_url: file.store.url, kept: file.artifacts.into(), folder: PathBuf::new() })
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
