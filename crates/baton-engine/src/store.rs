@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::handoff::{Handoff, StateName, Written};
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
@@ -113,6 +114,13 @@ pub trait Store: Send + Sync {
 
     /// Remembers that all entries up to this one were delivered to a place.
     async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error>;
+
+    /// Keeps files that were looked at, for as long as their run is kept. What would be more than so many bytes in the
+    /// whole run is left out.
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error>;
+
+    /// Finds a file that was kept, by what identifies it.
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;

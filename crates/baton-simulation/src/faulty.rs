@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
@@ -253,6 +254,14 @@ impl Store for Faulty {
 
     async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
         self.through(Call::Writes, self.store.set_anchored(place, anchored)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.through(Call::Writes, self.store.keep_contents(run, contents, bytes_max)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.through(Call::Reads, self.store.content(digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
@@ -210,6 +211,15 @@ impl Store for Memory {
     async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
         self.change("set_anchored", |model| model.set_anchored(place, anchored));
         Ok(())
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max));
+        Ok(())
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.look(|model| model.content(digest)))
     }
 
     fn changes(&self) -> u64 {

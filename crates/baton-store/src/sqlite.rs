@@ -7,6 +7,7 @@ mod accept;
 mod apply;
 mod change;
 mod claim;
+mod contents;
 mod fault;
 mod holder;
 mod ledger;
@@ -26,7 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
@@ -277,6 +279,16 @@ impl Store for Sqlite {
     async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
         let place = place.to_owned();
         self.write(move |batch| ledger::set_anchored(batch, &place, anchored).map(Ok)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        let run = run.clone();
+        self.write(move |batch| contents::keep(batch, &run, &contents, bytes_max).map(Ok)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let digest = digest.clone();
+        self.read(move |connection| contents::find(connection, &digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::evidence::KeptBytes;
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
 use baton_protocol::wire::suggest;
@@ -27,6 +28,8 @@ struct File {
     vocabulary: Vocabulary,
     #[serde(default)]
     store: Store,
+    #[serde(default)]
+    artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
 }
 
@@ -74,6 +77,22 @@ struct AnchorTable {
     command: Option<String>,
 }
 
+/// How much of the files that reports name is kept in the store, in KiB.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifacts {
+    file_kib: Option<u32>,
+    run_kib: Option<u32>,
+}
+
+impl From<Artifacts> for KeptBytes {
+    fn from(artifacts: Artifacts) -> KeptBytes {
+        let bytes = |given: Option<u32>, usual: u64| given.map_or(usual, |kib| u64::from(kib) * 1024);
+        let usual = KeptBytes::default();
+        KeptBytes { file: bytes(artifacts.file_kib, usual.file), run: bytes(artifacts.run_kib, usual.run) }
+    }
+}
+
 /// What the file says.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -83,6 +102,8 @@ pub(crate) struct Config {
     pub store_url: Option<String>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -161,7 +182,8 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
         }
     }
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    Ok(Config { settings, store_url: file.store.url, anchor, folder: PathBuf::new() })
+    let kept = file.artifacts.into();
+    Ok(Config { settings, store_url: file.store.url, anchor, kept, folder: PathBuf::new() })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {

@@ -20,6 +20,7 @@ pub(crate) use runs::is_run;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::evidence::KeptBytes;
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
@@ -97,6 +98,8 @@ pub(crate) struct Session {
     pub clock: Arc<SteadyClock>,
     /// The settings for judging documents.
     pub settings: Settings,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
     /// The configuration file, if there is one.
@@ -142,6 +145,7 @@ impl Session {
             store: Arc::clone(&ledger) as Arc<dyn Store>,
             clock,
             settings: config.settings,
+            kept: config.kept,
             location,
             config_file: None,
             anchor: config.anchor,

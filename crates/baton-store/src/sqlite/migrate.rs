@@ -8,6 +8,7 @@ use super::translate;
 /// The migrations, in their order; the first has the number 1.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_handoffs.sql"),
+    include_str!("../../migrations/sqlite/0002_contents.sql"),
     include_str!("../../migrations/sqlite/0003_ledger.sql"),
 ];
 

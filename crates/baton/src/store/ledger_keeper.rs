@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{Accept, Command};
@@ -291,6 +292,14 @@ impl Store for LedgerKeeper {
 
     async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
         self.0.store.set_anchored(place, anchored).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.0.store.keep_contents(run, contents, bytes_max).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.store.content(digest).await
     }
 
     fn changes(&self) -> u64 {
