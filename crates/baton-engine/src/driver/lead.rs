@@ -171,8 +171,11 @@ impl<'d> Lead<'d> {
         if let Some(turn) = self.standing().await? {
             return Ok(turn);
         }
-        // What has come out already is written down first.
-        if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
+        if *self.stop.borrow() {
+            // What has come out already is written down first; nothing else begins, and nothing begins again.
+            if !self.results.is_empty() && self.advance().await? {
+                return Ok(Turn::Again);
+            }
             self.let_go("the driver was told to stop").await?;
             return Ok(Turn::Ended(End::Stopped));
         }
