@@ -28,8 +28,9 @@ use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
+use crate::config::{self, Config};
 use crate::output::Output;
-use crate::{config, state};
+use crate::state;
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]
@@ -63,9 +64,9 @@ impl StoreOptions {
         Ok((place::find(self.store.as_deref(), &config)?, config.settings))
     }
 
-    /// Returns how documents are judged; for what must be known before a store is made.
-    pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
-        config::load(self.config.as_deref())
+    /// Returns what is configured; for what must be known before a store is made.
+    pub(crate) fn configuration(&self) -> Result<Config, CommandError> {
+        config::read(self.config.as_deref())
     }
 }
 

@@ -12,6 +12,8 @@ mod blocks;
 mod cage;
 #[path = "run/cheats.rs"]
 mod cheats;
+#[path = "run/deciders.rs"]
+mod deciders;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
 #[path = "run/elsewhere.rs"]
@@ -46,6 +48,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/signatures.rs"]
+mod signatures;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/tasks.rs"]

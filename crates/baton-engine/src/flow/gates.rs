@@ -185,6 +185,8 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         trouble,
         examined: subject.unwrap_or(tracked).examined.clone(),
         gaps: gaps(run),
+        approval: tracked.handoff.terms.approval.clone(),
+        approvals: tracked.handoff.approvals.clone(),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }

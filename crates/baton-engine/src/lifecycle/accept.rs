@@ -76,6 +76,7 @@ impl Accept {
             returned_early: false,
             routed: false,
             review_owed: false,
+            approvals: Vec::new(),
         }
     }
 }

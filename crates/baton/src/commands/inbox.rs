@@ -18,6 +18,7 @@ use serde_json::json;
 use super::list::Page;
 use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
@@ -88,6 +89,8 @@ const LOOKED_AFTER: Duration = Duration::from_secs(1);
 const PAGE: u32 = 1_000;
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let decides = options.decide || options.answers.is_some();
+    let person = decides.then(|| guard::person(None)).transpose()?;
     let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
     if options.decide && !output.can_ask() {
         return Err(CommandError::usage("a person decides at a terminal, and this is none")
@@ -100,7 +103,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             forget_what_was_used(&session, answers, &waiting).await?;
         }
         let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
-        let people = InTurn::new(answers.clone(), screen);
+        let people = person.map_or_else(InTurn::nobody, |person| InTurn::new(person, answers.clone(), screen));
         let exit = match people.is_nobody() {
             true => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
             false => decide(&session, &people, &waiting, output).await?,
