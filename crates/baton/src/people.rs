@@ -33,11 +33,6 @@ impl InTurn {
     pub(crate) fn nobody() -> InTurn {
         InTurn(Vec::new())
     }
-
-    /// Says whether nobody can be asked.
-    pub(crate) fn is_nobody(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 #[async_trait]

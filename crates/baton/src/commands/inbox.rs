@@ -18,7 +18,7 @@ use serde_json::json;
 use super::list::Page;
 use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
-use crate::guard;
+use crate::guard::{self, Person};
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
@@ -103,10 +103,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             forget_what_was_used(&session, answers, &waiting).await?;
         }
         let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
-        let people = person.map_or_else(InTurn::nobody, |person| InTurn::new(person, answers.clone(), screen));
-        let exit = match people.is_nobody() {
-            true => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
-            false => decide(&session, &people, &waiting, output).await?,
+        let people = person.clone().map(|person| (InTurn::new(person.clone(), answers.clone(), screen), person));
+        let exit = match &people {
+            None => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
+            Some((people, person)) => decide(&session, (people, person), &waiting, output).await?,
         };
         if let Some(answers) = &answers {
             for line in answers.unused() {
@@ -193,7 +193,7 @@ fn show(
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
 async fn decide(
     session: &Session,
-    people: &dyn People,
+    (people, person): (&dyn People, &Person),
     waiting: &[(Handoff, Question)],
     output: &Output,
 ) -> Result<Exit, CommandError> {
@@ -205,7 +205,8 @@ async fn decide(
             said = people.decide(question) => said,
         };
         let Some(said) = said else {
-            output.note(&format!("{}: nothing was decided", handoff.id));
+            let why = question.is_for(&person.decider()).err().map(|why| format!(": {why}")).unwrap_or_default();
+            output.note(&format!("{}: nothing was decided{why}", handoff.id));
             exit = Exit::Waiting;
             continue;
         };
