@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::handoff::{Handoff, StateName, Written};
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Head};
 use crate::lifecycle::{Accept, Claim, Command, Refusal};
@@ -93,6 +94,13 @@ pub trait Store: Send + Sync {
 
     /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many handoffs.
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error>;
+
+    /// Keeps files that were looked at, for as long as their run is kept. What would be more than so many bytes in the
+    /// whole run is left out.
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error>;
+
+    /// Finds a file that was kept, by what identifies it.
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -232,6 +233,14 @@ impl Store for Faulty {
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
         self.through(Call::Writes, self.store.remove_run(run, before)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.through(Call::Writes, self.store.keep_contents(run, contents, bytes_max)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.through(Call::Reads, self.store.content(digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -188,6 +189,15 @@ impl Store for Memory {
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
         Ok(self.change("remove_run", |model| model.remove_run(run, before)))
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max));
+        Ok(())
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.look(|model| model.content(digest)))
     }
 
     fn changes(&self) -> u64 {

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
@@ -30,6 +31,7 @@ pub struct Model {
     /// How many were ever accepted.
     count: u64,
     journal: BTreeMap<RunId, Vec<Event>>,
+    contents: BTreeMap<(RunId, Digest), Vec<u8>>,
     queues: BTreeMap<String, Queue>,
     latest: Option<Timestamp>,
 }
@@ -185,7 +187,23 @@ impl Model {
         self.handoffs.retain(|id, _| !ids.contains(id));
         self.open.retain(|id| !ids.contains(id));
         self.journal.remove(run);
+        self.contents.retain(|(of, _), _| of != run);
         ids.len() as u64
+    }
+
+    /// Keeps files, as far as there is room for them.
+    pub fn keep_contents(&mut self, run: &RunId, contents: Vec<Content>, bytes_max: u64) {
+        for Content { digest, bytes } in contents {
+            let kept: usize = self.contents.iter().filter(|((of, _), _)| of == run).map(|(_, bytes)| bytes.len()).sum();
+            if (kept + bytes.len()) as u64 <= bytes_max {
+                self.contents.entry((run.clone(), digest)).or_insert(bytes);
+            }
+        }
+    }
+
+    /// Finds a file that was kept.
+    pub fn content(&self, digest: &Digest) -> Option<Vec<u8>> {
+        self.contents.iter().find(|((_, known), _)| known == digest).map(|(_, bytes)| bytes.clone())
     }
 
     fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, Error>) -> Result<T, Error> {

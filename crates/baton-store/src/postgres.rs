@@ -9,6 +9,7 @@ mod apply;
 mod careful;
 mod checkup;
 mod claim;
+mod contents;
 mod desk;
 mod fault;
 mod look;
@@ -29,7 +30,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -249,6 +251,14 @@ impl Store for Postgres {
 
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
         self.0.patiently(|| prune::remove_run(&self.0, run, before)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.0.patiently(|| contents::keep(&self.0, run, &contents, bytes_max)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.patiently(|| contents::find(&self.0, digest)).await
     }
 
     fn changes(&self) -> u64 {

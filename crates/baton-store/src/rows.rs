@@ -54,6 +54,10 @@ struct Body {
     last_report: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Digest>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_files: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<Failure>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -187,6 +191,8 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         notes: handoff.notes.clone(),
         last_report: handoff.last_report.clone(),
         evidence: handoff.evidence.clone(),
+        has_files: handoff.has_files,
+        approved: handoff.approved,
         last_failure: handoff.last_failure.clone(),
         returned_early: handoff.returned_early,
         routed: handoff.routed,
@@ -219,6 +225,8 @@ impl Row {
             notes: body.notes,
             last_report: body.last_report,
             evidence: body.evidence,
+            has_files: body.has_files,
+            approved: body.approved,
             last_failure: body.last_failure,
             returned_early: body.returned_early,
             routed: body.routed,

@@ -7,6 +7,7 @@ mod accept;
 mod apply;
 mod change;
 mod claim;
+mod contents;
 mod fault;
 mod holder;
 mod lock;
@@ -25,7 +26,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
@@ -253,6 +255,16 @@ impl Store for Sqlite {
     async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
         let run = run.clone();
         self.write(move |batch| prune::remove_run(batch, &run, before).map(Ok)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        let run = run.clone();
+        self.write(move |batch| contents::keep(batch, &run, &contents, bytes_max).map(Ok)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let digest = digest.clone();
+        self.read(move |connection| contents::find(connection, &digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -46,6 +46,8 @@ mod constraints;
 mod contents;
 #[path = "conformance/journal.rs"]
 mod journal;
+#[path = "conformance/kept_files.rs"]
+mod kept_files;
 #[path = "conformance/late_reports.rs"]
 mod late_reports;
 #[path = "conformance/looking.rs"]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::evidence::KeptBytes;
 use baton_engine::ssh::allowed_signers::{self, AllowedSigner};
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
@@ -29,6 +30,7 @@ struct File {
     store: Store,
     #[serde(default)]
     approvers: Approvers,
+    artifacts: Artifacts,
 }
 
 /// Either a severity, or permission with a reason.
@@ -76,6 +78,22 @@ struct Approvers {
     keys: Vec<Spanned<String>>,
 }
 
+/// How much of the files that reports name is kept in the store, in KiB.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifacts {
+    file_kib: Option<u32>,
+    run_kib: Option<u32>,
+}
+
+impl From<Artifacts> for KeptBytes {
+    fn from(artifacts: Artifacts) -> KeptBytes {
+        let bytes = |given: Option<u32>, usual: u64| given.map_or(usual, |kib| u64::from(kib) * 1024);
+        let usual = KeptBytes::default();
+        KeptBytes { file: bytes(artifacts.file_kib, usual.file), run: bytes(artifacts.run_kib, usual.run) }
+    }
+}
+
 /// What the file says.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -85,6 +103,8 @@ pub(crate) struct Config {
     pub store_url: Option<String>,
     /// Who can sign decisions, with their keys.
     pub signers: Vec<AllowedSigner>,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -180,12 +200,13 @@ fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
+    let kept = file.artifacts.into();
     let mut signers = Vec::new();
     for line in &file.approvers.keys {
         let read = allowed_signers::read(line.get_ref());
         signers.extend(read.map_err(|(_, why)| located(text, name, line.span().start, &why))?);
     }
-    Ok(Config { settings, store_url: file.store.url, signers, folder: PathBuf::new() })
+    Ok(Config { settings, store_url: file.store.url, signers, kept, folder: PathBuf::new() })
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {

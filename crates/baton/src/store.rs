@@ -17,6 +17,7 @@ pub(crate) use runs::is_run;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::evidence::KeptBytes;
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
@@ -93,6 +94,8 @@ pub(crate) struct Session {
     pub clock: Arc<SteadyClock>,
     /// The settings for judging documents.
     pub settings: Settings,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
     /// The configuration file, if there is one.
@@ -106,9 +109,10 @@ pub(crate) struct Session {
 impl Session {
     /// Finds and opens the store, and tells if it should be elsewhere.
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
-        let (place, settings) = options.place()?;
-        let session = Session::at(offer::tell(place, access, output)?, access, settings)?;
-        Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
+        let config = config::read(options.config.as_deref())?;
+        let place = place::find(options.store.as_deref(), &config)?;
+        let session = Session::at(offer::tell(place, access, output)?, access, config.settings)?;
+        Ok(Session { config_file: config::file(options.config.as_deref()), kept: config.kept, ..session })
     }
 
     /// Opens the store at a place.
@@ -129,7 +133,8 @@ impl Session {
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings, location, config_file: None, state: state::folder().ok(), runtime, order })
+        let (kept, state) = (KeptBytes::default(), state::folder().ok());
+        Ok(Session { store, clock, settings, kept, location, config_file: None, state, runtime, order })
     }
 
     /// Returns the user's state folder, for what cannot do without.

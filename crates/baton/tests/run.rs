@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/approved_files.rs"]
+mod approved_files;
 #[path = "run/blocks.rs"]
 mod blocks;
 #[path = "run/cage.rs"]

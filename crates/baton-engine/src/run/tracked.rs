@@ -198,6 +198,8 @@ impl Tracked {
                     (None, _) => {}
                 }
             }
+            // If all is as it was approved, what was seen before still stands.
+            Fact::Happened(Command::Verify(verify)) if self.handoff.approved && verify.examined.is_empty() => {}
             Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
             // While others must decide the same, it is not decided.
             Fact::Happened(Command::Decide(decide)) if !matches!(handoff.state, State::AwaitingPerson { .. }) => {

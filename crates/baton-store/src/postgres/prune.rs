@@ -38,6 +38,8 @@ pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp) -> R
             WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1 RETURNING 1
         ), forgotten AS (
             DELETE FROM events WHERE run = $1
+        ), dropped AS (
+            DELETE FROM contents WHERE run = $1
         )
         SELECT count(*) FROM removed";
     let mut session = node.session().await?;

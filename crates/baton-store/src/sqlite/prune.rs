@@ -36,7 +36,9 @@ pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp) -> R
     let handoffs = format!("DELETE FROM handoffs WHERE {of_run}");
     let removed = batch.connection.prepare_cached(&handoffs).and_then(|mut sql| sql.execute([run.as_str()]));
     let removed = removed.map_err(translate)?;
-    let events = batch.connection.prepare_cached("DELETE FROM events WHERE run = ?1");
-    events.and_then(|mut sql| sql.execute([run.as_str()])).map_err(translate)?;
+    for sql in ["DELETE FROM events WHERE run = ?1", "DELETE FROM contents WHERE run = ?1"] {
+        let forgotten = batch.connection.prepare_cached(sql).and_then(|mut sql| sql.execute([run.as_str()]));
+        forgotten.map_err(translate)?;
+    }
     Ok(removed as u64)
 }
