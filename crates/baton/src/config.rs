@@ -30,6 +30,7 @@ struct File {
     store: Store,
     #[serde(default)]
     approvers: Approvers,
+    #[serde(default)]
     artifacts: Artifacts,
 }
 
