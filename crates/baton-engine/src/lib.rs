@@ -21,6 +21,7 @@ pub mod handover;
 pub mod id;
 pub mod journal;
 pub mod known;
+pub mod ledger;
 pub mod lifecycle;
 mod overlap;
 pub mod people;

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Claimed, Error, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Claimed, Error, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
 use crate::cells::Met;
 
+mod ledger;
 mod looking;
 
 /// Handoffs, their journal and the settings of queues.
@@ -34,6 +36,8 @@ pub struct Model {
     contents: BTreeMap<(RunId, Digest), Vec<u8>>,
     queues: BTreeMap<String, Queue>,
     latest: Option<Timestamp>,
+    ledger: Vec<LedgerEntry>,
+    anchors: BTreeMap<String, Anchored>,
 }
 
 #[derive(Debug, Clone)]
@@ -179,11 +183,12 @@ impl Model {
     }
 
     /// Removes a run that was finished before a time.
-    pub fn remove_run(&mut self, run: &RunId, before: Timestamp) -> u64 {
+    pub fn remove_run(&mut self, run: &RunId, before: Timestamp, at: Timestamp) -> u64 {
         let ids: Vec<HandoffId> = self.of_run(run).map(|entry| entry.handoff.id.clone()).collect();
         if ids.is_empty() || !self.is_finished_before(run, before) {
             return 0;
         }
+        self.enter_removal(run, at);
         self.handoffs.retain(|id, _| !ids.contains(id));
         self.open.retain(|id| !ids.contains(id));
         self.journal.remove(run);

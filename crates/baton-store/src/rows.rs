@@ -4,6 +4,7 @@ use baton_engine::approval::Vote;
 use baton_engine::failure::Failure;
 use baton_engine::handoff::{Ask, Digest, Lease, Note};
 use baton_engine::journal::{Hash, Head};
+use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::Error;
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State, Terms};
 use jiff::Timestamp;
@@ -22,6 +23,33 @@ pub(crate) struct Row {
     pub(crate) last_seq: i64,
     pub(crate) head: Vec<u8>,
     pub(crate) body: String,
+}
+
+/// The row of an entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LedgerRow {
+    pub(crate) number: i64,
+    pub(crate) at: i64,
+    pub(crate) occasion: String,
+    pub(crate) run: String,
+    pub(crate) events: i64,
+    pub(crate) head: Vec<u8>,
+    pub(crate) digest: Vec<u8>,
+}
+
+impl LedgerRow {
+    /// Reads the entry.
+    pub(crate) fn entry(self) -> Result<LedgerEntry, Error> {
+        let unknown = || Error::Damaged(format!("ledger entry {}: `{}` is unknown", self.number, self.occasion));
+        Ok(LedgerEntry {
+            number: unsigned(self.number)?,
+            at: time(self.at)?,
+            occasion: Occasion::parse(&self.occasion).ok_or_else(unknown)?,
+            run: RunId::parse(self.run).map_err(Error::Damaged)?,
+            head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
+            digest: hash(&self.digest)?,
+        })
+    }
 }
 
 /// What follows from the handoff and stands in columns to be looked up or guarded.

@@ -50,6 +50,8 @@ mod journal;
 mod kept_files;
 #[path = "conformance/late_reports.rs"]
 mod late_reports;
+#[path = "conformance/ledger.rs"]
+mod ledger;
 #[path = "conformance/looking.rs"]
 mod looking;
 #[path = "conformance/next_handoffs.rs"]

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command_error::CommandError;
+use crate::store::Anchor;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -32,6 +33,7 @@ struct File {
     approvers: Approvers,
     #[serde(default)]
     artifacts: Artifacts,
+    anchor: Option<Spanned<AnchorTable>>,
 }
 
 /// Either a severity, or permission with a reason.
@@ -79,6 +81,14 @@ struct Approvers {
     keys: Vec<Spanned<String>>,
 }
 
+/// Where the heads of runs are kept beside the store.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnchorTable {
+    file: Option<PathBuf>,
+    command: Option<String>,
+}
+
 /// How much of the files that reports name is kept in the store, in KiB.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +114,8 @@ pub(crate) struct Config {
     pub store_url: Option<String>,
     /// Who can sign decisions, with their keys.
     pub signers: Vec<AllowedSigner>,
+    /// Where the heads of runs are kept beside the store.
+    pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
     /// The folder of the file: paths in it start there.
@@ -128,7 +140,8 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
         config.signers.extend(signers(&lines, &listed.display().to_string())?);
     }
     config.settings.signers = config.signers.iter().map(|signer| signer.principals.clone()).collect();
-    Ok(Config { folder, ..config })
+    let anchor = config.anchor.map(|anchor| anchor.below(&folder));
+    Ok(Config { folder, anchor, ..config })
 }
 
 /// Reads how documents are judged.
@@ -207,7 +220,19 @@ fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
         let read = allowed_signers::read(line.get_ref());
         signers.extend(read.map_err(|(_, why)| located(text, name, line.span().start, &why))?);
     }
-    Ok(Config { settings, store_url: file.store.url, signers, kept, folder: PathBuf::new() })
+    let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
+    Ok(Config { settings, store_url: file.store.url, signers, anchor, kept, folder: PathBuf::new() })
+}
+
+fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
+    let at = table.span().start;
+    match table.into_inner() {
+        AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(file)),
+        AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
+            Ok(Anchor::Command { command, folder: PathBuf::new() })
+        }
+        _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
+    }
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
@@ -254,6 +279,16 @@ mod tests {
         let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml").expect("valid");
         assert_eq!(config.store_url.as_deref(), Some("sqlite:queue.db"));
         assert!(error("[store]\nlru = \"x\"\n").starts_with("baton.toml:2:1"));
+    }
+
+    #[test]
+    fn anchor_is_a_file_beside_the_configuration_or_a_command() {
+        let anchor = |text: &str| parse(text, "baton.toml").expect("valid").anchor.expect("one").below(Path::new("/p"));
+        assert_eq!(anchor("[anchor]\nfile = \"nowhere/heads\"\n"), Anchor::File(PathBuf::from("/p/nowhere/heads")));
+        assert!(matches!(anchor("[anchor]\ncommand = \"logger\"\n"), Anchor::Command { .. }));
+        for wrong in ["[anchor]\n", "[anchor]\nfile = \"a\"\ncommand = \"b\"\n", "[anchor]\ncommand = \" \"\n"] {
+            assert!(error(wrong).ends_with("an anchor is a `file` or a `command`: one of the two"), "{wrong}");
+        }
     }
 
     #[test]

@@ -50,6 +50,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/record.rs"]
+mod record;
 #[path = "run/signatures.rs"]
 mod signatures;
 #[path = "run/site.rs"]

@@ -16,6 +16,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { name: "handoffs", sql: include_str!("../../migrations/postgres/0001_handoffs.sql") },
     Migration { name: "contents", sql: include_str!("../../migrations/postgres/0002_contents.sql") },
+    Migration { name: "ledger", sql: include_str!("../../migrations/postgres/0003_ledger.sql") },
 ];
 
 /// Where applied migrations are noted.

@@ -9,6 +9,7 @@ use super::translate;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_handoffs.sql"),
     include_str!("../../migrations/sqlite/0002_contents.sql"),
+    include_str!("../../migrations/sqlite/0003_ledger.sql"),
 ];
 
 /// Marks the file as ours: "bton".

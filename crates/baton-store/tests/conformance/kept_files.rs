@@ -48,6 +48,6 @@ async fn file_of_a_removed_run_is_gone_unless_another_run_has_it(bed: Bed) {
         bed.store.keep_contents(&run(name), files, 1024).await.unwrap();
     }
     bed.apply("a", cancel(), time(1)).await.unwrap();
-    assert_eq!(bed.store.remove_run(&run("r"), time(9)).await.unwrap(), 1);
+    assert_eq!(bed.store.remove_run(&run("r"), time(9), time(100)).await.unwrap(), 1);
     assert!(!found(&bed, b"mine").await && found(&bed, b"ours").await);
 }
