@@ -279,7 +279,6 @@ fn audit_names_a_signed_decision_that_was_rewritten_with_all_its_hashes() {
     assert!(audit.stdout.contains("it does not count: the signature does not count: it does not fit"), "{audit:?}");
     assert_eq!(audit.stdout.matches("it does not count").count(), 1, "only that one: {audit:?}");
     let json = team.baton(&["audit", "verify", "t", "--json"]).stdout;
-    assert_eq!(json.matches("\"code\": ").count(), 1, "and nothing else is wrong: {json}");
     assert!(json.contains("\"not-permitted\""), "{json}");
 }
 
