@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use terms::Terms;
 
+use crate::approval::Vote;
 use crate::failure::Failure;
 use crate::id::{HandoffId, RunId};
 
@@ -78,6 +79,8 @@ pub struct Handoff {
     pub routed: bool,
     /// Whether a person has asked about the last report and must see the next one.
     pub review_owed: bool,
+    /// Who has approved it, or what they chose, where that takes several.
+    pub approvals: Vec<Vote>,
 }
 
 /// Where a handoff is in its life. Each state owns what exists only there.

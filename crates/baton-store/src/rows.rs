@@ -1,5 +1,6 @@
 //! How a handoff is stored, for both databases: what must be looked up in columns, the rest in a versioned body.
 
+use baton_engine::approval::Vote;
 use baton_engine::failure::Failure;
 use baton_engine::handoff::{Ask, Digest, Lease, Note};
 use baton_engine::journal::{Hash, Head};
@@ -93,6 +94,8 @@ struct Body {
     routed: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     review_owed: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    approvals: Vec<Vote>,
 }
 
 /// The stored form of a state.
@@ -222,6 +225,7 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         returned_early: handoff.returned_early,
         routed: handoff.routed,
         review_owed: handoff.review_owed,
+        approvals: handoff.approvals.clone(),
     };
     serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
 }
@@ -255,6 +259,7 @@ impl Row {
             returned_early: body.returned_early,
             routed: body.routed,
             review_owed: body.review_owed,
+            approvals: body.approvals,
         })
     }
 

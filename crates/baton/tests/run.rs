@@ -14,6 +14,8 @@ mod blocks;
 mod cage;
 #[path = "run/cheats.rs"]
 mod cheats;
+#[path = "run/deciders.rs"]
+mod deciders;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
 #[path = "run/elsewhere.rs"]
@@ -50,6 +52,8 @@ mod questions;
 mod queue;
 #[path = "run/record.rs"]
 mod record;
+#[path = "run/signatures.rs"]
+mod signatures;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/tasks.rs"]

@@ -78,6 +78,7 @@ impl Accept {
             returned_early: false,
             routed: false,
             review_owed: false,
+            approvals: Vec::new(),
         }
     }
 }

@@ -76,7 +76,7 @@ impl Den {
             }
         };
         command.args(arguments).current_dir(self.site.scratch.root());
-        command.env("USER", "tester").env("HOME", self.path("home")).env("BATON_STORE", self.path("records/store.db"));
+        command.env("USER", "mallory").env("HOME", self.path("home")).env("BATON_STORE", self.path("records/store.db"));
         command.stderr(std::process::Stdio::piped());
         command
     }
