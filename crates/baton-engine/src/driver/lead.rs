@@ -61,6 +61,8 @@ pub(super) struct Lead<'d> {
     claiming: bool,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
     pub(super) behind: bool,
+    /// Whether this driver has just written, and knows all that the journal says.
+    just_written: bool,
     /// Nothing is noticed as ended before this time.
     pub(super) lenient_until: Timestamp,
     /// Since when it was told to stop, while the store is out of reach.
@@ -114,6 +116,7 @@ impl<'d> Lead<'d> {
             fence,
             claiming: false,
             behind: true,
+            just_written: false,
             lenient_until: Timestamp::MIN,
             stopped_since: None,
             away_since: None,
@@ -164,8 +167,10 @@ impl<'d> Lead<'d> {
         while let Some(joined) = self.tasks.try_join_next_with_id() {
             self.joined(joined);
         }
-        // What has come out is written first: if somebody else has written meanwhile, the store says so.
-        if self.results.is_empty() || self.behind {
+        // What has come out is written first: if somebody else has written meanwhile, the store says so. Right after a
+        // transaction of our own there is nothing new; what comes in this moment is read after the next wait.
+        let is_current = std::mem::take(&mut self.just_written) || !self.results.is_empty();
+        if self.behind || !is_current {
             self.read().await?;
         }
         if let Some(turn) = self.standing().await? {
@@ -334,6 +339,7 @@ impl<'d> Lead<'d> {
         // If somebody else has written in between, the journal tells that first.
         if events.first().is_some_and(|first| first.seq == self.run.seq + 1) {
             self.absorb(&events)?;
+            self.just_written = true;
         }
         Ok(left)
     }
