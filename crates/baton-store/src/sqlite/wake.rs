@@ -126,3 +126,27 @@ impl Wake {
         watches
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn every_ring_is_heard_by_others_and_none_by_whoever_rings() {
+        let scratch = Scratch::new();
+        let wake = Wake::new(&scratch.path("store.db")).expect("a bell");
+        let other = Bell { file: wake.bell.file.try_clone().expect("one more"), place: 0, rung: AtomicU64::new(7) };
+        let own = Bell { file: other.file.try_clone().expect("one more"), place: 1, rung: AtomicU64::new(7) };
+        let (mut heard_here, mut heard_there) = (own.others(), other.others());
+        for _ in 0..3 {
+            own.ring();
+            assert_eq!(own.others(), heard_here);
+            assert_ne!(std::mem::replace(&mut heard_there, other.others()), heard_there);
+            other.ring();
+            assert_eq!(other.others(), heard_there);
+            assert_ne!(std::mem::replace(&mut heard_here, own.others()), heard_here);
+        }
+    }
+}
