@@ -10,6 +10,7 @@ mod changes;
 mod checks;
 mod criteria;
 mod entry;
+mod files;
 mod ignore_rules;
 mod modified;
 mod named;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_engine::StateFolder;
-use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Moment, Outcome, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
@@ -142,6 +143,18 @@ impl Evidence for Eyes {
         examined
     }
 
+    async fn look_again(&self, workspace: &Path, examined: &[Examined]) -> Option<Vec<Examined>> {
+        let (workspace, examined) = (workspace.to_owned(), examined.to_vec());
+        let look = move || files::look_again(&workspace, &examined);
+        tokio::task::spawn_blocking(look).await.expect("looking does not panic")
+    }
+
+    async fn contents(&self, workspace: &Path, examined: &[Examined], bytes_max: u64) -> Vec<Content> {
+        let (workspace, examined) = (workspace.to_owned(), examined.to_vec());
+        let read = move || files::contents(&workspace, &examined, bytes_max);
+        tokio::task::spawn_blocking(read).await.expect("reading does not panic")
+    }
+
     async fn changed(&self, scene: &Scene) -> Changed {
         let (scene, memory) = (scene.clone(), Arc::clone(&self.memory));
         let look = move || match Folder::open(&scene.workspace) {
@@ -179,7 +192,7 @@ fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Opti
             let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
             let mut examined = artifacts::examine(&workspace, scene, report, &changes);
             examined.extend(sources::examine(&workspace, report, &changes));
-            examined.extend(Comparison::new(workspace.root(), scene, report, &changes).examine());
+            examined.extend(Comparison::new(&workspace, scene, report, &changes).examine());
             (examined, Some(changes))
         }
         Err(error) => {
@@ -194,7 +207,7 @@ fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Opti
 fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Changes) -> Vec<Examined> {
     let Ok(workspace) = Folder::open(&scene.workspace) else { return Vec::new() };
     let since = changes.since(workspace.root(), memory);
-    Comparison::new(workspace.root(), scene, report, changes).examine_commands(since)
+    Comparison::new(&workspace, scene, report, changes).examine_commands(since)
 }
 
 /// Finds a program that is named with `./` beside the workflow file.

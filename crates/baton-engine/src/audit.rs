@@ -1,10 +1,14 @@
 //! The audit: proves that a run's journal is what was written, and that its rows follow from it.
 //!
 //! Pure: events come in the order of the store, rows at the end; every fault comes out as data that names its place.
-//! What it cannot see is a journal that was rewritten from some event to its end together with the rows; only a head
-//! that was kept elsewhere shows that.
+//! A journal that was rewritten from some event to its end, together with the rows, is sound in itself; only a head that
+//! was kept elsewhere shows that: an entry of the [`ledger`](crate::ledger), or what somebody wrote down.
 
-use std::collections::BTreeMap;
+mod ledger;
+
+pub use ledger::{AnchorAudit, AnchorAuditor, JournalAt, LedgerAuditor, LedgerFault, LedgerFinding};
+
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use jiff::Timestamp;
@@ -12,6 +16,7 @@ use jiff::Timestamp;
 use crate::handoff::Handoff;
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Hash, Head};
+use crate::ledger::{LedgerEntry, Occasion};
 use crate::lifecycle;
 
 /// What the audit of a run showed.
@@ -130,6 +135,26 @@ pub enum Fault {
     /// The journal does not end, or never stood, where somebody remembers it.
     #[error("no event has the hash {0}, which was kept elsewhere")]
     HeadUnknown(Hash),
+    /// The event is another one than the ledger knows.
+    #[error("it was rewritten: it has the hash {found}, but ledger entry {entry} has {entered}")]
+    Rewritten {
+        /// The number of the entry.
+        entry: u64,
+        /// The hash in the ledger.
+        entered: Hash,
+        /// The hash of the event.
+        found: Hash,
+    },
+    /// The journal has fewer events than the ledger knows.
+    #[error("the journal was cut off: ledger entry {entry} knows of event {events}, but the last one is {last}")]
+    Shortened {
+        /// The number of the entry.
+        entry: u64,
+        /// How many events there were.
+        events: u64,
+        /// The last event that is there.
+        last: u64,
+    },
     /// The store could not give what it has.
     #[error("{0}")]
     Damaged(String),
@@ -154,6 +179,8 @@ impl Fault {
             Fault::NoRow => "no-row",
             Fault::NoEvents => "no-events",
             Fault::HeadUnknown(_) => "head-unknown",
+            Fault::Rewritten { .. } => "rewritten",
+            Fault::Shortened { .. } => "shortened",
             Fault::Damaged(_) => "damaged",
         }
     }
@@ -182,6 +209,8 @@ pub struct Auditor {
     tracks: BTreeMap<HandoffId, Track>,
     /// A hash that somebody kept elsewhere, until an event has it.
     kept: Option<Hash>,
+    /// What the ledger knows of this journal, in the order of the events.
+    entered: VecDeque<LedgerEntry>,
 }
 
 /// How many hashes are remembered for one place.
@@ -201,13 +230,23 @@ impl Auditor {
     /// Begins with an empty journal.
     pub fn new(run: RunId) -> Auditor {
         let audit = Audit { run, events: 0, handoffs: 0, head: Head::START, findings: Vec::new() };
-        Auditor { audit, before: vec![Head::START.hash], tracks: BTreeMap::new(), kept: None }
+        Auditor { audit, before: vec![Head::START.hash], tracks: BTreeMap::new(), kept: None, entered: VecDeque::new() }
     }
 
     /// Demands that some event has this hash, because somebody kept it elsewhere.
     #[must_use]
     pub fn expecting(mut self, kept: Hash) -> Auditor {
         self.kept = Some(kept);
+        self
+    }
+
+    /// Demands what the ledger knows of this run. Before the run was removed, its name belonged to another one.
+    #[must_use]
+    pub fn entered(mut self, mut entries: Vec<LedgerEntry>) -> Auditor {
+        if let Some(removed) = entries.iter().rposition(|entry| entry.occasion == Occasion::Removed) {
+            entries.drain(..=removed);
+        }
+        self.entered = entries.into();
         self
     }
 
@@ -230,9 +269,21 @@ impl Auditor {
         if torn {
             self.find(event, Fault::Removed { first: expected, last: event.seq - 1 });
         }
+        self.compare_with_ledger(event);
         self.bind(event, torn);
         self.replay(event);
         self.audit.head = event.head();
+    }
+
+    /// Looks whether the event is the one that the ledger knows.
+    fn compare_with_ledger(&mut self, event: &Event) {
+        while let Some(entry) = self.entered.pop_front_if(|entry| entry.head.seq <= event.seq) {
+            // An event that is missing is told as such.
+            if entry.head.seq == event.seq && entry.head.hash != event.hash {
+                let (entered, found) = (entry.head.hash, event.hash);
+                self.find(event, Fault::Rewritten { entry: entry.number, entered, found });
+            }
+        }
     }
 
     /// Takes a fault that the store told of.
@@ -242,7 +293,7 @@ impl Auditor {
 
     /// Compares the rows with what the events have given, and returns what was found.
     pub fn finish(self, rows: &[(Handoff, Head)]) -> Audit {
-        let Auditor { mut audit, mut tracks, kept, .. } = self;
+        let Auditor { mut audit, mut tracks, kept, entered, .. } = self;
         audit.handoffs = tracks.len() as u64;
         for (row, head) in rows {
             let track = tracks.remove(&row.id);
@@ -253,6 +304,10 @@ impl Auditor {
         for (id, track) in tracks {
             let seq = Some(track.head.seq);
             audit.findings.push(Finding { seq, handoff: Some(id), kind: None, fault: Fault::NoRow });
+        }
+        if let Some(entry) = entered.back() {
+            let fault = Fault::Shortened { entry: entry.number, events: entry.head.seq, last: audit.head.seq };
+            audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault });
         }
         if let Some(hash) = kept {
             let fault = Fault::HeadUnknown(hash);

@@ -31,7 +31,7 @@ use tokio::sync::watch as channel;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::definition::Definition;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, KeptBytes};
 use crate::flow;
 use crate::handoff::Terms;
 use crate::handover::{self, Copy};
@@ -147,6 +147,8 @@ pub struct Driver {
     pub claimant: String,
     /// What the project has configured.
     pub settings: Settings,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// How long nobody may come for work that waits, before it is said; usually [`PATIENCE`].
     pub patience: Duration,
 }

@@ -29,6 +29,13 @@ pub trait Evidence: Send + Sync {
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
 
+    /// Looks once more at the files that a person has approved, before anything follows; `None` if they are as they were.
+    /// Otherwise returns everything that was seen, with what has changed since for a person to look at.
+    async fn look_again(&self, workspace: &Path, examined: &[Examined]) -> Option<Vec<Examined>>;
+
+    /// Reads the files that were looked at and are not larger than this, as they were then.
+    async fn contents(&self, workspace: &Path, examined: &[Examined], bytes_max: u64) -> Vec<Content>;
+
     /// Lists the files that have changed since the attempt began, as far as that can be told.
     async fn changed(&self, scene: &Scene) -> Changed;
 
@@ -162,7 +169,11 @@ pub struct Examined {
     pub verdict: Finding,
     /// What was seen.
     pub seen: String,
-    /// The SHA-256 of the file that the claim is about, in hexadecimal.
+    /// The file or folder that was looked at: its path in the workspace, or an absolute one outside of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Its SHA-256, in hexadecimal: of a folder, that of all names and contents in it. Without one, there is nothing at
+    /// the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Why the claim need not be so: the workflow or the project lets it pass.
@@ -171,6 +182,47 @@ pub struct Examined {
     /// Whether a person must look: it is about what the agent may not do, and nobody can tell whether it did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
+}
+
+/// A file as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// What identifies it: the SHA-256 of its bytes.
+    pub digest: Digest,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// How much of the files that were looked at is kept, so that whoever decides elsewhere sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptBytes {
+    /// Of one file; larger ones are not kept.
+    pub file: u64,
+    /// Of all files of a run.
+    pub run: u64,
+}
+
+impl Default for KeptBytes {
+    fn default() -> KeptBytes {
+        KeptBytes { file: 1024 * 1024, run: 16 * 1024 * 1024 }
+    }
+}
+
+/// A file or folder as it was when it was looked at, without its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFile {
+    /// Its path in the workspace, or an absolute one outside of it.
+    pub path: String,
+    /// Its SHA-256, in hexadecimal; `None` if nothing was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// Returns the files that were looked at.
+pub fn seen_files(examined: &[Examined]) -> impl Iterator<Item = SeenFile> {
+    examined
+        .iter()
+        .filter_map(|examined| Some(SeenFile { path: examined.path.clone()?, sha256: examined.sha256.clone() }))
 }
 
 /// Whether a claim is so.
@@ -250,6 +302,7 @@ mod tests {
             claim: "mandatory skill x".to_owned(),
             verdict: Finding::Refuted,
             seen: "not named in the report".to_owned(),
+            path: None,
             sha256: None,
             allowed: None,
             asks_person: false,

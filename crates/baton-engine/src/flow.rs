@@ -134,7 +134,13 @@ fn open_of(run: &Run, tracked: &Tracked) -> Open {
 /// Returns the handoffs that the driver itself must see to: agents that it reaches, and commands.
 pub fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
     run.open().filter(|tracked| {
-        matches!(tracked.step.role, Role::Work | Role::Check | Role::Delegation)
+        let has_work = match tracked.step.role {
+            Role::Work | Role::Check | Role::Delegation => true,
+            // What was approved at a gate is looked at once more.
+            Role::Gate => tracked.handoff.approved,
+            Role::Run | Role::Group | Role::Escalation | Role::Failure | Role::Limit => false,
+        };
+        has_work
             && !matches!(tracked.handoff.state, State::AwaitingPerson { .. } | State::Blocked { .. })
             && !tracked.handoff.state.name().is_finished()
     })

@@ -33,7 +33,7 @@ pub struct Written {
 }
 
 /// What identifies a document: the SHA-256 of its text, in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Digest(pub String);
 
 /// A handoff as it is now. It follows from its events; nothing else changes it.
@@ -67,6 +67,10 @@ pub struct Handoff {
     pub last_report: Option<Digest>,
     /// Identifies what was seen of the last report, file by file.
     pub evidence: Option<Digest>,
+    /// Whether files were seen that must still be the same when a person has approved.
+    pub has_files: bool,
+    /// Whether a person has approved it, and its files are looked at once more before anything follows.
+    pub approved: bool,
     /// What went wrong last.
     pub last_failure: Option<Failure>,
     /// Whether a result that it may be waiting for came back before it said so.
@@ -303,7 +307,8 @@ impl Handoff {
     /// at and what can be chosen), what was reported, and what was seen of it, with the hashes of files.
     pub fn shown(&self) -> Option<Digest> {
         let report = self.last_report.as_ref()?;
-        let evidence = self.evidence.as_ref().map_or("-", |digest| &digest.0);
+        let evidence = self.evidence.clone().or_else(|| self.terms.files_digest());
+        let evidence = evidence.as_ref().map_or("-", |digest| &digest.0);
         // None of these has a line break: identifiers, a number, digests.
         let text = [self.id.as_str(), &self.fence.to_string(), &self.request.0, &report.0, evidence].join("\n");
         Some(Digest::of(text.as_bytes()))

@@ -59,6 +59,20 @@ pub struct Head {
     pub hash: Hash,
 }
 
+impl Hash {
+    /// Reads 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Hash> {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).ok()?;
+        }
+        Some(Hash(bytes))
+    }
+}
+
 impl Head {
     /// Before the first event.
     pub const START: Head = Head { seq: 0, hash: Hash([0; 32]) };

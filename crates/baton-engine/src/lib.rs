@@ -19,6 +19,7 @@ pub mod handoff;
 pub mod handover;
 pub mod id;
 pub mod journal;
+pub mod ledger;
 pub mod lifecycle;
 mod overlap;
 pub mod people;

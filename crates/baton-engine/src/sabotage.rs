@@ -3,6 +3,8 @@
 /// A bug that can be planted: one line somewhere in the engine does the wrong thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bug {
+    /// What a person has approved is not looked at again.
+    ApprovedFilesNotSeenAgain,
     /// A retry does not wait.
     BackoffIgnored,
     /// A run that ends leaves its last open handoff as it is.
@@ -62,7 +64,8 @@ mod planted {
     }
 
     /// Every bug that can be planted.
-    pub const BUGS: [Bug; 23] = [
+    pub const BUGS: [Bug; 24] = [
+        Bug::ApprovedFilesNotSeenAgain,
         Bug::BackoffIgnored,
         Bug::CallOffForgetsOne,
         Bug::CounterNotCounted,

@@ -8,9 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::handoff::{Handoff, StateName, Written};
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
-use crate::journal::{Event, Head};
+use crate::journal::{Event, Hash, Head};
+use crate::ledger::LedgerEntry;
 use crate::lifecycle::{Accept, Claim, Command, Refusal};
 use crate::queue::Queue;
 
@@ -92,7 +94,33 @@ pub trait Store: Send + Sync {
     async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error>;
 
     /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many handoffs.
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error>;
+    ///
+    /// The ledger gets an entry that says so, in the same transaction.
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error>;
+
+    /// Enters in the ledger how far the journals of these runs have come. Returns the new entries.
+    ///
+    /// A run whose last entry says so already, or that has no journal, gets none.
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error>;
+
+    /// Returns the entries of the ledger after a number, in their order.
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error>;
+
+    /// Returns the entries of the ledger about a run, in their order.
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error>;
+
+    /// Returns the last entry of the ledger that was delivered to a place, if any was.
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error>;
+
+    /// Remembers that all entries up to this one were delivered to a place.
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error>;
+
+    /// Keeps files that were looked at, for as long as their run is kept. What would be more than so many bytes in the
+    /// whole run is left out.
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error>;
+
+    /// Finds a file that was kept, by what identifies it.
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;
@@ -112,6 +140,15 @@ pub trait Store: Send + Sync {
 
     /// Looks whether the store is sound.
     async fn checkup(&self) -> Result<Checkup, Error>;
+}
+
+/// The last entry of the ledger that was delivered to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Anchored {
+    /// Its number.
+    pub number: u64,
+    /// Its digest, by which a ledger is known again that was rewritten since.
+    pub digest: Hash,
 }
 
 /// A request that has become a handoff.

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -230,8 +232,36 @@ impl Store for Faulty {
         self.through(Call::Reads, self.store.finished_runs(before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        self.through(Call::Writes, self.store.remove_run(run, before)).await
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+        self.through(Call::Writes, self.store.remove_run(run, before, at)).await
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        self.through(Call::Writes, self.store.enter(runs, at)).await
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        self.through(Call::Reads, self.store.ledger(after, limit)).await
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        self.through(Call::Reads, self.store.ledger_of(run)).await
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        self.through(Call::Reads, self.store.anchored(place)).await
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        self.through(Call::Writes, self.store.set_anchored(place, anchored)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.through(Call::Writes, self.store.keep_contents(run, contents, bytes_max)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.through(Call::Reads, self.store.content(digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -7,13 +7,14 @@ use crate::cells::Met;
 use crate::world::Ended;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
-pub const KINDS: [&str; 37] = [
+pub const KINDS: [&str; 38] = [
     "agent answers when its time is over",
     "agent fails",
     "agent fails for good",
     "agent hangs",
     "agent lies",
     "agent says nothing that can be read",
+    "approved files changed",
     "clock jumps",
     "clocks apart",
     "connection lost while waiting",

@@ -83,6 +83,10 @@ impl Mind for Script {
         Duration::from_secs(2)
     }
 
+    fn changes_approved_files(&self) -> bool {
+        false
+    }
+
     fn decide(&self, question: &Question) -> Person {
         Person::Says(Duration::from_secs(20), agreeable(question))
     }

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -186,8 +188,38 @@ impl Store for Memory {
         Ok(self.look(|model| model.finished_runs(before, limit)))
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        Ok(self.change("remove_run", |model| model.remove_run(run, before)))
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+        Ok(self.change("remove_run", |model| model.remove_run(run, before, at)))
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.change("enter", |model| model.enter(runs, at)))
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.look(|model| model.ledger(after, limit)))
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        Ok(self.look(|model| model.ledger_of(run)))
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        Ok(self.look(|model| model.anchored(place)))
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        self.change("set_anchored", |model| model.set_anchored(place, anchored));
+        Ok(())
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max));
+        Ok(())
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.look(|model| model.content(digest)))
     }
 
     fn changes(&self) -> u64 {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, News, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Evidence, Examined, Finding, Moment, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Finding, Moment, Outcome, Scene};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
@@ -33,6 +33,9 @@ pub trait Mind: Send + Sync {
 
     /// How long claims are examined.
     fn examine(&self) -> Duration;
+
+    /// Whether somebody has changed the files that a person has approved.
+    fn changes_approved_files(&self) -> bool;
 
     /// What a person at the driver says, and after how long.
     fn decide(&self, question: &Question) -> Person;
@@ -159,7 +162,18 @@ impl Evidence for Inspector {
         let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
         let (verdict, seen) = if lies { (Finding::Refuted, "not there") } else { (Finding::Verified, "there") };
         let (rule, claim) = ("artifact-missing".to_owned(), "the file was made".to_owned());
-        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), sha256: None, allowed: None, asks_person: false }]
+        let (path, sha256) = (Some("out/report.md".to_owned()), Some(Digest::of(b"as it was").0));
+        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), path, sha256, allowed: None, asks_person: false }]
+    }
+
+    async fn look_again(&self, _: &Path, examined: &[Examined]) -> Option<Vec<Examined>> {
+        tokio::time::sleep(self.0.examine()).await;
+        let changed = |seen: &Examined| Examined { asks_person: true, ..seen.clone() };
+        self.0.changes_approved_files().then(|| examined.iter().map(changed).collect())
+    }
+
+    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+        vec![Content { digest: Digest::of(b"as it was"), bytes: b"as it was".to_vec() }]
     }
 
     async fn changed(&self, _: &Scene) -> Changed {

@@ -5,16 +5,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_engine::handoff::Written;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Claimed, Error, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Claimed, Error, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
 use crate::cells::Met;
 
+mod ledger;
 mod looking;
 
 /// Handoffs, their journal and the settings of queues.
@@ -30,8 +33,11 @@ pub struct Model {
     /// How many were ever accepted.
     count: u64,
     journal: BTreeMap<RunId, Vec<Event>>,
+    contents: BTreeMap<(RunId, Digest), Vec<u8>>,
     queues: BTreeMap<String, Queue>,
     latest: Option<Timestamp>,
+    ledger: Vec<LedgerEntry>,
+    anchors: BTreeMap<String, Anchored>,
 }
 
 #[derive(Debug, Clone)]
@@ -177,15 +183,32 @@ impl Model {
     }
 
     /// Removes a run that was finished before a time.
-    pub fn remove_run(&mut self, run: &RunId, before: Timestamp) -> u64 {
+    pub fn remove_run(&mut self, run: &RunId, before: Timestamp, at: Timestamp) -> u64 {
         let ids: Vec<HandoffId> = self.of_run(run).map(|entry| entry.handoff.id.clone()).collect();
         if ids.is_empty() || !self.is_finished_before(run, before) {
             return 0;
         }
+        self.enter_removal(run, at);
         self.handoffs.retain(|id, _| !ids.contains(id));
         self.open.retain(|id| !ids.contains(id));
         self.journal.remove(run);
+        self.contents.retain(|(of, _), _| of != run);
         ids.len() as u64
+    }
+
+    /// Keeps files, as far as there is room for them.
+    pub fn keep_contents(&mut self, run: &RunId, contents: Vec<Content>, bytes_max: u64) {
+        for Content { digest, bytes } in contents {
+            let kept: usize = self.contents.iter().filter(|((of, _), _)| of == run).map(|(_, bytes)| bytes.len()).sum();
+            if (kept + bytes.len()) as u64 <= bytes_max {
+                self.contents.entry((run.clone(), digest)).or_insert(bytes);
+            }
+        }
+    }
+
+    /// Finds a file that was kept.
+    pub fn content(&self, digest: &Digest) -> Option<Vec<u8>> {
+        self.contents.iter().find(|((_, known), _)| known == digest).map(|(_, bytes)| bytes.clone())
     }
 
     fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, Error>) -> Result<T, Error> {

@@ -146,6 +146,14 @@ impl Mind for Mood {
         self.chance.about(Duration::from_secs(3))
     }
 
+    fn changes_approved_files(&self) -> bool {
+        let changes = !self.is_clear() && self.chance.happens(0.2);
+        if changes {
+            self.count("approved files changed");
+        }
+        changes
+    }
+
     fn decide(&self, question: &Question) -> Person {
         if self.silent && self.is_clear() {
             return Person::Nobody;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Driver, End, PATIENCE};
+use baton_engine::evidence::KeptBytes;
 use baton_engine::run::Run;
 use baton_engine::store::Error;
 use baton_protocol::Settings;
@@ -115,6 +116,7 @@ impl Stage {
             dice: Arc::new(Thrown(chance.fork())),
             claimant,
             settings: Settings::default(),
+            kept: KeptBytes::default(),
             patience: PATIENCE,
         };
         let (stop, stopped) = watch::channel(false);

@@ -161,6 +161,9 @@ fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
         "decided" if state != StateName::AwaitingPerson => {
             say("a gate is decided once", format!("it was {state}"));
         }
+        "decided" if before.has_files && after.state.name() == StateName::Completed => {
+            say("approved files are looked at again", "it was completed at once".to_owned());
+        }
         "refused" if after.state != before.state => {
             say("what is refused has no effect", format!("{state} became {}", after.state.name()));
         }

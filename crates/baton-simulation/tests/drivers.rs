@@ -68,6 +68,10 @@ impl Mind for Worker {
         Duration::from_secs(1)
     }
 
+    fn changes_approved_files(&self) -> bool {
+        false
+    }
+
     fn decide(&self, _: &Question) -> Person {
         assert!(self.panics != Panics::People, "the terminal has a bug");
         Person::Nobody

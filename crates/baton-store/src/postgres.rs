@@ -9,8 +9,10 @@ mod apply;
 mod careful;
 mod checkup;
 mod claim;
+mod contents;
 mod desk;
 mod fault;
+mod ledger;
 mod look;
 mod memory;
 mod migrate;
@@ -29,11 +31,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
 use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
@@ -247,8 +251,36 @@ impl Store for Postgres {
         self.0.patiently(|| prune::finished_runs(&self.0, before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
-        self.0.patiently(|| prune::remove_run(&self.0, run, before)).await
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+        self.0.patiently(|| prune::remove_run(&self.0, run, before, at)).await
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.patiently(|| ledger::enter(&self.0, runs, at)).await
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.patiently(|| ledger::ledger(&self.0, after, limit)).await
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.patiently(|| ledger::ledger_of(&self.0, run)).await
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        self.0.patiently(|| ledger::anchored(&self.0, place)).await
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        self.0.patiently(|| ledger::set_anchored(&self.0, place, anchored)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.0.patiently(|| contents::keep(&self.0, run, &contents, bytes_max)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.patiently(|| contents::find(&self.0, digest)).await
     }
 
     fn changes(&self) -> u64 {

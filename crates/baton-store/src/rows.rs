@@ -6,6 +6,7 @@ use std::sync::Arc;
 use baton_engine::failure::Failure;
 use baton_engine::handoff::{Ask, Digest, Lease, Note};
 use baton_engine::journal::{Hash, Head};
+use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::Error;
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State, Terms};
 use jiff::Timestamp;
@@ -24,6 +25,33 @@ pub(crate) struct Row {
     pub(crate) last_seq: i64,
     pub(crate) head: Vec<u8>,
     pub(crate) body: String,
+}
+
+/// The row of an entry of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LedgerRow {
+    pub(crate) number: i64,
+    pub(crate) at: i64,
+    pub(crate) occasion: String,
+    pub(crate) run: String,
+    pub(crate) events: i64,
+    pub(crate) head: Vec<u8>,
+    pub(crate) digest: Vec<u8>,
+}
+
+impl LedgerRow {
+    /// Reads the entry.
+    pub(crate) fn entry(self) -> Result<LedgerEntry, Error> {
+        let unknown = || Error::Damaged(format!("ledger entry {}: `{}` is unknown", self.number, self.occasion));
+        Ok(LedgerEntry {
+            number: unsigned(self.number)?,
+            at: time(self.at)?,
+            occasion: Occasion::parse(&self.occasion).ok_or_else(unknown)?,
+            run: RunId::parse(self.run).map_err(Error::Damaged)?,
+            head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
+            digest: hash(&self.digest)?,
+        })
+    }
 }
 
 /// What follows from the handoff and stands in columns to be looked up or guarded.
@@ -56,6 +84,10 @@ struct Body<'h> {
     last_report: Option<Cow<'h, Digest>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Cow<'h, Digest>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_files: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<Cow<'h, Failure>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -187,6 +219,8 @@ pub(crate) fn body(handoff: &Handoff) -> String {
         notes: Cow::Borrowed(&handoff.notes),
         last_report: handoff.last_report.as_ref().map(Cow::Borrowed),
         evidence: handoff.evidence.as_ref().map(Cow::Borrowed),
+        has_files: handoff.has_files,
+        approved: handoff.approved,
         last_failure: handoff.last_failure.as_ref().map(Cow::Borrowed),
         returned_early: handoff.returned_early,
         routed: handoff.routed,
@@ -218,6 +252,8 @@ impl Row {
             notes: body.notes.into_owned(),
             last_report: body.last_report.map(Cow::into_owned),
             evidence: body.evidence.map(Cow::into_owned),
+            has_files: body.has_files,
+            approved: body.approved,
             last_failure: body.last_failure.map(Cow::into_owned),
             returned_early: body.returned_early,
             routed: body.routed,

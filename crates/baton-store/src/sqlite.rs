@@ -7,8 +7,10 @@ mod accept;
 mod apply;
 mod change;
 mod claim;
+mod contents;
 mod fault;
 mod holder;
+mod ledger;
 mod lock;
 mod look;
 mod migrate;
@@ -25,11 +27,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -250,9 +254,41 @@ impl Store for Sqlite {
         self.read(move |connection| prune::finished_runs(connection, before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
         let run = run.clone();
-        self.write(move |batch| prune::remove_run(batch, &run, before).map(Ok)).await
+        self.write(move |batch| prune::remove_run(batch, &run, before, at).map(Ok)).await
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        let runs = runs.to_vec();
+        self.write(move |batch| ledger::enter(batch, &runs, at).map(Ok)).await
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        self.read(move |connection| ledger::ledger(connection, after, limit)).await
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        self.look(|connection| ledger::ledger_of(connection, run))
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        self.look(|connection| ledger::anchored(connection, place))
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        let place = place.to_owned();
+        self.write(move |batch| ledger::set_anchored(batch, &place, anchored).map(Ok)).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        let run = run.clone();
+        self.write(move |batch| contents::keep(batch, &run, &contents, bytes_max).map(Ok)).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let digest = digest.clone();
+        self.read(move |connection| contents::find(connection, &digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Dice, Driver, End, News, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
 use baton_engine::store::Wish;
@@ -85,6 +85,14 @@ impl Evidence for Nothing {
     }
 
     async fn keep(&self, _: &Scene) {}
+
+    async fn look_again(&self, _: &Path, _: &[Examined]) -> Option<Vec<Examined>> {
+        None
+    }
+
+    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+        Vec::new()
+    }
 
     async fn changed(&self, _: &Scene) -> Changed {
         Changed::default()
@@ -160,6 +168,7 @@ impl Stage {
             dice: Arc::new(Nothing),
             claimant: "driver".to_owned(),
             settings: Settings::default(),
+            kept: KeptBytes::default(),
             patience,
         };
         let run = RunId::parse("t").unwrap();

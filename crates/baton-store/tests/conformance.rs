@@ -46,8 +46,12 @@ mod constraints;
 mod contents;
 #[path = "conformance/journal.rs"]
 mod journal;
+#[path = "conformance/kept_files.rs"]
+mod kept_files;
 #[path = "conformance/late_reports.rs"]
 mod late_reports;
+#[path = "conformance/ledger.rs"]
+mod ledger;
 #[path = "conformance/looking.rs"]
 mod looking;
 #[path = "conformance/next_handoffs.rs"]

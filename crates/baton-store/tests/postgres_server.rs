@@ -270,16 +270,16 @@ async fn many_nodes_start_at_once_on_an_empty_database() {
     }
     starting.join_all().await;
     assert_eq!(query(&url, "SELECT count(*) FROM handoffs").trim(), "8");
-    assert_eq!(query(&url, "SELECT number, name FROM baton_migrations").trim(), "1|handoffs");
+    assert_eq!(query(&url, "SELECT number, name FROM baton_migrations WHERE number = 1").trim(), "1|handoffs");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn database_of_a_newer_program_is_refused() {
     let url = new_database();
-    drop(connect(&url).await);
+    let known = connect(&url).await.checkup().await.unwrap().migration_known;
     query(&url, "INSERT INTO baton_migrations (number, name) VALUES (99, 'tomorrow')");
     let error = Postgres::connect(&url).await.expect_err("newer");
-    assert_eq!(error, Error::TooNew { found: 99, known: 1 });
+    assert_eq!(error, Error::TooNew { found: 99, known });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::evidence::KeptBytes;
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
 use baton_protocol::wire::suggest;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command_error::CommandError;
+use crate::store::Anchor;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -26,6 +28,9 @@ struct File {
     vocabulary: Vocabulary,
     #[serde(default)]
     store: Store,
+    #[serde(default)]
+    artifacts: Artifacts,
+    anchor: Option<Spanned<AnchorTable>>,
 }
 
 /// Either a severity, or permission with a reason.
@@ -64,6 +69,30 @@ struct Store {
     url: Option<String>,
 }
 
+/// Where the heads of runs are kept beside the store.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnchorTable {
+    file: Option<PathBuf>,
+    command: Option<String>,
+}
+
+/// How much of the files that reports name is kept in the store, in KiB.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifacts {
+    file_kib: Option<u32>,
+    run_kib: Option<u32>,
+}
+
+impl From<Artifacts> for KeptBytes {
+    fn from(artifacts: Artifacts) -> KeptBytes {
+        let bytes = |given: Option<u32>, usual: u64| given.map_or(usual, |kib| u64::from(kib) * 1024);
+        let usual = KeptBytes::default();
+        KeptBytes { file: bytes(artifacts.file_kib, usual.file), run: bytes(artifacts.run_kib, usual.run) }
+    }
+}
+
 /// What the file says.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
@@ -71,6 +100,10 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// Where the heads of runs are kept beside the store.
+    pub anchor: Option<Anchor>,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -81,7 +114,9 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    Ok(Config { folder, ..parse(&text, &path.display().to_string())? })
+    let config = parse(&text, &path.display().to_string())?;
+    let anchor = config.anchor.map(|anchor| anchor.below(&folder));
+    Ok(Config { folder, anchor, ..config })
 }
 
 /// Reads how documents are judged.
@@ -146,7 +181,20 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    Ok(Config { settings, store_url: file.store.url, folder: PathBuf::new() })
+    let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
+    let kept = file.artifacts.into();
+    Ok(Config { settings, store_url: file.store.url, anchor, kept, folder: PathBuf::new() })
+}
+
+fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
+    let at = table.span().start;
+    match table.into_inner() {
+        AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(file)),
+        AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
+            Ok(Anchor::Command { command, folder: PathBuf::new() })
+        }
+        _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
+    }
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
@@ -180,6 +228,16 @@ mod tests {
         let config = parse("[store]\nurl = \"sqlite:queue.db\"\n", "baton.toml").expect("valid");
         assert_eq!(config.store_url.as_deref(), Some("sqlite:queue.db"));
         assert!(error("[store]\nlru = \"x\"\n").starts_with("baton.toml:2:1"));
+    }
+
+    #[test]
+    fn anchor_is_a_file_beside_the_configuration_or_a_command() {
+        let anchor = |text: &str| parse(text, "baton.toml").expect("valid").anchor.expect("one").below(Path::new("/p"));
+        assert_eq!(anchor("[anchor]\nfile = \"nowhere/heads\"\n"), Anchor::File(PathBuf::from("/p/nowhere/heads")));
+        assert!(matches!(anchor("[anchor]\ncommand = \"logger\"\n"), Anchor::Command { .. }));
+        for wrong in ["[anchor]\n", "[anchor]\nfile = \"a\"\ncommand = \"b\"\n", "[anchor]\ncommand = \" \"\n"] {
+            assert!(error(wrong).ends_with("an anchor is a `file` or a `command`: one of the two"), "{wrong}");
+        }
     }
 
     #[test]

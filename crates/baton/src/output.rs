@@ -35,10 +35,22 @@ impl Output {
 
     /// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
     pub(crate) fn data(&self, text: &str) -> Result<(), CommandError> {
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other.map_err(|error| CommandError::usage(format!("cannot write to stdout: {error}"))),
+        }
+    }
+
+    /// Writes a file to stdout, byte by byte; on a terminal as text, without what would do something to it.
+    pub(crate) fn file(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        match io::stdout().is_terminal() {
+            true => self.document(&String::from_utf8_lossy(bytes)),
+            false => self.bytes(bytes),
         }
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn driver(
         dice: Arc::new(Thrown),
         claimant: claimant::claimant(),
         settings: session.settings.clone(),
+        kept: session.kept,
         patience: PATIENCE,
     })
 }

@@ -6,6 +6,7 @@ mod live;
 mod plain;
 pub(crate) mod telling;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,9 +134,22 @@ impl Show<'_> {
 
     /// Takes a workspace, from which the run is found from now on.
     fn take(&self, workspace: &Path, driver: &str) -> Result<WorkspaceLock, CommandError> {
+        self.refuse_anchor_inside(workspace)?;
         let lock = WorkspaceLock::take(workspace, self.id, driver)?;
         state::remember_workspace(self.session.state()?, workspace, &self.session.location)?;
         Ok(lock)
+    }
+
+    /// What proves the journal must not lie where agents write.
+    fn refuse_anchor_inside(&self, workspace: &Path) -> Result<(), CommandError> {
+        let Some(file) = self.session.anchor.as_ref().and_then(|anchor| anchor.file()) else { return Ok(()) };
+        let folder = file.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let workspace = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
+        if folder.is_some_and(|folder| folder.starts_with(&workspace)) {
+            let why = format!("the anchor file {} lies in the workspace, where agents can change it", file.display());
+            return Err(CommandError::usage(why).hint("name a file elsewhere under [anchor] in baton.toml"));
+        }
+        Ok(())
     }
 
     fn watching(&self) -> Watching {

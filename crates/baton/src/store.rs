@@ -1,13 +1,16 @@
 //! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
+mod anchor;
 mod applying;
 mod history;
+mod ledger_keeper;
 mod moving;
 mod offer;
 pub(crate) mod place;
 mod runs;
 mod trouble;
 
+pub(crate) use anchor::{Anchor, AnchorLine, lines as anchor_lines};
 pub(crate) use applying::Applied;
 pub(crate) use history::{accepted_request, reported_document, shown_document};
 pub(crate) use moving::{from_old_folder, from_project, untouched};
@@ -17,6 +20,7 @@ pub(crate) use runs::is_run;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::evidence::KeptBytes;
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
@@ -28,8 +32,10 @@ use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
+use crate::config::{self, Config};
 use crate::output::Output;
-use crate::{config, state};
+use crate::state;
+use ledger_keeper::LedgerKeeper;
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]
@@ -57,10 +63,10 @@ impl StoreOptions {
         given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", quoted(&value?)))).collect()
     }
 
-    /// Finds out where the store is, and how documents are judged.
-    pub(crate) fn place(&self) -> Result<(Place, Settings), CommandError> {
+    /// Finds out where the store is, and what else the configuration says.
+    pub(crate) fn place(&self) -> Result<(Place, Config), CommandError> {
         let config = config::read(self.config.as_deref())?;
-        Ok((place::find(self.store.as_deref(), &config)?, config.settings))
+        Ok((place::find(self.store.as_deref(), &config)?, config))
     }
 
     /// Returns how documents are judged; for what must be known before a store is made.
@@ -92,12 +98,17 @@ pub(crate) struct Session {
     pub clock: Arc<SteadyClock>,
     /// The settings for judging documents.
     pub settings: Settings,
+    /// How much of the files that reports name is kept.
+    pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
     /// The configuration file, if there is one.
     pub config_file: Option<PathBuf>,
+    /// Where the heads of runs are kept beside the store.
+    pub anchor: Option<Anchor>,
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
+    ledger: Arc<LedgerKeeper>,
     runtime: tokio::runtime::Runtime,
     order: Mutex<ContextV7>,
 }
@@ -105,13 +116,14 @@ pub(crate) struct Session {
 impl Session {
     /// Finds and opens the store, and tells if it should be elsewhere.
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
-        let (place, settings) = options.place()?;
-        let session = Session::at(offer::tell(place, access, output)?, access, settings)?;
+        let (place, config) = options.place()?;
+        let session = Session::at(offer::tell(place, access, output)?, access, config)?;
+        session.ledger.tells(*output);
         Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
     }
 
     /// Opens the store at a place.
-    pub(crate) fn at(place: Place, access: Access, settings: Settings) -> Result<Session, CommandError> {
+    pub(crate) fn at(place: Place, access: Access, config: Config) -> Result<Session, CommandError> {
         place.prepare(access)?;
         let Place { location, source, .. } = place;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -128,7 +140,20 @@ impl Session {
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
         let order = Mutex::new(ContextV7::new());
-        Ok(Session { store, clock, settings, location, config_file: None, state: state::folder().ok(), runtime, order })
+        let ledger = Arc::new(LedgerKeeper::new(store, Arc::clone(&clock), config.anchor.clone()));
+        Ok(Session {
+            store: Arc::clone(&ledger) as Arc<dyn Store>,
+            clock,
+            settings: config.settings,
+            kept: config.kept,
+            location,
+            config_file: None,
+            anchor: config.anchor,
+            state: state::folder().ok(),
+            ledger,
+            runtime,
+            order,
+        })
     }
 
     /// Returns the user's state folder, for what cannot do without.
@@ -136,9 +161,13 @@ impl Session {
         self.state.as_ref().ok_or_else(state::unknown)
     }
 
-    /// Carries out something that waits.
+    /// Carries out something that waits. What was noted for the ledger meanwhile is entered before this returns.
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> T {
-        self.runtime.block_on(work)
+        self.runtime.block_on(async {
+            let done = work.await;
+            self.ledger.settle().await;
+            done
+        })
     }
 
     /// Returns the time.

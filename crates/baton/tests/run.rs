@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/approved_files.rs"]
+mod approved_files;
 #[path = "run/blocks.rs"]
 mod blocks;
 #[path = "run/cage.rs"]
@@ -46,6 +48,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/record.rs"]
+mod record;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/tasks.rs"]

@@ -9,12 +9,8 @@ use baton_protocol::surroundings::{Sight, Workspace};
 
 use super::changes::{Changes, Trace};
 use super::entry::{refuted, verified};
-use super::named;
-use super::snapshot::hash;
+use super::{files, named};
 use crate::workspace::Folder;
-
-/// Larger files are not hashed: it would take longer than people wait.
-const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Looks at every artifact of a report.
 pub(super) fn examine(workspace: &Folder, scene: &Scene, report: &Report, changes: &Changes) -> Vec<Examined> {
@@ -35,33 +31,31 @@ impl<'a> Places<'a> {
         Places { workspace, given: given.filter_map(|folder| Folder::open(folder).ok()).collect(), changes }
     }
 
-    /// Finds the folder that a path lies in, and what stands there. Only an absolute path leads to a given folder.
-    fn look(&self, path: &str) -> (&Folder, Sight) {
+    /// Finds out what stands at a path. Only an absolute one leads to a given folder.
+    fn look(&self, path: &str) -> Sight {
         let sight = self.workspace.look(path);
         let absolute = path.starts_with('/') && sight == Sight::Outside;
-        let mut given = self.given.iter().filter(|_| absolute).map(|folder| (folder, folder.look(path)));
-        given.find(|(_, sight)| *sight != Sight::Outside).unwrap_or((self.workspace, sight))
+        let mut given = self.given.iter().filter(|_| absolute).map(|folder| folder.look(path));
+        given.find(|sight| *sight != Sight::Outside).unwrap_or(sight)
     }
 
     fn examine(&self, path: &str) -> Examined {
         let claim = format!("claims to have made `{path}`");
         let there = format!("`{path}` exists");
-        let (folder, sight) = self.look(path);
-        match sight {
+        match self.look(path) {
             Sight::Missing => refuted(&artifact_missing::RULE, claim, "but it does not exist"),
             Sight::Unreadable => refuted(&artifact_missing::RULE, claim, "but it cannot be looked at"),
             Sight::Outside => refuted(&artifact_outside_workspace::RULE, claim, "but it lies outside the workspace"),
             Sight::File { bytes: 0 } => refuted(&artifact_empty::RULE, claim, "but it is an empty file"),
             Sight::Folder { empty: true } => refuted(&artifact_empty::RULE, claim, "but it is an empty folder"),
             Sight::Folder { empty: false } => {
-                verified(&artifact_missing::RULE, there, format!("a folder with something in it{}", self.since(path)))
+                let seen = format!("a folder with something in it{}", self.since(path));
+                files::pin(verified(&artifact_missing::RULE, there, seen), self.workspace, path)
             }
             Sight::File { bytes } => {
-                let file = folder.open_file(path).filter(|_| bytes <= HASHED_BYTES);
-                let sha256 = file.and_then(|file| hash(file).ok());
                 let unit = if bytes == 1 { "byte" } else { "bytes" };
                 let seen = format!("{bytes} {unit}{}", self.since(path));
-                Examined { sha256, ..verified(&artifact_missing::RULE, there, seen) }
+                files::pin(verified(&artifact_missing::RULE, there, seen), self.workspace, path)
             }
         }
     }

@@ -34,8 +34,8 @@ impl Change {
 /// What can be said about one path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trace {
-    /// It changed; how, and its SHA-256 now.
-    Changed(Change, Option<String>),
+    /// It changed, and how.
+    Changed(Change),
     /// It is as it was.
     Same,
     /// It was not there, and is not.
@@ -175,8 +175,7 @@ impl Changes {
         let Some(begin) = first.or(self.before.as_deref()) else { return Trace::Unknown(NOT_KNOWN) };
         let mut snapshots = first.into_iter().chain(self.before.as_deref());
         if let Some(change) = snapshots.find_map(|before| change_at(before, &self.after, path)) {
-            let sha256 = self.after.files.get(path).and_then(|mark| mark.sha256.clone());
-            return Trace::Changed(change, sha256);
+            return Trace::Changed(change);
         }
         let trace = match holds(&begin.files, path) || holds(&self.after.files, path) {
             true => Trace::Same,
@@ -256,7 +255,7 @@ fn trace_by_time(root: &Path, before: &Snapshot, path: &str) -> Trace {
     }
     let changed = snapshot::changed(&metadata);
     match before.taken {
-        Some(taken) if changed > taken => Trace::Changed(Change::Modified, None),
+        Some(taken) if changed > taken => Trace::Changed(Change::Modified),
         Some(taken) if changed + CLOCK_STEP_NANOSECONDS < taken && !metadata.is_dir() => Trace::Same,
         _ => Trace::Unknown("it is ignored, and its time cannot be compared"),
     }

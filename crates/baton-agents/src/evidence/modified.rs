@@ -14,15 +14,18 @@ use baton_protocol::rules::{
 
 use super::changes::{Change, Changes, Trace};
 use super::entry::{refuted, unchecked, unverifiable, verified};
+use super::files;
 use super::named::{self, Places};
 use super::patterns::Patterns;
 use super::sources;
+use crate::workspace::Folder;
 
 /// So many files are told one by one.
 const TOLD: usize = 20;
 
 /// What the changes are compared with.
 pub(super) struct Comparison<'a> {
+    workspace: &'a Folder,
     root: &'a Path,
     scene: &'a Scene,
     report: &'a Report,
@@ -51,12 +54,13 @@ struct Strangers {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(root: &'a Path, scene: &'a Scene, report: &'a Report, changes: &'a Changes) -> Self {
+    pub(super) fn new(workspace: &'a Folder, scene: &'a Scene, report: &'a Report, changes: &'a Changes) -> Self {
+        let root = workspace.root();
         let named = named::made(report).into_iter().chain(named::modified(report));
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
         let (writes, anybody) = (Patterns::new(scene.writes.as_deref().unwrap_or_default()), !anybody.is_empty());
-        Comparison { root, scene, report, changes, named, writes, others, anybody }
+        Comparison { workspace, root, scene, report, changes, named, writes, others, anybody }
     }
 
     /// Compares what a report says about changes with the changes.
@@ -111,8 +115,9 @@ impl<'a> Comparison<'a> {
         let inner = named::inside(self.root, Path::new(path));
         let rule = &file_not_modified::RULE;
         match inner.map_or(Trace::Outside, |inner| self.changes.trace(self.root, &inner)) {
-            Trace::Changed(change, sha256) => {
-                Examined { sha256, ..verified(rule, format!("`{path}` was {}", change.as_str()), "as reported") }
+            Trace::Changed(change) => {
+                let seen = verified(rule, format!("`{path}` was {}", change.as_str()), "as reported");
+                files::pin(seen, self.workspace, path)
             }
             Trace::Same => refuted(rule, claim, format!("but `{path}` is unchanged")),
             Trace::Never => refuted(rule, claim, "but it does not exist, and did not before"),

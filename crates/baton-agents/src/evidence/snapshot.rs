@@ -193,7 +193,7 @@ pub(super) fn path_of(key: &str) -> PathBuf {
 }
 
 /// Hashes a file, or where a link leads.
-fn hash_entry(path: &Path, metadata: &Metadata) -> io::Result<String> {
+pub(super) fn hash_entry(path: &Path, metadata: &Metadata) -> io::Result<String> {
     match metadata.is_symlink() {
         true => Ok(hexadecimal(&Sha256::digest(fs::read_link(path)?.as_os_str().as_bytes()))),
         false => hash(open(path)?),

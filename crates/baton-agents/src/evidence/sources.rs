@@ -35,5 +35,5 @@ pub(super) fn path_of(root: &Path, source: &str) -> Option<String> {
 /// Says whether a source was there before, with other content.
 fn was_different(root: &Path, changes: &Changes, source: &str) -> bool {
     let trace = path_of(root, source).map(|path| changes.trace(root, &path));
-    matches!(trace, Some(Trace::Changed(Change::Modified | Change::Deleted, _)))
+    matches!(trace, Some(Trace::Changed(Change::Modified | Change::Deleted)))
 }

@@ -18,9 +18,12 @@ async fn made_files_are_seen_with_their_digest() {
     let report = made(&["docs/plan.md", "src/", absolute.to_str().unwrap(), "https://example.org/a"]);
     let examined = stage.examine(&report).await;
     assert!(examined.iter().all(|one| one.verdict == Finding::Verified), "{}", shown(&examined));
-    let digests: Vec<_> = examined.iter().map(|one| one.sha256.as_deref()).collect();
+    let paths: Vec<_> = examined.iter().map(|one| one.path.as_deref()).collect();
+    assert_eq!(paths, [Some("docs/plan.md"), Some("src"), Some("docs/plan.md")]);
     let plan = Some("2d619c7869a25a069e8d9fe28202d200c8bef01cba077934e702217e8a678b59");
-    assert_eq!(digests, [plan, None, plan]);
+    assert_eq!([&examined[0], &examined[2]].map(|one| one.sha256.as_deref()), [plan, plan]);
+    let folder = examined[1].sha256.clone();
+    assert!(folder.is_some_and(|digest| digest.len() == 64 && Some(&*digest) != plan));
 }
 
 #[tokio::test]

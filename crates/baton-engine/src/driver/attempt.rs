@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, Understood};
-use crate::evidence::{self, Changed, Check, Evidence, Examined, Moment, Outcome, Scene, Transcript};
+use crate::evidence::{self, Changed, Check, Content, Evidence, Examined, Moment, Outcome, Scene, Transcript};
 use crate::failure::{Code, Failure};
 use crate::handoff::Written;
 use crate::id::HandoffId;
@@ -29,9 +29,27 @@ pub(super) enum Finished {
     /// The attempt has failed.
     Failed(Box<Failed>),
     /// A report that was recorded before has been examined.
-    Examined(Vec<Examined>),
+    Examined(Seen),
+    /// What a person has approved was looked at once more; `None` if it is as it was.
+    LookedAgain(Option<Vec<Examined>>),
     /// A command has ended.
     Checked(Outcome),
+}
+
+impl Finished {
+    /// Returns the files that are still to be kept; `None` if there are none.
+    pub(super) fn contents(&mut self) -> Option<&mut Vec<Content>> {
+        let seen = match self {
+            Finished::Examined(seen) => seen,
+            Finished::Answered(answered) => answered.examined.as_mut()?,
+            Finished::Understood(_)
+            | Finished::NotUnderstood(_)
+            | Finished::Failed(_)
+            | Finished::LookedAgain(_)
+            | Finished::Checked(_) => return None,
+        };
+        Some(&mut seen.contents).filter(|contents| !contents.is_empty())
+    }
 }
 
 /// An attempt that has failed.
@@ -66,7 +84,15 @@ pub(super) struct Answered {
     /// How the workspace was before and after, for whoever examines it later.
     pub(super) seen: SeenWorkspace,
     /// What was seen of it, unless commands must be run for that.
-    pub(super) examined: Option<Vec<Examined>>,
+    pub(super) examined: Option<Seen>,
+}
+
+/// What was seen of a report.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    pub(super) examined: Vec<Examined>,
+    /// The files that are kept.
+    pub(super) contents: Vec<Content>,
 }
 
 /// Something that happens to an attempt of a handoff while it goes on.
@@ -106,6 +132,8 @@ pub(super) struct Trial {
     pub(super) following: Vec<String>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
+    /// The largest file that is kept.
+    pub(super) kept_bytes: u64,
     /// Where is told what happens while it goes on.
     pub(super) progress: mpsc::UnboundedSender<Progress>,
 }
@@ -193,7 +221,7 @@ impl Trial {
         scene.after = after;
         scene.others_write.append(&mut self.newcomers.lock().unwrap_or_else(PoisonError::into_inner));
         let examined = match quick {
-            true => Some(examined(&*self.evidence, &scene, &understood.report, &self.settings).await),
+            true => Some(look(&*self.evidence, &scene, &understood.report, (&self.settings, self.kept_bytes)).await),
             false => None,
         };
         let tokens_used = reply.tokens_used;
@@ -295,15 +323,29 @@ impl Failed {
 }
 
 /// Examines a report that was recorded before.
-pub(super) async fn examine(evidence: Arc<dyn Evidence>, scene: Scene, report: Report, settings: Settings) -> Finished {
-    Finished::Examined(examined(&*evidence, &scene, &report, &settings).await)
+pub(super) async fn examine(
+    evidence: Arc<dyn Evidence>,
+    scene: Scene,
+    report: Report,
+    (settings, kept_bytes): (Settings, u64),
+) -> Finished {
+    Finished::Examined(look(&*evidence, &scene, &report, (&settings, kept_bytes)).await)
 }
 
 /// Looks at every claim, and marks what may pass all the same.
-async fn examined(evidence: &dyn Evidence, scene: &Scene, report: &Report, settings: &Settings) -> Vec<Examined> {
+async fn look(
+    evidence: &dyn Evidence,
+    scene: &Scene,
+    report: &Report,
+    (settings, kept_bytes): (&Settings, u64),
+) -> Seen {
     let mut examined = evidence.examine(scene, report).await;
     evidence::allow(&mut examined, settings);
-    examined
+    let contents = match examined.iter().any(|examined| examined.path.is_some()) {
+        true => evidence.contents(&scene.workspace, &examined, kept_bytes).await,
+        false => Vec::new(),
+    };
+    Seen { examined, contents }
 }
 
 /// Runs the command of a check phase.

@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+use baton_protocol::rules::artifact_changed;
 use baton_protocol::workflow;
 use tokio::task::AbortHandle;
 
@@ -9,7 +10,7 @@ use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use super::{News, Reached};
-use crate::evidence::Moment;
+use crate::evidence::{Examined, Finding, Moment, SeenFile};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
@@ -62,8 +63,11 @@ impl Lead<'_> {
 
     fn begin_one(&mut self, id: &HandoffId) {
         let Some(tracked) = self.run.find(id) else { return };
-        let Some(brief) = Brief::of(&self.run, tracked) else { return };
         let fence = tracked.handoff.fence;
+        if tracked.handoff.approved {
+            return self.look_again(id);
+        }
+        let Some(brief) = Brief::of(&self.run, tracked) else { return };
         let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
             Ok(folder) => folder,
             Err(why) => return self.results.push((id.clone(), fence, failed(why))),
@@ -79,7 +83,8 @@ impl Lead<'_> {
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };
         self.driver.audience.hear(&self.run, &news);
         let task = if let (true, Some(report)) = (verifying, report) {
-            let examine = attempt::examine(evidence, scene, report, self.driver.judging(&brief));
+            let examine =
+                attempt::examine(evidence, scene, report, (self.driver.judging(&brief), self.driver.kept.file));
             self.tasks.spawn(async move { Outcome::Work(examine.await) })
         } else if tracked.step.role == Role::Check {
             let check = attempt::check(evidence, scene, brief::command(brief.located.phase()));
@@ -113,6 +118,7 @@ impl Lead<'_> {
                 phase: brief.phase().map(|_| tracked.step.phase.clone()),
                 acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
                 settings: self.driver.judging(&brief),
+                kept_bytes: self.driver.kept.file,
                 progress: self.tell.clone(),
             };
             self.tasks.spawn(async move { Outcome::Work(trial.run().await) })
@@ -122,9 +128,43 @@ impl Lead<'_> {
                 others.lock().unwrap_or_else(PoisonError::into_inner).extend(may_write.iter().cloned());
             }
         }
+        self.works_on(id, fence, task);
+    }
+
+    /// Looks once more at the files that a person has approved.
+    fn look_again(&mut self, id: &HandoffId) {
+        let Some(tracked) = self.run.find(id) else { return };
+        let (fence, examined) = (tracked.handoff.fence, approved_files(tracked));
+        self.driver.audience.hear(&self.run, &News::Examines(id));
+        let (evidence, workspace) = (self.driver.evidence.clone(), self.run.definition.workspace.clone());
+        let task = self.tasks.spawn(async move {
+            Outcome::Work(Finished::LookedAgain(evidence.look_again(&workspace, &examined).await))
+        });
+        self.works_on(id, fence, task);
+    }
+
+    fn works_on(&mut self, id: &HandoffId, fence: u64, task: AbortHandle) {
         self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: Some(fence) });
         self.working.insert(id.clone(), Working { fence, task, called_off: false });
     }
+}
+
+/// Returns what a person was shown of files: what was seen of the report, or at a gate what the phases before have left.
+fn approved_files(tracked: &Tracked) -> Vec<Examined> {
+    if !tracked.examined.is_empty() {
+        return tracked.examined.clone();
+    }
+    let handed_over = |file: &SeenFile| Examined {
+        rule: artifact_changed::RULE.name.to_owned(),
+        claim: format!("`{}` is as it was handed over", file.path),
+        verdict: Finding::Verified,
+        seen: String::new(),
+        path: Some(file.path.clone()),
+        sha256: file.sha256.clone(),
+        allowed: None,
+        asks_person: false,
+    };
+    tracked.handoff.terms.files.iter().map(handed_over).collect()
 }
 
 fn is_worked_on(tracked: &Tracked) -> bool {

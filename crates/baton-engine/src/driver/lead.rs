@@ -267,6 +267,7 @@ impl<'d> Lead<'d> {
         if self.has_nothing_to_write(now) {
             return Ok(false);
         }
+        self.keep_contents().await?;
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
@@ -316,6 +317,24 @@ impl<'d> Lead<'d> {
                 Err(error)
             }
         }
+    }
+
+    /// Keeps the files that reports name, so that whoever decides elsewhere sees them. A run does not fail for want of that.
+    async fn keep_contents(&mut self) -> Result<(), Error> {
+        for (id, _, finished) in &mut self.results {
+            let Some(contents) = finished.contents() else { continue };
+            let kept = self.driver.store.keep_contents(&self.run.id, contents.clone(), self.driver.kept.run).await;
+            match kept {
+                Ok(()) => contents.clear(),
+                Err(error @ Error::Unreachable(_)) => return Err(error),
+                Err(error) => {
+                    contents.clear();
+                    let note = format!("{id}: the files that its report names could not be kept: {error}");
+                    self.driver.audience.hear(&self.run, &News::Note(&note));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.

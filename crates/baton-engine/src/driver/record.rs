@@ -2,14 +2,15 @@
 
 use baton_protocol::model::Report;
 use baton_protocol::model::terms::Outcome;
+use baton_protocol::rules::artifact_changed;
 use baton_protocol::{Dialect, Document, convert};
 use serde_json::{Value, json};
 
-use super::attempt::{Answered, Failed, Finished};
+use super::attempt::{Answered, Failed, Finished, Seen};
 use super::brief::Brief;
 use crate::answer::Answer;
 use crate::draft::Draft;
-use crate::evidence::{self, Examined};
+use crate::evidence::{self, Examined, Finding};
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::{State, Written};
@@ -40,6 +41,12 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &F
 
 fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) -> Result<(), Refusal> {
     match finished {
+        // What cannot be looked at again may have changed: a person must look.
+        Finished::Failed(failed) if is_approved(&draft.run, id) => {
+            let examined = vec![unseen(&failed.failure.message)];
+            draft.apply(id, looked_again(fence, Some(examined), dice))
+        }
+        Finished::LookedAgain(examined) => draft.apply(id, looked_again(fence, examined.clone(), dice)),
         // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
         Finished::Failed(failed) if is_examined(&draft.run, id) => {
             let reasons = format!("it could not be examined: {}", failed.failure.message);
@@ -54,7 +61,7 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
         Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),
         Finished::Answered(answered) => record_answer(draft, id, fence, answered, dice),
-        Finished::Examined(examined) => {
+        Finished::Examined(Seen { examined, .. }) => {
             let refuted = evidence::refuted(examined);
             draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
         }
@@ -105,7 +112,7 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
     draft.apply_known(id, Command::Report(report), known)?;
     match &answered.examined {
-        Some(examined) if complete => {
+        Some(Seen { examined, .. }) if complete => {
             let refuted = evidence::refuted(examined);
             draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
         }
@@ -122,6 +129,10 @@ fn acknowledge(fence: u64, understood: bool, document: &Written) -> Command {
 fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Option<&'r HandoffId> {
     document.path.as_ref()?;
     run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
+}
+
+fn is_approved(run: &Run, id: &HandoffId) -> bool {
+    run.find(id).is_some_and(|tracked| tracked.handoff.approved)
 }
 
 fn is_examined(run: &Run, id: &HandoffId) -> bool {
@@ -149,6 +160,27 @@ fn verify(
         }
     };
     Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, review, dice })
+}
+
+/// Says whether what a person has approved is as it was; otherwise the person is asked again.
+fn looked_again(fence: u64, changed: Option<Vec<Examined>>, dice: f64) -> Command {
+    let (review, examined) = (changed.is_some(), changed.unwrap_or_default());
+    let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));
+    Command::Verify(Verify { fence, verdict, evidence, examined, review, dice })
+}
+
+/// Puts down that nobody could look at approved files again.
+fn unseen(why: &str) -> Examined {
+    Examined {
+        rule: artifact_changed::RULE.name.to_owned(),
+        claim: "what was approved could not be looked at again".to_owned(),
+        verdict: Finding::Unverifiable,
+        seen: why.to_owned(),
+        path: None,
+        sha256: None,
+        allowed: None,
+        asks_person: true,
+    }
 }
 
 /// The same failure again and again is not tried again.

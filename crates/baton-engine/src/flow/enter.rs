@@ -9,6 +9,7 @@ use super::turn::holds;
 use super::{complete, join, requests};
 use crate::definition::Located;
 use crate::draft::Draft;
+use crate::evidence;
 use crate::handoff::{Note, Terms, Written};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -100,6 +101,7 @@ pub(super) fn enter(
         Role::Gate => {
             let mut terms = Terms::between(&*from, HUMAN);
             terms.choices = phase.gate.iter().flat_map(|gate| gate.choices.keys().cloned()).collect();
+            terms.files = asking.givers.iter().flat_map(|giver| evidence::seen_files(&giver.examined)).collect();
             (terms, asking.gate()?)
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),

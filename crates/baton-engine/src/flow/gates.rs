@@ -15,6 +15,7 @@ use super::values::context;
 use crate::draft::Draft;
 use crate::evidence::{self, Examined};
 use crate::handoff::{Ask, Digest, State, Terms, Written};
+use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
@@ -183,10 +184,20 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         document: Some(document),
         handed_in: subject.filter(|_| !is_check(trouble.as_ref())).and_then(handed_in),
         trouble,
-        examined: subject.unwrap_or(tracked).examined.clone(),
+        examined: seen(run, subject.unwrap_or(tracked)),
         gaps: gaps(run),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
+}
+
+/// Returns what was seen of what a question is about: at a gate, of the phases before it.
+fn seen(run: &Run, tracked: &Tracked) -> Vec<Examined> {
+    match tracked.step.role {
+        Role::Gate if tracked.examined.is_empty() => {
+            handover::givers(run, &tracked.step).iter().flat_map(|giver| giver.examined.clone()).collect()
+        }
+        _ => tracked.examined.clone(),
+    }
 }
 
 /// What a command did is told as what went wrong.

@@ -5,7 +5,9 @@ use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::SeenFile;
 use crate::expression::slug;
+use crate::handoff::Digest;
 use crate::id::HandoffId;
 use crate::retry;
 use crate::step::Step;
@@ -43,6 +45,9 @@ pub struct Terms {
     /// What a person can choose from; empty for approving, rejecting and answering freely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// The files that a person is asked about, as the phases before have left them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SeenFile>,
     /// Whether a report counts only after the claimant has said that it understood.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acknowledge: bool,
@@ -98,6 +103,13 @@ impl Terms {
         to.is_person()
     }
 
+    /// Identifies the files that a person is asked about; `None` if there are none.
+    pub(crate) fn files_digest(&self) -> Option<Digest> {
+        // Writing texts as JSON cannot fail.
+        let written = serde_json::to_vec(&self.files).unwrap_or_default();
+        (!self.files.is_empty()).then(|| Digest::of(&written))
+    }
+
     /// The usual terms between two parties.
     pub fn between(from: impl Into<String>, to: impl Into<String>) -> Terms {
         Terms {
@@ -114,6 +126,7 @@ impl Terms {
             returns_to: None,
             step: None,
             choices: Vec::new(),
+            files: Vec::new(),
             acknowledge: false,
             acknowledge_within_ms: None,
             pick_up_within_ms: None,

@@ -65,6 +65,8 @@ impl Accept {
             // What a person decides about is the request itself.
             last_report: asks_person.then(|| request.clone()),
             evidence: None,
+            has_files: !self.terms.files.is_empty(),
+            approved: false,
             request,
             accepted_at: at,
             changed_at: at,

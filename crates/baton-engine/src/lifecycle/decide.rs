@@ -143,6 +143,14 @@ impl Decide {
         if !told.is_empty() {
             self.note(handoff, About::Answer, &told.join("\n"));
         }
+        if handoff.has_files && !planted(Bug::ApprovedFilesNotSeenAgain) {
+            // What was approved may have changed since it was looked at.
+            handoff.approved = true;
+            // Whoever looks has a token, as whoever works has; nobody has claimed a gate before.
+            handoff.fence = handoff.fence.max(1);
+            handoff.state = State::Verifying;
+            return vec![Action::Verify];
+        }
         handoff.state = State::Completed { at };
         completed(handoff)
     }

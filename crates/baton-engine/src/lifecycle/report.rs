@@ -57,6 +57,7 @@ impl Report {
         }
         handoff.last_report = Some(digest);
         handoff.evidence = None;
+        handoff.has_files = false;
         let (state, actions) = match &self.ending {
             Ending::Complete if handoff.terms.verify => (State::Verifying, vec![Action::Verify]),
             Ending::Complete if handoff.review_owed => asked(Ask::Review),

@@ -10,6 +10,7 @@ use crate::evidence::Examined;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::sabotage::{Bug, planted};
+use crate::step::Role;
 
 /// Say what the evidence showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,10 +69,16 @@ impl Verify {
     }
 
     fn decide(&self, handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
-        handoff.evidence = self.evidence.clone();
+        let approved = std::mem::take(&mut handoff.approved);
+        // If all is as it was approved, what was seen before still stands.
+        if !approved || !self.examined.is_empty() {
+            handoff.evidence = self.evidence.clone();
+            handoff.has_files = self.examined.iter().any(|examined| examined.path.is_some());
+        }
         match &self.verdict {
             Verdict::Verified if (self.review || handoff.review_owed) && !planted(Bug::ReviewSkipped) => {
-                let (state, actions) = asked(Ask::Review);
+                let is_gate = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Gate);
+                let (state, actions) = asked(if is_gate { Ask::Gate } else { Ask::Review });
                 handoff.state = state;
                 actions
             }

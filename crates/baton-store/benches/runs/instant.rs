@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Evidence, Examined, Moment, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -59,6 +59,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         dice: Arc::new(Loaded),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
+        kept: KeptBytes::default(),
         patience: PATIENCE,
     }
 }
@@ -125,6 +126,14 @@ impl Evidence for Blind {
     async fn keep(&self, _: &Scene) {}
 
     async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+        Vec::new()
+    }
+
+    async fn look_again(&self, _: &Path, _: &[Examined]) -> Option<Vec<Examined>> {
+        None
+    }
+
+    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
         Vec::new()
     }
 

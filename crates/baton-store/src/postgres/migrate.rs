@@ -13,8 +13,11 @@ struct Migration {
 }
 
 /// The migrations, in their order; the first has the number 1.
-const MIGRATIONS: &[Migration] =
-    &[Migration { name: "handoffs", sql: include_str!("../../migrations/postgres/0001_handoffs.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { name: "handoffs", sql: include_str!("../../migrations/postgres/0001_handoffs.sql") },
+    Migration { name: "contents", sql: include_str!("../../migrations/postgres/0002_contents.sql") },
+    Migration { name: "ledger", sql: include_str!("../../migrations/postgres/0003_ledger.sql") },
+];
 
 /// Where applied migrations are noted.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS baton_migrations (

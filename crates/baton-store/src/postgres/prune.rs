@@ -3,9 +3,9 @@
 use baton_engine::RunId;
 use jiff::Timestamp;
 
-use super::Node;
 use super::fault::Fault;
 use super::look::run_ids;
+use super::{Node, ledger};
 use crate::rows;
 
 /// Returns the runs whose handoffs were all finished before a time.
@@ -27,7 +27,7 @@ pub(super) async fn finished_runs(node: &Node, before: Timestamp, limit: u32) ->
 }
 
 /// Removes a run with its journal, if everything in it was finished before that time. Returns how many handoffs.
-pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp) -> Result<u64, Fault> {
+pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Fault> {
     // Whoever wants to accept something in this run waits for the same lock.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))";
     let members = "SELECT finished_at < $2 FROM handoffs
@@ -38,6 +38,8 @@ pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp) -> R
             WHERE id IN (SELECT id FROM handoffs WHERE run = $1 AND run <> id UNION SELECT $1) AND run = $1 RETURNING 1
         ), forgotten AS (
             DELETE FROM events WHERE run = $1
+        ), dropped AS (
+            DELETE FROM contents WHERE run = $1
         )
         SELECT count(*) FROM removed";
     let mut session = node.session().await?;
@@ -49,6 +51,7 @@ pub(super) async fn remove_run(node: &Node, run: &RunId, before: Timestamp) -> R
         session.roll_back().await?;
         return Ok(0);
     }
+    ledger::enter_removal(&session, run, at).await?;
     let removed = session.query(remove, &[&name]).await?;
     session.commit(None, None).await?;
     let count: i64 = removed.first().map_or(Ok(0), |row| row.try_get(0))?;

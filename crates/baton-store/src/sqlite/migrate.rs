@@ -6,7 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::translate;
 
 /// The migrations, in their order; the first has the number 1.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001_handoffs.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001_handoffs.sql"),
+    include_str!("../../migrations/sqlite/0002_contents.sql"),
+    include_str!("../../migrations/sqlite/0003_ledger.sql"),
+];
 
 /// Marks the file as ours: "bton".
 const APPLICATION_ID: i32 = 0x6274_6f6e;

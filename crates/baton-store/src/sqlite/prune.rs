@@ -5,8 +5,8 @@ use baton_engine::store::Error;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::translate;
 use super::writer::Batch;
+use super::{ledger, translate};
 
 /// Returns the runs whose handoffs were all finished before a time.
 pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
@@ -23,7 +23,7 @@ pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u
 }
 
 /// Removes a run with its journal, if everything in it was finished before that time.
-pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp) -> Result<u64, Error> {
+pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
     let of_run = "rowid IN (SELECT rowid FROM handoffs WHERE id = ?1 AND run = ?1
                             UNION ALL SELECT rowid FROM handoffs WHERE run = ?1 AND run <> id)";
     let open = format!("SELECT count(*) FROM handoffs WHERE {of_run} AND (finished_at IS NULL OR finished_at >= ?2)");
@@ -33,10 +33,13 @@ pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp) -> R
     if open > 0 {
         return Ok(0);
     }
+    ledger::enter_removal(batch, run, at)?;
     let handoffs = format!("DELETE FROM handoffs WHERE {of_run}");
     let removed = batch.connection.prepare_cached(&handoffs).and_then(|mut sql| sql.execute([run.as_str()]));
     let removed = removed.map_err(translate)?;
-    let events = batch.connection.prepare_cached("DELETE FROM events WHERE run = ?1");
-    events.and_then(|mut sql| sql.execute([run.as_str()])).map_err(translate)?;
+    for sql in ["DELETE FROM events WHERE run = ?1", "DELETE FROM contents WHERE run = ?1"] {
+        let forgotten = batch.connection.prepare_cached(sql).and_then(|mut sql| sql.execute([run.as_str()]));
+        forgotten.map_err(translate)?;
+    }
     Ok(removed as u64)
 }

@@ -47,7 +47,7 @@ async fn removed_run_is_gone_with_its_journal(bed: Bed) {
     for name in ["a", "b", "c"] {
         bed.apply(name, cancel(), time(1)).await.unwrap();
     }
-    assert_eq!(bed.store.remove_run(&run("r"), time(9)).await.unwrap(), 2);
+    assert_eq!(bed.store.remove_run(&run("r"), time(9), time(100)).await.unwrap(), 2);
     assert!(!bed.is_there("a").await && !bed.is_there("b").await);
     assert!(bed.events("r").await.is_empty());
     assert!(bed.store.handoffs_of(&run("r")).await.unwrap().is_empty());
@@ -59,7 +59,7 @@ async fn removed_run_is_gone_with_its_journal(bed: Bed) {
 async fn run_that_is_not_finished_is_not_removed(bed: Bed) {
     bed.send([request_in("r", "a"), request_in("r", "b")], time(0)).await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
-    assert_eq!(bed.store.remove_run(&run("r"), time(9)).await.unwrap(), 0);
+    assert_eq!(bed.store.remove_run(&run("r"), time(9), time(100)).await.unwrap(), 0);
     assert!(bed.is_there("a").await && bed.is_there("b").await);
     assert_eq!(bed.events("r").await.len(), 3);
 }
@@ -67,8 +67,8 @@ async fn run_that_is_not_finished_is_not_removed(bed: Bed) {
 async fn run_that_was_finished_later_is_not_removed(bed: Bed) {
     bed.send_one("a").await;
     bed.apply("a", cancel(), time(10)).await.unwrap();
-    assert_eq!(bed.store.remove_run(&run("a"), time(10)).await.unwrap(), 0);
-    assert_eq!(bed.store.remove_run(&run("a"), time(11)).await.unwrap(), 1);
+    assert_eq!(bed.store.remove_run(&run("a"), time(10), time(100)).await.unwrap(), 0);
+    assert_eq!(bed.store.remove_run(&run("a"), time(11), time(100)).await.unwrap(), 1);
 }
 
 async fn requeued_handoff_keeps_its_run(bed: Bed) {
@@ -77,13 +77,13 @@ async fn requeued_handoff_keeps_its_run(bed: Bed) {
     assert_eq!(finished(&bed, 9).await, ["a"]);
     bed.apply("a", requeue("again"), time(2)).await.unwrap();
     assert!(finished(&bed, 9).await.is_empty());
-    assert_eq!(bed.store.remove_run(&run("a"), time(9)).await.unwrap(), 0);
+    assert_eq!(bed.store.remove_run(&run("a"), time(9), time(100)).await.unwrap(), 0);
     assert!(bed.is_there("a").await);
 }
 
 async fn removing_nothing_removes_nothing(bed: Bed) {
     bed.send_one("a").await;
-    assert_eq!(bed.store.remove_run(&run("nobody"), time(9)).await.unwrap(), 0);
+    assert_eq!(bed.store.remove_run(&run("nobody"), time(9), time(100)).await.unwrap(), 0);
     assert!(bed.is_there("a").await);
 }
 
@@ -91,7 +91,7 @@ async fn removed_id_and_key_can_be_used_again(bed: Bed) {
     let keyed = with(request("a"), |terms| terms.key = Some("k".to_owned()));
     bed.send([keyed.clone()], time(0)).await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
-    assert_eq!(bed.store.remove_run(&run("a"), time(9)).await.unwrap(), 1);
+    assert_eq!(bed.store.remove_run(&run("a"), time(9), time(100)).await.unwrap(), 1);
     let again = bed.send([keyed], time(20)).await.remove(0);
     assert!(!again.existing);
     let events = bed.events("a").await;

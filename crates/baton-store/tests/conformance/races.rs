@@ -193,7 +193,7 @@ async fn removal_and_requeue_do_not_meet_halfway(bed: Bed) {
         let (removing, requeueing) = (Arc::clone(&stores[0]), Arc::clone(&stores[1]));
         let (gone, back) = (run(&name), Order::new(id(&name), super::requests::requeue("again")));
         let (removed, requeued) = tokio::join!(
-            tokio::spawn(async move { removing.remove_run(&gone, time(9)).await.unwrap() }),
+            tokio::spawn(async move { removing.remove_run(&gone, time(9), time(100)).await.unwrap() }),
             tokio::spawn(async move { requeueing.apply(back, time(2)).await.is_ok() }),
         );
         let (removed, requeued) = (removed.unwrap(), requeued.unwrap());

@@ -191,6 +191,7 @@ fn examined(fence: u64, review: bool) -> Command {
         claim: "src/a.rs".to_owned(),
         verdict: Finding::Verified,
         seen: "12 lines".to_owned(),
+        path: None,
         sha256: Some("ab".repeat(32)),
         allowed: None,
         asks_person: false,

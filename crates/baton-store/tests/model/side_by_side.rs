@@ -118,8 +118,8 @@ impl SideBySide {
             }
             Ask::RemoveRun { run, age_ms } => {
                 let before = at.checked_sub(SignedDuration::from_millis(*age_ms)).unwrap();
-                let removed = self.store.remove_run(&run_name(*run), before).await;
-                same("remove run", removed.unwrap(), self.model.remove_run(&run_name(*run), before))
+                let removed = self.store.remove_run(&run_name(*run), before, before).await;
+                same("remove run", removed.unwrap(), self.model.remove_run(&run_name(*run), before, before))
             }
         }
     }

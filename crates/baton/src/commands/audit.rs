@@ -1,6 +1,8 @@
-//! `baton audit`: proves that the journal is what was written, and writes the archive of a project.
+//! `baton audit`: proves that the journal is what was written, anchors it, and writes the archive of a project.
 
+mod anchor;
 mod export;
+mod ledger;
 mod verify;
 
 use baton_engine::RunId;
@@ -10,7 +12,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 
-/// Verify the journal, or export it
+/// Verify the journal, anchor it, or export it
 #[derive(Debug, Args)]
 #[command(mut_arg("store", |arg| arg.global(true)), mut_arg("config", |arg| arg.global(true)))]
 #[command(after_help = "Examples:\n  baton audit verify --all\n  baton audit verify hoff-0192 --store team.db\n  \
@@ -26,6 +28,7 @@ pub(crate) struct Options {
 enum Command {
     Verify(verify::Options),
     Export(export::Options),
+    Anchor(anchor::Options),
 }
 
 /// Which runs.
@@ -49,6 +52,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         match &options.command {
             Command::Verify(verify) => verify::run(verify, &session, output).await,
             Command::Export(export) => export::run(export, &session, output).await,
+            Command::Anchor(anchor) => anchor::run(anchor, &session, output).await,
         }
     })
 }

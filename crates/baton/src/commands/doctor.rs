@@ -67,9 +67,9 @@ impl Sign {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let (place, settings) = options.store.place()?;
+    let (place, config) = options.store.place()?;
     let kept = state::look(&place);
-    let (mut signs, exit) = match Session::at(place, Access::Look, settings) {
+    let (mut signs, exit) = match Session::at(place, Access::Look, config) {
         Ok(session) => {
             let signs = session.run(look(&session));
             let wrong = signs.iter().any(|sign| sign.verdict == Verdict::Wrong);

@@ -145,7 +145,7 @@ async fn archived(
 
 async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut Pruned) -> Result<bool, CommandError> {
     session.forget_measures(run).await;
-    let handoffs = session.store.remove_run(run, before).await?;
+    let handoffs = session.store.remove_run(run, before, session.now()).await?;
     pruned.handoffs += handoffs;
     pruned.runs += u64::from(handoffs > 0);
     Ok(handoffs > 0)

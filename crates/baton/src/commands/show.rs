@@ -1,5 +1,6 @@
 //! `baton show`: shows one handoff: where it is, what the next attempt must know, and what happened; or a run.
 
+mod file;
 mod run_of_workflow;
 
 use baton_engine::Handoff;
@@ -21,9 +22,11 @@ use crate::store::{Access, Session, StoreOptions, accepted_request, is_run, show
 /// Of a run: each phase with visits, tries, time, tokens, evidence and outcome, what is going on and what waits.
 /// What waits for a person is shown in readable form, with what was seen of its claims and the digest that a decision
 /// names. With --documents also the request and the last report, as they were written; --json has everything.
+/// With --file a file that the report names, as it was when it was looked at, wherever the workspace is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton show HO-2026-031\n  baton show HO-2026-031 --documents\n  \
 baton show HO-2026-031 --json\n  \
+baton show integration-k3f9q2.design.1 --file docs/DESIGN.md\n  \
 baton show integration-k3f9q2")]
 pub(crate) struct Options {
     /// The handoff or the run: its id, or a unique beginning of it
@@ -32,6 +35,9 @@ pub(crate) struct Options {
     /// Print the request and the last report, too
     #[arg(long)]
     documents: bool,
+    /// Print only this file, as it was when the report was examined
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["documents", "json"])]
+    file: Option<String>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -58,8 +64,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     let handoff = session.run(session.resolve(&options.id))?;
     // The request of a run is the whole workflow; who wants that asks for documents.
-    if is_run(&handoff) && !options.documents {
+    if is_run(&handoff) && !options.documents && options.file.is_none() {
         return run_of_workflow::show(&session, &handoff, &options.store, options.json, output);
+    }
+    if let Some(path) = &options.file {
+        return file::show(&session, &handoff, path, output);
     }
     let events = session.run(session.store.history_of(&handoff.id))?;
     let question = question(&session, &handoff)?;

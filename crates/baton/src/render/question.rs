@@ -232,6 +232,7 @@ mod tests {
                 claim: "c\u{1b}\n".to_owned(),
                 verdict: Finding::Refuted,
                 seen: "s\u{9b}".to_owned(),
+                path: Some("p\u{1b}".to_owned()),
                 sha256: Some("\u{1b}".to_owned()),
                 allowed: Some("a\u{1b}".to_owned()),
                 asks_person: false,

@@ -1,4 +1,4 @@
-//! What no process that Baton starts may reach: the store, and how Baton is configured.
+//! What no process that Baton starts may reach: the store, how Baton is configured, and the anchor of the journal.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,11 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
         Location::Sqlite(path) => files_of(path),
         Location::Postgres(_) => Vec::new(),
     };
+    if let Some(anchor) = &session.anchor {
+        // Only what is there can be hidden. That it cannot be made is told when something is delivered to it.
+        let _ = anchor.prepare();
+        hidden.extend(anchor.file().map(Path::to_owned));
+    }
     hidden.extend(session.state.iter().map(|state| state.root().to_owned()));
     Launcher { hidden, configuration: session.config_file.iter().cloned().collect() }
 }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use baton_engine::Clock as _;
 use baton_engine::driver::End;
 use baton_engine::handoff::Handoff;
+use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::people::Question;
 use baton_engine::run::Run;
+use serde_json::json;
 
 use super::{Show, Watching, events};
 use crate::archive;
@@ -25,12 +27,15 @@ impl Show<'_> {
         let journal = self.session.events_of_run(self.id).await?;
         let run = Run::of_journal(&journal).map_err(CommandError::no)?;
         let summary = Summary::of(&run, &journal, self.session.now());
+        let head = journal.last().map_or(Head::START, Event::head);
         let exit = exit_of(end);
         let is_ours = !matches!(end, End::Lost(_));
         let record = if is_ours { self.record(&run, &summary, views).await } else { None };
         if matches!(watching, Watching::Machine(_)) {
             let path = record.as_ref().map(|path| path.display().to_string());
-            let line = events::of_end(&run, end, exit, path.as_deref(), self.store);
+            let mut line = events::of_end(&run, end, exit, path.as_deref(), self.store);
+            line["events"] = json!(head.seq);
+            line["head"] = json!(head.hash.to_string());
             self.output.data(&format!("{line}\n"))?;
             return Ok(exit);
         }
@@ -39,7 +44,7 @@ impl Show<'_> {
         }
         self.tell_end(&run, end);
         let record = record.map(|path| path.display().to_string());
-        self.output.note(&self.next(&run, end, record.as_deref()));
+        self.output.note(&self.next(&run, end, record.as_deref(), head));
         Ok(exit)
     }
 
@@ -101,7 +106,7 @@ impl Show<'_> {
     }
 
     /// Says where the record is, and what can be done next.
-    fn next(&self, run: &Run, end: &End, record: Option<&str>) -> String {
+    fn next(&self, run: &Run, end: &End, record: Option<&str>, head: Head) -> String {
         let paint = self.output.paint_beside();
         let (id, store) = (self.id, self.store.repeated());
         let mut lines: Vec<(&str, String)> = Vec::new();
@@ -123,6 +128,7 @@ impl Show<'_> {
             lines.push(("look", command("show")));
             lines.push(("", command("log")));
             lines.push(("prove", command("audit verify")));
+            lines.push(("head", head.hash.to_string()));
         }
         let lines = lines
             .into_iter()

@@ -9,6 +9,7 @@ use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::{HUMAN, Role};
+use baton_protocol::rules::artifact_changed;
 
 use crate::render::handoff::one_line;
 use crate::render::question::cut;
@@ -258,12 +259,22 @@ fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
             let seen = evidence(&verify.examined);
             told(Sign::Failed, format!("{} ({seen})", failed(tracked, &format!("refuted: {reasons}"))))
         }
-        (Verdict::Verified, State::AwaitingPerson { .. }) => {
-            told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined)))
-        }
+        (Verdict::Verified, State::AwaitingPerson { .. }) => match changed_since(&verify.examined) {
+            Some(changed) => told(Sign::Waits, format!("{changed}; a person must look again")),
+            None => told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined))),
+        },
         (Verdict::Verified, _) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
-        (Verdict::Verified, _) => told(Sign::Done, outcome(tracked, &verify.examined)),
+        // That a person has approved it was told before.
+        (Verdict::Verified, _) if tracked.step.role == Role::Gate => Vec::new(),
+        (Verdict::Verified, _) => told(Sign::Done, outcome(tracked, &tracked.examined)),
     }
+}
+
+/// Says which approved files have changed since they were shown; `None` if that is not why a person is asked.
+fn changed_since(examined: &[Examined]) -> Option<String> {
+    let changed = |examined: &&Examined| examined.asks_person && examined.rule == artifact_changed::RULE.name;
+    let claims: Vec<&str> = examined.iter().filter(changed).map(|examined| examined.claim.as_str()).collect();
+    (!claims.is_empty()).then(|| brief(&claims.join("; ")))
 }
 
 fn decided(tracked: &Tracked, decide: &Decide) -> Vec<Line> {

@@ -78,8 +78,7 @@ pub(super) fn registry(run: &Run) -> Vec<Map<String, Value>> {
 }
 
 fn entry(run: &Run, tracked: &Tracked, file: MadeFile, version: u64) -> Map<String, Value> {
-    let claim = format!("`{}`", file.path);
-    let sha256 = tracked.examined.iter().filter(|examined| examined.claim.contains(&claim));
+    let sha256 = tracked.examined.iter().filter(|examined| examined.path.as_deref() == Some(&file.path));
     let context = tracked.asked().and_then(|request| request.context.as_ref());
     let given = context.map(|context| context.artifacts.as_slice()).unwrap_or_default();
     let others = given.iter().map(|artifact| artifact.path()).filter(|path| *path != file.path && !is_batons(path));

@@ -89,6 +89,7 @@ fn examined() -> Vec<Examined> {
         claim: claim.to_owned(),
         verdict,
         seen: seen.to_owned(),
+        path: None,
         sha256: sha256.map(str::to_owned),
         allowed: None,
         asks_person: false,

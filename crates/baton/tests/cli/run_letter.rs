@@ -84,8 +84,10 @@ fn line_settled(line: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in line.split(' ') {
         let is_time = |text: &str| text.parse::<f64>().is_ok();
+        let is_hash = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         match (words.last_mut(), word) {
             (Some(number), "ms" | "s") if is_time(number) => *number = "TIME".to_owned(),
+            (_, hash) if is_hash(hash) => words.push("HASH".to_owned()),
             _ => words.push(word.to_owned()),
         }
     }

@@ -45,6 +45,7 @@ fn plain_lines_tell_what_happened_and_a_table_what_came_out() {
     look      baton show letter-1
               baton log letter-1
     prove     baton audit verify letter-1
+    head      HASH
     ");
     let phases: Vec<String> =
         run.stdout.lines().map(|line| line.split("  ").next().unwrap_or_default().to_owned()).collect();
@@ -85,6 +86,7 @@ fn without_anybody_to_ask_it_says_what_waits_and_how_to_answer() {
     look      baton show letter-1
               baton log letter-1
     prove     baton audit verify letter-1
+    head      HASH
     ");
     let digest = sandbox.baton(&["show", "letter-1.release.1", "--json"]).json();
     let digest = digest["question"]["digest"].as_str().expect("a digest").to_owned();

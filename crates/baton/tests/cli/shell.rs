@@ -85,6 +85,7 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton audit
     ## baton audit verify
     ## baton audit export
+    ## baton audit anchor
     ## baton prune
     ## baton store
     ## baton store list

@@ -1,13 +1,16 @@
 //! `baton audit verify`: proves that a journal is what was written, or names what is not.
 
+use std::path::PathBuf;
+
 use baton_engine::RunId;
-use baton_engine::audit::{Audit, Auditor, Finding};
+use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
 use baton_engine::journal::Hash;
+use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::{Error, Store};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Runs, Which};
+use super::{Runs, Which, ledger};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render::counted;
@@ -18,8 +21,12 @@ use crate::store::Session;
 /// Computes the chain of hashes again, replays every event and compares every handoff with what its events give. Each
 /// event that was changed, removed, moved or inserted is named, and each handoff that disagrees with its journal.
 ///
-/// Keep the printed head of a run somewhere else: with --head it proves later that nothing before it was rewritten,
-/// not even by somebody who computed all hashes again.
+/// Each run is also compared with the ledger, which has the heads of all runs. With --all, runs that the ledger knows and
+/// the store does not have are named, and every line of the anchor file is compared with the ledger: that shows what
+/// somebody rewrote who computed all hashes again.
+///
+/// Without an anchor, keep the printed head of a run somewhere else: --head proves later that nothing before it was
+/// rewritten.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton audit verify --all\n  baton audit verify hoff-0192 --head 5f2c…")]
 pub(super) struct Options {
@@ -28,6 +35,9 @@ pub(super) struct Options {
     /// The head that was kept elsewhere: the hash of the last event of the run, or of an earlier one
     #[arg(long, value_name = "HASH", value_parser = parse_hash, conflicts_with = "all")]
     head: Option<Hash>,
+    /// The anchor file to compare the ledger with [default: `[anchor] file` in baton.toml]
+    #[arg(long, value_name = "FILE", requires = "all")]
+    anchor: Option<PathBuf>,
     /// Write the result as JSON
     #[arg(long)]
     json: bool,
@@ -44,25 +54,33 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
     }
     let mut runs = Runs::of(&options.which, session).await?;
-    let (mut audited, mut findings) = (0_u64, 0_u64);
+    let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
     if options.json {
         output.data("{\n  \"version\": 1,\n  \"runs\": [")?;
     }
     while let Some(run) = runs.next().await? {
-        let Some(audit) = audit(session.store.as_ref(), &run, options.head).await? else { continue };
+        let entries = session.store.ledger_of(&run).await?;
+        let entered = entries.last().filter(|entry| entry.occasion == Occasion::Reached).map(|entry| entry.head.seq);
+        let Some(audit) = audit(session.store.as_ref(), &run, options.head, entries).await? else { continue };
+        gaps.count(&audit, entered);
         match options.json {
-            true => output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit))))?,
+            true => {
+                output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit), "    ")))?
+            }
             false => output.data(&as_lines(&audit))?,
         }
         audited += 1;
         findings += audit.findings.len() as u64;
     }
+    if options.json {
+        output.data(if audited > 0 { "\n  ]" } else { "]" })?;
+    }
+    if options.which.all {
+        findings += beside_runs(options, session, &gaps, output).await?;
+    }
     let sound = findings == 0;
     match options.json {
-        true => {
-            let end = if audited > 0 { "\n  ]" } else { "]" };
-            output.data(&format!("{end},\n  \"findings\": {findings},\n  \"sound\": {sound}\n}}\n"))?;
-        }
+        true => output.data(&format!(",\n  \"findings\": {findings},\n  \"sound\": {sound}\n}}\n"))?,
         false if sound => {
             let are = if audited == 1 { "is" } else { "are" };
             output.note(&format!("ok: {} {are} what was written", counted(audited, "run")));
@@ -72,9 +90,87 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     Ok(if sound { Exit::Done } else { Exit::No })
 }
 
+/// What the ledger does not cover.
+#[derive(Default)]
+struct Gaps {
+    /// Runs that it does not know.
+    unknown: u64,
+    /// Runs that have gone on since.
+    later: u64,
+}
+
+impl Gaps {
+    fn count(&mut self, audit: &Audit, entered: Option<u64>) {
+        match entered {
+            None => self.unknown += 1,
+            Some(events) => self.later += u64::from(audit.head.seq > events),
+        }
+    }
+}
+
+/// Audits the ledger and its anchor, and tells what could not be compared. Returns how many things are wrong.
+async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: &Output) -> Result<u64, CommandError> {
+    let store = session.store.as_ref();
+    let ledger = ledger::audit(store).await?;
+    let file = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
+    let anchor = match file {
+        Some(file) => Some((file, ledger::audit_anchor(store, &ledger, file).await?)),
+        None => None,
+    };
+    if options.json {
+        let anchor = anchor.as_ref().map(|(file, audit)| ledger::anchor_as_json(file, audit));
+        let not_compared = json!({ "runs_without_entry": gaps.unknown, "runs_that_went_on": gaps.later });
+        let members = [("ledger", ledger.as_json()), ("anchor", json!(anchor)), ("not_compared", not_compared)];
+        for (name, value) in members {
+            output.data(&format!(",\n  \"{name}\": {}", indented(&value, "  ").trim_start()))?;
+        }
+    } else {
+        output.data(&ledger.as_lines())?;
+        if let Some((file, audit)) = &anchor {
+            output.data(&ledger::anchor_as_lines(file, audit))?;
+        }
+        tell_gaps(gaps, ledger.removals(), anchor.as_ref().map(|(_, audit)| audit), output);
+    }
+    Ok(ledger.findings() + anchor.map_or(0, |(_, audit)| audit.findings.len() as u64))
+}
+
+/// Tells what nobody would notice.
+fn tell_gaps(gaps: &Gaps, removals: Option<String>, anchor: Option<&AnchorAudit>, output: &Output) {
+    let note = |text: String| output.note(&format!("note: {text}"));
+    removals.into_iter().for_each(note);
+    if gaps.unknown > 0 {
+        note(format!("{} not in the ledger yet; `baton audit anchor` enters what is missing", is_or_are(gaps.unknown)));
+    }
+    if gaps.later > 0 {
+        note(format!("{} gone on since the last entry in the ledger", has_or_have(gaps.later)));
+    }
+    match anchor {
+        None => {
+            note("no anchor file to compare with: a ledger that was rewritten as a whole would not be noticed".into())
+        }
+        Some(audit) if audit.waiting > 0 => {
+            note(format!("the anchor does not have the last {} yet", counted(audit.waiting, "line")));
+        }
+        Some(_) => {}
+    }
+}
+
+fn is_or_are(runs: u64) -> String {
+    format!("{} {}", counted(runs, "run"), if runs == 1 { "is" } else { "are" })
+}
+
+fn has_or_have(runs: u64) -> String {
+    format!("{} {}", counted(runs, "run"), if runs == 1 { "has" } else { "have" })
+}
+
 /// Audits a run; `None` if it was removed meanwhile. Others may write while it is read.
-async fn audit(store: &dyn Store, run: &RunId, head: Option<Hash>) -> Result<Option<Audit>, CommandError> {
-    let mut auditor = Auditor::new(run.clone());
+async fn audit(
+    store: &dyn Store,
+    run: &RunId,
+    head: Option<Hash>,
+    entries: Vec<LedgerEntry>,
+) -> Result<Option<Audit>, CommandError> {
+    let mut auditor = Auditor::new(run.clone()).entered(entries);
     if let Some(head) = head {
         auditor = auditor.expecting(head);
     }
@@ -161,8 +257,8 @@ fn as_json(audit: &Audit) -> Value {
 }
 
 /// Writes a run as a member of the list, which is written a run at a time and looks as if it were written at once.
-fn indented(value: &Value) -> String {
-    format!("{value:#}").lines().fold(String::new(), |text, line| text + "\n    " + line)
+fn indented(value: &Value, margin: &str) -> String {
+    format!("{value:#}").lines().fold(String::new(), |text, line| text + "\n" + margin + line)
 }
 
 fn finding(finding: &Finding) -> Value {
@@ -176,13 +272,5 @@ fn finding(finding: &Finding) -> Value {
 }
 
 fn parse_hash(text: &str) -> Result<Hash, String> {
-    let wrong = || format!("`{text}` is no hash: 64 hexadecimal digits");
-    if text.len() != 64 || !text.is_ascii() {
-        return Err(wrong());
-    }
-    let mut bytes = [0; 32];
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).map_err(|_| wrong())?;
-    }
-    Ok(Hash(bytes))
+    Hash::parse(text).ok_or_else(|| format!("`{text}` is not a hash: 64 hexadecimal digits"))
 }

@@ -1,0 +1,324 @@
+//! A store whose ledger is kept: whatever ends a journal, hands it to a person or records a decision is entered.
+//!
+//! Nothing waits for that. Runs are noted, and entered a moment later in a task of their own, many at once; the process
+//! does not end before. A process that is killed in between leaves the run to whoever enters it next.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_engine::evidence::Content;
+use baton_engine::handoff::{Digest, Written};
+use baton_engine::journal::{Event, Head};
+use baton_engine::ledger::LedgerEntry;
+use baton_engine::lifecycle::{Accept, Command};
+use baton_engine::queue::Queue;
+use baton_engine::step::Role;
+use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::{Clock as _, Handoff, HandoffId, RunId};
+use jiff::Timestamp;
+
+use super::anchor::Anchor;
+use crate::clock::SteadyClock;
+use crate::output::{Output, printable};
+
+/// What to do about heads that are not where they should be.
+const LATER: &str = "this is tried again with the next entry, or by `baton audit anchor`";
+
+/// A store whose ledger is kept.
+pub(crate) struct LedgerKeeper(Arc<Keeping>);
+
+struct Keeping {
+    store: Arc<dyn Store>,
+    clock: Arc<SteadyClock>,
+    anchor: Option<Anchor>,
+    /// Runs that are to be entered.
+    noted: Mutex<BTreeSet<RunId>>,
+    /// Whether a task is about to enter them.
+    is_scheduled: AtomicBool,
+    /// Held while entries are made and delivered.
+    at_work: tokio::sync::Mutex<()>,
+    trouble: Mutex<Trouble>,
+    /// Where trouble is told.
+    output: OnceLock<Output>,
+}
+
+/// Why entries could not be made or delivered.
+#[derive(Default)]
+struct Trouble {
+    /// What must still be told.
+    waiting: Option<String>,
+    /// What was told last; it is not said twice.
+    told: Option<String>,
+}
+
+impl LedgerKeeper {
+    /// Keeps the ledger of a store.
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<SteadyClock>, anchor: Option<Anchor>) -> LedgerKeeper {
+        LedgerKeeper(Arc::new(Keeping {
+            store,
+            clock,
+            anchor,
+            noted: Mutex::default(),
+            is_scheduled: AtomicBool::new(false),
+            at_work: tokio::sync::Mutex::default(),
+            trouble: Mutex::default(),
+            output: OnceLock::new(),
+        }))
+    }
+
+    /// Tells trouble here: at once in a log, and at the end where somebody watches what goes on.
+    pub(crate) fn tells(&self, output: Output) {
+        // A session is opened once.
+        let _ = self.0.output.set(output);
+    }
+
+    /// Waits until everything that was noted is entered and delivered, and tells if that did not work.
+    pub(crate) async fn settle(&self) {
+        self.0.settle().await;
+        self.0.tell();
+    }
+
+    fn heard(&self, happened: Happened, handoff: &Handoff) {
+        if is_to_be_entered(happened, handoff) {
+            self.note(&handoff.run);
+        }
+    }
+
+    fn note(&self, run: &RunId) {
+        self.0.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+        if !self.0.is_scheduled.swap(true, Ordering::SeqCst) {
+            let keeping = Arc::clone(&self.0);
+            tokio::spawn(async move { keeping.settle().await });
+        }
+    }
+}
+
+/// What happened to a handoff, as far as the ledger is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Happened {
+    /// Somebody decided.
+    Decided,
+    /// Whoever held it let go of it.
+    Released,
+    /// Anything else.
+    Otherwise,
+}
+
+impl Happened {
+    fn by(command: &Command) -> Happened {
+        match command {
+            Command::Decide(_) => Happened::Decided,
+            Command::Release(_) => Happened::Released,
+            _ => Happened::Otherwise,
+        }
+    }
+
+    fn in_step(step: &Step) -> Happened {
+        match step {
+            Step::Apply(_, command) => Happened::by(command),
+            Step::Accept(_) | Step::Held { .. } => Happened::Otherwise,
+        }
+    }
+}
+
+/// Says whether the head of a run should be entered after something happened to one of its handoffs.
+fn is_to_be_entered(happened: Happened, handoff: &Handoff) -> bool {
+    let is_finished = handoff.state.finished_at().is_some();
+    match &handoff.terms.step {
+        _ if happened == Happened::Decided => true,
+        Some(step) if step.role == Role::Run => is_finished || happened == Happened::Released,
+        Some(_) => false,
+        None => is_finished,
+    }
+}
+
+impl Keeping {
+    async fn settle(&self) {
+        let _at_work = self.at_work.lock().await;
+        // Whoever notes something from here on needs another task.
+        self.is_scheduled.store(false, Ordering::SeqCst);
+        let runs = std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
+        if runs.is_empty() {
+            return;
+        }
+        let runs: Vec<RunId> = runs.into_iter().collect();
+        let trouble = match self.store.enter(&runs, self.clock.now()).await {
+            Ok(_) => self.deliver().await,
+            Err(error) => {
+                self.noted.lock().unwrap_or_else(PoisonError::into_inner).extend(runs);
+                Some(format!("heads are not entered in the ledger: {error}; {LATER}"))
+            }
+        };
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).waiting = trouble;
+        if self.output.get().is_some_and(|output| !output.is_watched()) {
+            self.tell();
+        }
+    }
+
+    fn tell(&self) {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = trouble.waiting.take();
+        if let (Some(text), Some(output)) = (&waiting, self.output.get())
+            && waiting != trouble.told
+        {
+            output.note(&format!("warning: {}", printable(text)));
+            trouble.told = waiting;
+        }
+    }
+
+    /// Delivers what the anchor does not have yet; returns what went wrong.
+    async fn deliver(&self) -> Option<String> {
+        let delivered = self.anchor.as_ref()?.catch_up(self.store.as_ref()).await;
+        delivered.err().map(|why| format!("heads are not anchored: {why}; {LATER}"))
+    }
+}
+
+#[async_trait]
+impl Store for LedgerKeeper {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+        self.0.store.accept(requests, at).await
+    }
+
+    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+        self.0.store.claim(wish, at).await
+    }
+
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+        let happened = Happened::by(&order.command);
+        let handoff = self.0.store.apply(order, at).await?;
+        self.heard(happened, &handoff);
+        Ok(handoff)
+    }
+
+    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        self.carry_out_and_tell(steps, at).await.map(|(handoffs, _)| handoffs)
+    }
+
+    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+        let happened: Vec<Happened> = steps.iter().map(Happened::in_step).collect();
+        let (handoffs, events) = self.0.store.carry_out_and_tell(steps, at).await?;
+        happened.into_iter().zip(&handoffs).for_each(|(happened, handoff)| self.heard(happened, handoff));
+        Ok((handoffs, events))
+    }
+
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+        let rescued = self.0.store.rescue(limit, dice, at).await?;
+        rescued.iter().for_each(|handoff| self.heard(Happened::Otherwise, handoff));
+        Ok(rescued)
+    }
+
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+        let removed = self.0.store.remove_run(run, before, at).await?;
+        if removed > 0 {
+            self.note(run);
+        }
+        Ok(removed)
+    }
+
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+        self.0.store.find(id).await
+    }
+
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+        self.0.store.ids_beginning_with(prefix, limit).await
+    }
+
+    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+        self.0.store.request(id).await
+    }
+
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+        self.0.store.list(filter).await
+    }
+
+    async fn census(&self) -> Result<Vec<Count>, Error> {
+        self.0.store.census().await
+    }
+
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+        self.0.store.history(run, after, limit).await
+    }
+
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+        self.0.store.history_of(id).await
+    }
+
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+        self.0.store.runs(after, limit).await
+    }
+
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+        self.0.store.handoffs_of(run).await
+    }
+
+    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+        self.0.store.queue(agent).await
+    }
+
+    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+        self.0.store.queues().await
+    }
+
+    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+        self.0.store.set_queue(queue).await
+    }
+
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+        self.0.store.next_due(agent).await
+    }
+
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+        self.0.store.finished_runs(before, limit).await
+    }
+
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.store.enter(runs, at).await
+    }
+
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.store.ledger(after, limit).await
+    }
+
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+        self.0.store.ledger_of(run).await
+    }
+
+    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+        self.0.store.anchored(place).await
+    }
+
+    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+        self.0.store.set_anchored(place, anchored).await
+    }
+
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+        self.0.store.keep_contents(run, contents, bytes_max).await
+    }
+
+    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.store.content(digest).await
+    }
+
+    fn changes(&self) -> u64 {
+        self.0.store.changes()
+    }
+
+    async fn changed(&self, since: u64, limit: Duration) {
+        self.0.store.changed(since, limit).await;
+    }
+
+    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+        self.0.store.time().await
+    }
+
+    fn server_time(&self) -> Option<Timestamp> {
+        self.0.store.server_time()
+    }
+
+    async fn checkup(&self) -> Result<Checkup, Error> {
+        self.0.store.checkup().await
+    }
+}

@@ -1,0 +1,133 @@
+//! What people approve is what was looked at: files that change before anything follows are shown again, and whoever
+//! decides elsewhere sees the files themselves.
+
+use baton_engine::State;
+use baton_engine::run::Run;
+
+use crate::site::{Ended, Site, find};
+
+const REVIEWED: &str = "name: gates\nagents: {dev: {command: [./dev.py]}, ops: {command: [./ops.py]}}\n\
+    phases: [{id: build, agent: dev, review: blocking}, {id: ship, agent: ops}]\n";
+
+const GATED: &str = "name: gates\nagents: {dev: {command: [./dev.py]}, ops: {command: [./ops.py]}}\n\
+    phases: [{id: build, agent: dev}, {id: ok, gate: {items: [the migration]}}, {id: ship, agent: ops}]\n";
+
+const CREATE: &str = "write('migration.sql', 'CREATE TABLE users')\nreport(artifacts=['migration.sql'])";
+
+fn site(flow: &str) -> Site {
+    Site::new().workflow(flow).agent("dev", CREATE).agent("ops", "report()")
+}
+
+fn approve(site: &Site, name: &str) -> Ended {
+    let shown = find(&site.told(), name).handoff.shown().expect("something is shown").0;
+    site.baton(&["approve", &format!("t.{name}"), "--yes", "--shown", &shown])
+}
+
+fn is_completed(run: &Run) -> bool {
+    matches!(run.root().handoff.state, State::Completed { .. })
+}
+
+/// Lets a file change between what was seen and the approval; nothing may follow from that.
+fn changed_before_approval(flow: &str, name: &str) {
+    let site = site(flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    site.scratch.write("workspace/migration.sql", "DROP TABLE users");
+    assert_eq!(approve(&site, name).code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains("`migration.sql` has changed since it was shown"), "{}", again.stderr);
+    let run = site.told();
+    assert!(run.latest("ship").is_none(), "nothing has followed");
+    let shown = site.baton(&["show", &format!("t.{name}")]).stdout;
+    assert!(shown.contains("`migration.sql` has changed since it was shown for approval"), "{shown}");
+    // Whoever looks at it as it is now can let it pass.
+    assert_eq!(approve(&site, name).code, Some(0));
+    let ended = site.resume(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(is_completed(&site.told()));
+    assert_eq!(site.baton(&["audit", "verify", "t"]).code, Some(0));
+}
+
+#[test]
+fn reviewed_file_that_changes_before_the_approval_is_shown_again() {
+    changed_before_approval(REVIEWED, "build.1");
+}
+
+#[test]
+fn file_of_the_phase_before_a_gate_that_changes_is_shown_again() {
+    changed_before_approval(GATED, "ok.1");
+}
+
+#[test]
+fn file_that_changes_after_the_approval_and_before_the_next_phase_is_shown_again() {
+    let site = site(GATED);
+    assert_eq!(site.run(&[]).code, Some(3));
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    std::fs::remove_file(site.scratch.path("workspace/migration.sql")).expect("removed");
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    let shown = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(shown.contains("it is gone"), "{shown}");
+}
+
+#[test]
+fn folder_that_changes_is_shown_again() {
+    let body = "os.mkdir('migrations')\nwrite('migrations/1.sql', 'CREATE TABLE users')\n\
+        report(artifacts=['migrations'])";
+    let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    site.scratch.write("workspace/migrations/2.sql", "DROP TABLE users");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let again = site.resume(&[]);
+    assert_eq!(again.code, Some(3), "{}", again.stderr);
+    assert!(again.stderr.contains("`migrations` has changed"), "{}", again.stderr);
+}
+
+#[test]
+fn what_has_not_changed_follows_at_once() {
+    for (flow, name) in [(REVIEWED, "build.1"), (GATED, "ok.1")] {
+        let site = site(flow);
+        assert_eq!(site.run(&[]).code, Some(3));
+        assert_eq!(approve(&site, name).code, Some(0));
+        let ended = site.resume(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(is_completed(&site.told()));
+        let shown = site.baton(&["show", "t.build.1"]).stdout;
+        assert!(shown.contains("`migration.sql` exists, 18 bytes"), "the evidence stays: {shown}");
+    }
+}
+
+#[test]
+fn gate_shows_what_was_seen_of_the_phase_before_it() {
+    let site = site(GATED);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(shown.contains("`migration.sql` exists, 18 bytes"), "{shown}");
+}
+
+#[test]
+fn file_is_shown_where_the_workspace_is_not() {
+    let site = site(GATED);
+    assert_eq!(site.run(&[]).code, Some(3));
+    std::fs::remove_dir_all(site.scratch.path("workspace")).expect("removed");
+    for id in ["t.ok.1", "t.build.1"] {
+        let shown = site.baton(&["show", id, "--file", "migration.sql"]);
+        assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "CREATE TABLE users"), "{}", shown.stderr);
+    }
+    let unknown = site.baton(&["show", "t.ok.1", "--file", "migration.sq"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.stderr.contains("did you mean migration.sql?"), "{}", unknown.stderr);
+}
+
+#[test]
+fn files_are_kept_within_the_limits_of_the_project() {
+    let body = "write('small', 'x' * 1000)\nwrite('other', 'y' * 1000)\nwrite('large', 'z' * 3000)\n\
+        report(artifacts=['small', 'other', 'large'])";
+    let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
+    site.scratch.write("baton.toml", "[artifacts]\nfile_kib = 2\nrun_kib = 1\n");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let kept = |name: &str| site.baton(&["show", "t.ok.1", "--file", name]).code == Some(0);
+    assert_eq!([kept("small"), kept("other"), kept("large")], [true, false, false]);
+    let large = site.baton(&["show", "t.ok.1", "--file", "large"]);
+    assert!(large.stderr.contains("[artifacts] in baton.toml"), "{}", large.stderr);
+}
