@@ -4,6 +4,7 @@ mod ends;
 mod terms;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use baton_protocol::model::terms::Priority;
 use baton_protocol::{Dialect, Judgement, Severity};
@@ -43,8 +44,8 @@ pub struct Handoff {
     pub id: HandoffId,
     /// The run whose journal it is in.
     pub run: RunId,
-    /// What was agreed.
-    pub terms: Terms,
+    /// What was agreed; copies share it.
+    pub terms: Arc<Terms>,
     /// Identifies the request.
     pub request: Digest,
     /// When it was accepted.

@@ -1,5 +1,7 @@
 //! A person's decision from the command line. It fails closed: without somebody who sees and answers, nothing is decided.
 
+use std::sync::Arc;
+
 use baton_engine::Handoff;
 use baton_engine::approval::Approval;
 use baton_engine::handoff::Digest;
@@ -130,7 +132,7 @@ async fn at_terminal(
     let mut foreseeable = handoff.clone();
     if options.signing.is_wanted() {
         // Whose signature it will be is not known yet.
-        foreseeable.terms.approval = None;
+        Arc::make_mut(&mut foreseeable.terms).approval = None;
     }
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
     if let Some(refused) = session.foreseen(&foreseeable, Command::Decide(foreseen)) {

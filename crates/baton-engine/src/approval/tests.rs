@@ -1,5 +1,7 @@
 //! Who may decide, how many, and by which key.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA512, digest};
@@ -68,7 +70,7 @@ fn approver(name: &str, key: Option<Key>) -> Approver {
 fn gate(approval: Approval) -> Handoff {
     let mut gate = sample::handoff(StateName::AwaitingPerson);
     gate.state = State::AwaitingPerson { ask: Ask::Gate };
-    gate.terms.approval = Some(approval);
+    Arc::make_mut(&mut gate.terms).approval = Some(approval);
     gate
 }
 
@@ -161,7 +163,7 @@ fn refused_decisions_cannot_fill_the_journal() {
 #[test]
 fn people_who_choose_must_choose_the_same_and_may_change_their_mind() {
     let mut gate = gate(of_two(false, Vec::new()));
-    gate.terms.choices = vec!["ship".to_owned(), "wait".to_owned()];
+    Arc::make_mut(&mut gate.terms).choices = vec!["ship".to_owned(), "wait".to_owned()];
     let one = after(&gate, choose(&gate, "ana", "ship")).expect("a choice");
     let two = after(&one, choose(&gate, "ben", "Wait")).expect("a choice");
     assert_eq!(two.approved_so_far().as_deref(), Some("1 of 2 for ship: ana; 1 of 2 for Wait: ben"));

@@ -260,6 +260,8 @@ fn is_choice(handoff: &Handoff, answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::handoff::StateName;
     use crate::journal::Fact;
@@ -355,10 +357,10 @@ mod tests {
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
         let seen = gate.shown().expect("what was shown");
         let words = decide(&seen, Decision::Answer { answers: "reject, do not deploy".to_owned() });
-        gate.terms.step = Some(sample::step(Role::Gate));
+        Arc::make_mut(&mut gate.terms).step = Some(sample::step(Role::Gate));
         assert_eq!(apply(&gate, words.clone(), sample::time(40)), Err(Refusal::NoChoice));
         // Whoever waits for an answer gets one.
-        gate.terms.step = Some(sample::step(Role::Escalation));
+        Arc::make_mut(&mut gate.terms).step = Some(sample::step(Role::Escalation));
         assert!(apply(&gate, words, sample::time(40)).is_ok());
     }
 
@@ -366,7 +368,7 @@ mod tests {
     fn question_of_a_blocked_agent_is_answered_not_approved() {
         let mut gate = sample::handoff(StateName::AwaitingPerson);
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
-        gate.terms.returns_to = Some(gate.id.clone());
+        Arc::make_mut(&mut gate.terms).returns_to = Some(gate.id.clone());
         let seen = gate.shown().expect("what was shown");
         let approve = decide(&seen, Decision::Approve);
         assert_eq!(apply(&gate, approve.clone(), sample::time(40)), Err(Refusal::Unanswered));
