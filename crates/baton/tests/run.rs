@@ -14,6 +14,12 @@ mod blocks;
 mod cage;
 #[path = "run/cheats.rs"]
 mod cheats;
+#[path = "run/den.rs"]
+mod den;
+#[path = "run/disk.rs"]
+mod disk;
+#[path = "run/doors.rs"]
+mod doors;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
 #[path = "run/elsewhere.rs"]
@@ -36,6 +42,8 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/links.rs"]
+mod links;
 #[path = "run/measured.rs"]
 mod measured;
 #[path = "run/namespaces.rs"]
@@ -54,6 +62,8 @@ mod record;
 mod site;
 #[path = "run/tasks.rs"]
 mod tasks;
+#[path = "run/terminal.rs"]
+mod terminal;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]

@@ -4,109 +4,14 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::Command;
 
 use baton_engine::State;
 use baton_engine::protection::Protection;
 use baton_testbed::Process;
 use serde_json::{Value, json};
 
-use crate::site::{BATON, Ended, LONG, Site, end, find, listen};
-
-/// What every trickster begins with: `trick` tries something and remembers how it ended, `tell` hands that in.
-const TRICKS: &str = r#"
-import errno, fcntl, glob, resource, termios
-seen = {}
-
-def trick(name, act):
-    try:
-        seen[name] = act()
-    except OSError as error:
-        seen[name] = errno.errorcode.get(error.errno, str(error))
-
-def tell():
-    folder = os.environ["BATON_OUTPUT_DIRECTORY"]
-    os.makedirs(folder, exist_ok=True)
-    write(os.path.join(folder, "seen.json"), json.dumps(seen))
-    report()
-"#;
-
-/// Who runs Baton.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
-    Me,
-    Nobody,
-}
-
-fn everybody() -> Vec<Who> {
-    if rustix::process::getuid().is_root() { vec![Who::Me, Who::Nobody] } else { vec![Who::Me] }
-}
-
-/// A site with a home folder and a store of its own.
-struct Den {
-    site: Site,
-    who: Who,
-}
-
-impl Den {
-    /// One agent in one phase; `members` are more of the agent, `phase` more of the phase, `rest` more of the workflow.
-    fn new(who: Who, (agent, phase, rest): (&str, &str, &str), body: &str) -> Den {
-        let flow = format!(
-            "name: cage\nagents: {{dev: {{command: [./dev.py], retry: {{max_retries: 1, delay: 0s}}{agent}}}}}\n\
-             phases: [{{id: build, agent: dev{phase}}}]\n{rest}"
-        );
-        let site = Site::with_git().workflow(&flow).agent("dev", &format!("{TRICKS}{body}"));
-        site.scratch.write("home/.ssh/id", "secret").folder("records").write("workspace/src/a.txt", "as it was\n");
-        Den { site, who }
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.site.scratch.path(path)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = match self.who {
-            Who::Me => Command::new(BATON),
-            Who::Nobody => {
-                let own = Command::new("chown").args(["-R", "65534:65534"]).arg(self.site.scratch.root()).status();
-                assert!(own.expect("chown runs").success());
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", BATON]);
-                command
-            }
-        };
-        command.args(arguments).current_dir(self.site.scratch.root());
-        command.env("USER", "tester").env("HOME", self.path("home")).env("BATON_STORE", self.path("records/store.db"));
-        command.stderr(std::process::Stdio::piped());
-        command
-    }
-
-    fn baton(&self, arguments: &[&str]) -> Ended {
-        let mut process = Process::spawn(&mut self.command(arguments));
-        process.close_input();
-        end(&mut process)
-    }
-
-    fn run(&self) -> Ended {
-        self.baton(&RUN_FLOW)
-    }
-
-    /// Runs the workflow to its good end, and returns what the agent has seen.
-    #[track_caller]
-    fn seen(&self) -> Value {
-        let ended = self.run();
-        assert_eq!(ended.code, Some(0), "{:?}: {}", self.who, ended.stderr);
-        self.told()
-    }
-
-    /// Returns what the agent has seen.
-    fn told(&self) -> Value {
-        let text = self.site.scratch.read("workspace/.baton/output/t/seen.json");
-        serde_json::from_str(&text).expect("it is JSON")
-    }
-}
-
-const RUN_FLOW: [&str; 7] = ["run", "flow", "--workspace", "workspace", "--id", "t", "--no-input"];
+use crate::den::{Den, RUN_FLOW, Who, everybody};
+use crate::site::{LONG, end, find, listen};
 
 #[test]
 fn helpers_of_agents_and_commands_die_with_them_whatever_they_drop() {
@@ -250,33 +155,6 @@ fn driver_can_be_neither_seen_nor_killed() {
         let den = Den::new(who, ("", "", ""), body);
         assert_eq!(den.seen(), json!({"driver": false, "parent": false}), "{who:?}");
     }
-}
-
-#[test]
-fn agent_of_a_driver_at_a_terminal_has_none() {
-    let body = "trick('terminal', lambda: open('/dev/tty', 'w').write('Approve? '))\n\
-        trick('typed', lambda: fcntl.ioctl(0, termios.TIOCSTI, b'a'))\n\
-        seen['others'] = sorted(os.path.basename(path) for path in glob.glob('/dev/pts/*'))\ntell()";
-    for (who, rest) in everybody().into_iter().flat_map(|who| [(who, ""), (who, "sandbox: off\n")]) {
-        let den = Den::new(who, ("", "", rest), body);
-        let command = den.command(&RUN_FLOW);
-        let words: Vec<String> = [command.get_program()].into_iter().chain(command.get_args()).map(quoted).collect();
-        let mut script = Command::new("script");
-        script.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(den.site.scratch.root());
-        script.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let mut process = Process::spawn(&mut script);
-        let told = process.stdout.rest(LONG).expect("it ends").join("\n");
-        assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0), "{who:?}: {told}");
-        let seen = den.told();
-        assert!(seen["terminal"] == "ENXIO" && seen["typed"].is_string(), "{who:?} {rest}: {seen}");
-        if rest.is_empty() {
-            assert_eq!(seen["others"], json!(["ptmx"]), "{who:?}: no terminal of others is there");
-        }
-    }
-}
-
-fn quoted(word: &std::ffi::OsStr) -> String {
-    format!("'{}'", word.to_string_lossy().replace('\'', "'\\''"))
 }
 
 #[test]
