@@ -162,7 +162,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for changed files that the phase may not write.
-    fn outside(&self) -> Vec<Examined> {
+    pub(super) fn outside(&self) -> Vec<Examined> {
         if self.scene.writes.is_none() {
             return Vec::new();
         }
