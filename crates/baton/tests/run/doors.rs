@@ -169,3 +169,21 @@ report()
         assert!(!shown.contains("evil") && shown.contains("tries     2 of 2"), "{who:?}: {shown}");
     }
 }
+
+#[test]
+fn configuration_that_an_agent_puts_into_the_workspace_goes_to_a_person() {
+    let plant = "write('src/baton.toml', '[anchor]\\ncommand = \"touch evil\"\\n')\n";
+    let now = format!("{plant}report(files_modified=['src/baton.toml'])");
+    let before = format!("if os.environ['BATON_ATTEMPT'] == '1':\n    {plant}    sys.exit(1)\nreport()");
+    for (who, body) in everybody().into_iter().flat_map(|who| [(who, &now), (who, &before)]) {
+        let den = Den::new(who, ("", "", ""), body);
+        let ended = den.run();
+        assert_eq!(ended.code, Some(3), "{who:?}: {}", ended.stderr);
+        let (shown, log) = (den.baton(&["show", "t.build.1"]).stdout, den.baton(&["log", "t", "--json"]).stdout);
+        for told in [shown, log] {
+            assert!(told.contains("`src/baton.toml` was created") && told.contains("how to work"), "{who:?}: {told}");
+        }
+        let named = Den::new(who, ("", ", writes: ['src/baton.toml']", ""), &now);
+        assert_eq!(named.run().code, Some(0), "{who:?}: the workflow says that it may");
+    }
+}
