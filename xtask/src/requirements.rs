@@ -29,6 +29,12 @@ pub(crate) const TEST: &[Requirement] = &[
     Requirement { program: "setsid", folder: None, packages: &["util-linux"], purpose: "leaves a session in tests" },
     Requirement { program: "script", folder: None, packages: &["bsdutils"], purpose: "is a terminal in tests" },
     Requirement { program: "bwrap", folder: None, packages: &["bubblewrap"], purpose: "cages agents" },
+    Requirement {
+        program: "ssh-agent",
+        folder: None,
+        packages: &["openssh-client"],
+        purpose: "signs decisions in tests",
+    },
     Requirement { program: "python3", folder: None, packages: &["python3"], purpose: "speaks with us in tests" },
     Requirement {
         program: "postgres",

@@ -36,7 +36,7 @@ pub(crate) use environment::ssh_agent;
 pub use launcher::Launcher;
 pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
-pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, sweep_run};
+pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
 pub use telling::{not_started, told};
 pub(crate) use telling::{permanent, size};
 

@@ -13,11 +13,12 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::approval;
 use crate::handoff::Handoff;
 use crate::id::{HandoffId, RunId};
-use crate::journal::{Event, Hash, Head};
+use crate::journal::{Event, Fact, Hash, Head};
 use crate::ledger::{LedgerEntry, Occasion};
-use crate::lifecycle;
+use crate::lifecycle::{self, Command, Refusal};
 
 /// What the audit of a run showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +90,9 @@ pub enum Fault {
     /// The lifecycle says that this cannot have happened.
     #[error("it cannot have happened: {0}")]
     Impossible(String),
+    /// The journal has a decision that was not allowed: its signature does not fit, or somebody else had to decide.
+    #[error("it does not count: {0}")]
+    NotPermitted(Refusal),
     /// The events about a handoff are not numbered without gaps.
     #[error("it is event number {found} about its handoff, but number {expected} comes next")]
     Version {
@@ -171,6 +175,7 @@ impl Fault {
             Fault::OtherRun(_) => "other-run",
             Fault::Unreadable(_) => "unreadable",
             Fault::Impossible(_) => "impossible",
+            Fault::NotPermitted(_) => "not-permitted",
             Fault::Version { .. } => "version",
             Fault::Backwards { .. } => "backwards",
             Fault::OtherHead { .. } => "other-head",
@@ -379,6 +384,11 @@ impl Auditor {
             // What follows from an event that could not be replayed is not known; it is named already.
             return None;
         }
+        if let (Some(handoff), Fact::Happened(Command::Decide(decide))) = (&known, &fact)
+            && let Err(refusal) = approval::permit(handoff, decide, event.at)
+        {
+            self.find(event, Fault::NotPermitted(refusal));
+        }
         match lifecycle::replay(known, fact, event.at) {
             Ok(handoff) if handoff.id != event.handoff || handoff.run != event.run => {
                 self.find(event, Fault::Impossible(format!("it accepts {} in {}", handoff.id, handoff.run)));
@@ -431,6 +441,7 @@ fn differences(row: &Handoff, replayed: &Handoff) -> Vec<&'static str> {
         ("last_report", row.last_report == replayed.last_report),
         ("evidence", row.evidence == replayed.evidence),
         ("last_failure", row.last_failure == replayed.last_failure),
+        ("approvals", row.approvals == replayed.approvals),
     ];
     same.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()
 }

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use baton_protocol::model::Request;
 use baton_protocol::model::request::{Input, Party};
 use baton_protocol::wire::Wire as _;
-use baton_protocol::workflow::{self, Phase, Workflow};
+use baton_protocol::workflow::{self, GateFields, Phase, Workflow};
 use baton_protocol::{Dialect, Document, Hints, convert};
 use serde_json::{Map, Value, json};
 
+use crate::approval::{Approval, Approver};
 use crate::handoff::Written;
 use crate::id::RunId;
 use crate::step::ORCHESTRATOR;
@@ -34,6 +35,8 @@ pub struct Definition {
     pub inputs: Map<String, Value>,
     /// Where the agents work.
     pub workspace: PathBuf,
+    /// Who may sign decisions, with their keys as they were when the run began.
+    pub approvers: Vec<Approver>,
 }
 
 impl Definition {
@@ -89,14 +92,18 @@ impl Definition {
     fn write(&self) -> Value {
         let nested: Map<String, Value> =
             self.nested.iter().map(|(name, inner)| (name.clone(), inner.write())).collect();
-        json!({
+        let mut written = json!({
             "workflow": self.workflow.write(),
             "folder": self.folder.to_string_lossy(),
             "workspace": self.workspace.to_string_lossy(),
             "inputs": self.inputs,
             "templates": self.templates,
             "nested": nested,
-        })
+        });
+        if !self.approvers.is_empty() {
+            written["approvers"] = json!(self.approvers);
+        }
+        written
     }
 
     fn read(data: &Value) -> Option<Definition> {
@@ -113,7 +120,30 @@ impl Definition {
             inputs: data.get("inputs")?.as_object()?.clone(),
             templates: templates.collect::<Option<_>>()?,
             nested: nested.collect::<Option<_>>()?,
+            // What cannot be read must not look as if nobody were named.
+            approvers: match data.get("approvers") {
+                Some(approvers) => serde_json::from_value(approvers.clone()).ok()?,
+                None => Vec::new(),
+            },
         })
+    }
+
+    /// Returns what a gate demands of whoever decides; `None` if that is left to everybody.
+    pub fn approval(&self, gate: &GateFields) -> Option<Approval> {
+        if !gate.names_deciders() {
+            return None;
+        }
+        let signed = gate.signed == Some(true);
+        let known = |name: &String| {
+            let known = self.approvers.iter().find(|approver| approver.name == *name).cloned();
+            known.unwrap_or_else(|| Approver { name: name.clone(), keys: Vec::new() })
+        };
+        let approvers = match gate.approvers.is_empty() && signed {
+            true => self.approvers.iter().filter(|approver| !approver.keys.is_empty()).cloned().collect(),
+            false => gate.approvers.iter().map(known).collect(),
+        };
+        let at_least = gate.at_least.map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
+        Some(Approval { at_least, signed, approvers })
     }
 
     /// Finds a phase by its path, such as `tools/get-issue/review`.
@@ -210,6 +240,7 @@ mod tests {
 
     fn definition(text: &str) -> Definition {
         Definition {
+            approvers: Vec::new(),
             workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
             folder: PathBuf::from("/flows"),
             nested: BTreeMap::new(),

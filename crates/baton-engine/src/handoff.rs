@@ -4,6 +4,7 @@ mod ends;
 mod terms;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use baton_protocol::model::terms::Priority;
 use baton_protocol::{Dialect, Judgement, Severity};
@@ -13,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use terms::Terms;
 
+use crate::approval::Vote;
 use crate::failure::Failure;
 use crate::id::{HandoffId, RunId};
 
@@ -42,8 +44,8 @@ pub struct Handoff {
     pub id: HandoffId,
     /// The run whose journal it is in.
     pub run: RunId,
-    /// What was agreed.
-    pub terms: Terms,
+    /// What was agreed; copies share it.
+    pub terms: Arc<Terms>,
     /// Identifies the request.
     pub request: Digest,
     /// When it was accepted.
@@ -78,6 +80,8 @@ pub struct Handoff {
     pub routed: bool,
     /// Whether a person has asked about the last report and must see the next one.
     pub review_owed: bool,
+    /// Who has approved it, or what they chose, where that takes several.
+    pub approvals: Vec<Vote>,
 }
 
 /// Where a handoff is in its life. Each state owns what exists only there.

@@ -157,7 +157,7 @@ fn told(run: &Run, giver: &Tracked) -> String {
         sheet.line("failed", Some(&failure.to_string()));
     }
     if let Some(decided) = &giver.decided {
-        let by = &decided.by;
+        let by = &giver.deciders().unwrap_or_default();
         match &decided.decision {
             Decision::Approve => sheet.line(&format!("note of {by}, who approved it"), decided.note.as_deref()),
             Decision::Answer { answers } => {
@@ -228,7 +228,7 @@ fn place(run: &Run, tracked: &Tracked) -> String {
 
 /// Says in a line how a finished step ended.
 fn ending(run: &Run, tracked: &Tracked) -> String {
-    let by = tracked.decided.as_ref().map(|decide| decide.by.as_str());
+    let by = tracked.deciders();
     match (tracked.step.role, by) {
         (Role::Gate, Some(by)) => format!("{} by {by}", tracked.answer().unwrap_or("approved")),
         _ => {
@@ -238,7 +238,7 @@ fn ending(run: &Run, tracked: &Tracked) -> String {
             let said = tracked.report().and_then(summary);
             let said =
                 said.as_deref().and_then(|text| text.lines().next()).map(|line| format!(": {}", sheet::cut(line)));
-            let note = tracked.decided.as_ref().and_then(|decide| Some((&decide.by, decide.note.as_ref()?)));
+            let note = tracked.decided.as_ref().and_then(|decide| Some((decide.who(), decide.note.as_ref()?)));
             let note = note.map(|(by, note)| format!("; {by}: {}", sheet::cut(note))).unwrap_or_default();
             let said = format!("{}{note}", said.unwrap_or_default());
             let file = file_of(run, tracked).map(|file| format!(" ({file})")).unwrap_or_default();

@@ -1,17 +1,19 @@
-//! Identifiers: those of handoffs and runs. They become file names, so only what is safe as one is an identifier.
+//! Identifiers: those of handoffs and runs. They become file names, so only what is safe as one is an identifier. A copy
+//! shares the text: every event, row and document names several.
 
 use std::fmt;
+use std::sync::Arc;
 
 use baton_protocol::rules::unsafe_id;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 macro_rules! id {
     ($(#[$about:meta])* $name:ident, $prefix:literal) => {
         $(#[$about])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Reads an identifier; the error says why it is none.
@@ -19,13 +21,13 @@ macro_rules! id {
                 let text = text.into();
                 match unsafe_id::fault(&text) {
                     Some(fault) => Err(format!("this id cannot safely be a file name: {fault}")),
-                    None => Ok(Self(text)),
+                    None => Ok(Self(text.into())),
                 }
             }
 
             /// Makes an identifier from one that is unique; later ones sort after earlier ones.
             pub fn from_unique(unique: Uuid) -> Self {
-                Self(format!(concat!($prefix, "-{}"), unique.simple()))
+                Self(format!(concat!($prefix, "-{}"), unique.simple()).into())
             }
 
             /// Returns the identifier as text.
@@ -44,7 +46,13 @@ macro_rules! id {
 
         impl From<$name> for String {
             fn from(id: $name) -> Self {
-                id.0
+                id.0.as_ref().to_owned()
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 

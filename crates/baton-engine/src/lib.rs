@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod answer;
+pub mod approval;
 pub mod asked;
 pub mod audit;
 pub mod clock;
@@ -19,6 +20,7 @@ pub mod handoff;
 pub mod handover;
 pub mod id;
 pub mod journal;
+pub mod known;
 pub mod ledger;
 pub mod lifecycle;
 mod overlap;
@@ -31,6 +33,7 @@ pub mod retry;
 pub mod route;
 pub mod run;
 pub mod sabotage;
+pub mod ssh;
 mod state_folder;
 pub mod step;
 pub mod store;

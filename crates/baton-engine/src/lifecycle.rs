@@ -41,7 +41,7 @@ pub use verify::{Verdict, Verify};
 
 use jiff::Timestamp;
 
-use crate::handoff::{Handoff, whole};
+use crate::handoff::{Handoff, State, whole};
 use crate::journal::Fact;
 
 /// The longest lease that a claim or a heartbeat gives.
@@ -113,7 +113,7 @@ impl Command {
 /// Applies a command. The time of an event is never before that of the one before it.
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
     match &command {
-        Command::Decide(decide) => decide.is_possible(handoff)?,
+        Command::Decide(decide) => decide.is_possible(handoff, at)?,
         Command::Expire(_) if !expire::is_due(handoff, at) => return Err(Refusal::NotExpired),
         _ => {}
     }
@@ -139,13 +139,21 @@ fn happen(handoff: &Handoff, command: &Command, at: Timestamp) -> Result<(Handof
         Command::Release(release) => release.apply(&mut next, at),
         Command::Route(route) => route.apply(&mut next, at),
     }?;
+    // What was approved is not what comes next.
+    if !matches!(next.state, State::AwaitingPerson { .. } | State::Completed { .. }) {
+        next.approvals.clear();
+    }
     next.version += 1;
     next.changed_at = at;
     Ok((next, actions))
 }
 
-/// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more.
+/// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more, or a
+/// decision of somebody who may not make it.
 pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
+    if let Command::Decide(decide) = command {
+        return decide.to_journal(refusal);
+    }
     if !refusal.is_late() {
         return None;
     }
@@ -164,7 +172,7 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
         | Command::Release(_)
         | Command::Route(_) => return None,
     };
-    Some(Refused { command: command.name().to_owned(), fence, why: refusal.to_string(), document })
+    Some(Refused { command: command.name().to_owned(), fence, why: refusal.to_string(), document, by: None })
 }
 
 /// Journals that a command was refused; nothing else changes.

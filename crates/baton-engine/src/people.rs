@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 
+use crate::approval::{Approval, Vote};
 use crate::evidence::Examined;
 use crate::handoff::{Ask, Digest, Handoff, State, Written};
 use crate::id::{HandoffId, RunId};
+use crate::known::{Decider, Known};
 use crate::lifecycle::{Decide, Decision};
 use crate::step::Role;
 
@@ -52,6 +54,10 @@ pub struct Question {
     pub examined: Vec<Examined>,
     /// Which phases of the run were not fully caged, and why.
     pub gaps: Vec<String>,
+    /// What is demanded of whoever decides.
+    pub approval: Option<Approval>,
+    /// Who has decided already, where that takes several.
+    pub approvals: Vec<Vote>,
     /// What identifies what is shown.
     pub shown: Digest,
 }
@@ -135,8 +141,8 @@ pub struct Said {
     pub decision: Decision,
     /// What was said beyond that.
     pub note: Option<String>,
-    /// Who said it.
-    pub by: String,
+    /// Who said it, and how that is known.
+    pub by: Decider,
     /// Through which door.
     pub door: String,
 }
@@ -144,8 +150,24 @@ pub struct Said {
 impl Question {
     /// Returns the decision as it is recorded: with what was shown, and what was asked.
     pub fn decided(&self, said: Said) -> Decide {
-        let Said { decision, note, by, door } = said;
-        Decide { by, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
+        let Said { decision, note, by: Decider { name, known, label }, door } = said;
+        Decide { by: name, known, label, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
+    }
+
+    /// Says whether somebody can decide this; the error says why not. Nobody is asked for what would not count.
+    pub fn is_for(&self, decider: &Decider) -> Result<(), String> {
+        let Some(approval) = self.approval.as_ref().filter(|_| self.ask != Ask::Clarification) else { return Ok(()) };
+        let name = &decider.name;
+        let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
+        match &decider.known {
+            Known::Unproven => Err("people must decide this".to_owned()),
+            Known::Account if approval.signed => Err("only signed decisions count".to_owned()),
+            Known::Account | Known::Signature(_) if !named => Err(format!("{name} is no approver")),
+            Known::Account | Known::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
+                Err(format!("{name} has decided already"))
+            }
+            Known::Account | Known::Signature(_) => Ok(()),
+        }
     }
 
     /// Returns what an agent asked, in words; `None` if no agent waits for an answer.

@@ -15,6 +15,7 @@ use crate::flow;
 use crate::handoff::{State, Terms, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Fact, Head};
+use crate::known::Known;
 use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, Report, Route, Verdict, Verify};
 use crate::people::Question;
 use crate::prompt::Prompt;
@@ -220,8 +221,17 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
 fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.shown());
     let shown = shown.ok_or("there is nothing to approve")?;
-    let (by, door) = ("a person".to_owned(), "rehearsal".to_owned());
-    apply(draft, id, Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note: None, asked: None }))
+    let decide = Decide {
+        by: "a person".to_owned(),
+        known: Known::Account,
+        label: None,
+        door: "rehearsal".to_owned(),
+        shown,
+        decision: Decision::Approve,
+        note: None,
+        asked: None,
+    };
+    apply(draft, id, Command::Decide(decide))
 }
 
 /// Decides what follows, and collects it.

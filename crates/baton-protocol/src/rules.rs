@@ -326,6 +326,7 @@ rules! {
     agent_kind
     phase_kind
     gate_kind
+    gate_approvers
     duplicate_phase
     unsafe_name
     unknown_agent

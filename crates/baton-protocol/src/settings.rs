@@ -71,6 +71,48 @@ impl FilePermissions {
     }
 }
 
+/// The people that a key belongs to: names in which `*` is any text and `?` any letter; those after `!` are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principals(pub Vec<String>);
+
+impl Principals {
+    /// Takes a list with commas between the names.
+    pub fn parse(list: &str) -> Principals {
+        Principals(list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// Says whether somebody is one of them.
+    pub fn include(&self, name: &str) -> bool {
+        let mut left_out = self.0.iter().filter_map(|pattern| pattern.strip_prefix('!'));
+        let mut included = self.0.iter().filter(|pattern| !pattern.starts_with('!'));
+        !left_out.any(|pattern| fits(pattern, name)) && included.any(|pattern| fits(pattern, name))
+    }
+
+    /// Returns the names that are no patterns.
+    pub fn plain(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str).filter(|name| !name.contains(['*', '?', '!']))
+    }
+}
+
+/// Compares with a pattern, row by row: which beginnings of the name the beginning of the pattern fits.
+fn fits(pattern: &str, name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let mut row = vec![false; name.len() + 1];
+    row[0] = true;
+    for letter in pattern.chars() {
+        let mut next = vec![letter == '*' && row[0]];
+        for (index, other) in name.iter().enumerate() {
+            next.push(match letter {
+                '*' => row[index + 1] || next[index],
+                '?' => row[index],
+                letter => row[index] && letter == *other,
+            });
+        }
+        row = next;
+    }
+    row[name.len()]
+}
+
 /// What a project has configured.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -86,6 +128,8 @@ pub struct Settings {
     pub phases: Vec<String>,
     /// The most tokens that a summary may have.
     pub summary_tokens: usize,
+    /// Whose keys the project names: they can sign decisions.
+    pub signers: Vec<Principals>,
 }
 
 impl Default for Settings {
@@ -97,6 +141,7 @@ impl Default for Settings {
             reasons: Vec::new(),
             phases: Vec::new(),
             summary_tokens: 500,
+            signers: Vec::new(),
         }
     }
 }
@@ -119,5 +164,28 @@ impl Settings {
     /// Returns why a rule may be broken in every document.
     pub fn permission(&self, rule: &Rule) -> Option<&Permission> {
         self.permissions.iter().find(|permission| permission.rule == rule.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn principals_are_patterns_as_in_openssh() {
+        for (list, name, expected) in [
+            ("ana", "ana", true),
+            ("ana", "Ana", false),
+            ("*", "", true),
+            ("a*c", "abbc", true),
+            ("a*c", "abb", false),
+            ("a?c, b", "abc", true),
+            ("a?c", "ac", false),
+            ("*@example.com,!eve@*", "ana@example.com", true),
+            ("*@example.com,!eve@*", "eve@example.com", false),
+            ("!eve", "ana", false),
+        ] {
+            assert_eq!(Principals::parse(list).include(name), expected, "{list} {name}");
+        }
     }
 }

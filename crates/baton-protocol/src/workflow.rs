@@ -255,6 +255,12 @@ wire! {
         optional after: Option<Duration>,
         /// The commands that decide an auto gate.
         optional checks: Vec<Check>,
+        /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; everybody unless given.
+        optional approvers: Vec<String>,
+        /// How many people must approve, or choose the same; 1 unless given.
+        optional at_least: Option<u64>,
+        /// Whether only signed decisions count.
+        optional signed: Option<bool>,
     }
 
     /// What follows from a report.

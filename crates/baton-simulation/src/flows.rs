@@ -36,6 +36,7 @@ pub fn definition(text: &str, nested: &[(&str, &str)]) -> Definition {
     let inputs = Definition::inputs(&workflow, Map::new()).expect("defaults for all inputs");
     let inner = |(name, text): &(&str, &str)| ((*name).to_owned(), definition(text, &[]));
     Definition {
+        approvers: Vec::new(),
         workflow,
         folder: PathBuf::from("/flows"),
         nested: nested.iter().map(inner).collect::<BTreeMap<_, _>>(),

@@ -12,6 +12,7 @@ use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Findin
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -199,7 +200,7 @@ impl People for AtTheDesk {
             Person::Silent => std::future::pending().await,
             Person::Says(time, decision) => {
                 tokio::time::sleep(time).await;
-                Some(Said { decision, note: None, by: "ana".to_owned(), door: "terminal".to_owned() })
+                Some(Said { decision, note: None, by: Decider::account("ana", None), door: "terminal".to_owned() })
             }
         }
     }

@@ -11,6 +11,7 @@ use baton_engine::driver;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::{Digest, StateName, Written};
+use baton_engine::known::{Decider, Known};
 use baton_engine::lifecycle::{
     Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release, Report,
     Requeue, Resume, Route, Verdict, Verify,
@@ -188,7 +189,8 @@ impl Outsider {
                 self.tally.count("person decides about what may have changed");
                 tokio::time::sleep(self.chance.about(Duration::from_secs(600))).await;
             }
-            let said = |decision| Said { decision, note: None, by: self.name.clone(), door: "page".to_owned() };
+            let by = Decider::account(self.name.clone(), None);
+            let said = |decision| Said { decision, note: None, by: by.clone(), door: "page".to_owned() };
             let decide = question.decided(said(self.mood.decision(&question)));
             let first = self.insist(&Order::new(handoff.id.clone(), Command::Decide(decide))).await;
             if !self.is_clear() && self.chance.happens(0.4) {
@@ -302,7 +304,8 @@ impl Outsider {
         let decide = |decision| {
             let shown = handoff.shown().unwrap_or(Digest::of(b""));
             let (by, door) = (self.name.clone(), "cli".to_owned());
-            Command::Decide(Decide { by, door, shown, decision, note: None, asked: None })
+            let (known, label) = (Known::Account, None);
+            Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
         };
         match self.chance.below(30) {
             0..=4 => Command::Claim(Claim::by(self.name.clone(), 60_000)),

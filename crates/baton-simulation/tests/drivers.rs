@@ -15,7 +15,7 @@ use baton_engine::store::Wish;
 use baton_engine::{Clock, HandoffId, RunId, Store, Terms};
 use baton_protocol::Dialect;
 use baton_simulation::chance::Chance;
-use baton_simulation::fault::Calm;
+use baton_simulation::fault::{Bell, Call, Calm, Fault, Plan};
 use baton_simulation::flows::definition;
 use baton_simulation::mind::{Act, Mind, Person};
 use baton_simulation::saying::Saying;
@@ -56,7 +56,8 @@ enum Panics {
 impl Mind for Worker {
     fn work(&self, job: &Job) -> (Duration, Act) {
         assert!(self.panics != Panics::Agent || job.attempt > 1, "the agent's task has a bug");
-        (self.works, Act::Says(Saying::Complete))
+        let works = if job.agent == "slow" { self.works * 10 } else { self.works };
+        (works, Act::Says(Saying::Complete))
     }
 
     fn check(&self, _: &Check) -> (Duration, bool) {
@@ -75,6 +76,19 @@ impl Mind for Worker {
     fn decide(&self, _: &Question) -> Person {
         assert!(self.panics != Panics::People, "the terminal has a bug");
         Person::Nobody
+    }
+}
+
+/// A store that takes its time, so that others come between two calls.
+struct Leisurely;
+
+impl Plan for Leisurely {
+    fn call(&self, _: u64, _: Call) -> Option<Fault> {
+        Some(Fault::Slow(Duration::from_millis(100)))
+    }
+
+    fn wait(&self) -> Bell {
+        Bell::Rings
     }
 }
 
@@ -97,8 +111,12 @@ impl Play {
 
     /// Drives the run, while something happens to its driver.
     async fn drive(&self, meanwhile: impl AsyncFnOnce(&Living)) -> End {
-        let (driver, living, stopped) =
-            self.stage.driver(&self.machine, &self.run, &self.mind, Arc::new(Calm), &Chance::new(7));
+        self.drive_in(Arc::new(Calm), meanwhile).await
+    }
+
+    /// Does so where something goes wrong with calls of the store.
+    async fn drive_in(&self, plan: Arc<dyn Plan>, meanwhile: impl AsyncFnOnce(&Living)) -> End {
+        let (driver, living, stopped) = self.stage.driver(&self.machine, &self.run, &self.mind, plan, &Chance::new(7));
         let life = self.stage.live(driver, &living, stopped, Some(&self.definition));
         let life = async { tokio::time::timeout(AWAY * 10, life).await.expect("the driver comes to an end") };
         match tokio::join!(life, meanwhile(&living)).0 {
@@ -210,6 +228,25 @@ fn result_that_came_in_time_counts_although_the_driver_stood_still_for_longer() 
         });
         assert_eq!(end.await, End::Completed, "{}", failure(&play.read()));
         assert_eq!(play.kinds("r.write.1"), ["accepted", "claimed", "reported", "verified", "routed"]);
+    });
+}
+
+#[test]
+fn driver_that_is_told_to_stop_in_an_outage_writes_what_came_out_and_begins_nothing_again() {
+    paused(async {
+        let text = "name: two\nagents: {quick: {command: [write]}, slow: {command: [write]}}\n\
+            phases: [{id: both, parallel: [{id: one, agent: quick}, {id: other, agent: slow}]}]\n";
+        let play = Play::of(text, IN_TIME);
+        let end = play.drive_in(Arc::new(Leisurely), async |driver| {
+            pass(Duration::from_secs(5)).await;
+            driver.store.cut(Duration::from_secs(25));
+            pass(Duration::from_secs(20)).await;
+            driver.stop.send(true).expect("the driver listens");
+        });
+        assert_eq!(end.await, End::Stopped);
+        assert_eq!(play.kinds("r.both.one.1")[..4], ["accepted", "claimed", "reported", "verified"]);
+        assert_eq!(play.kinds("r.both.other.1"), ["accepted", "claimed", "released"]);
+        assert_eq!(play.stage.witness.violations(), [], "no attempt begins twice");
     });
 }
 

@@ -281,7 +281,7 @@ impl<S: Sight> Plan<S> {
                 None => return Ok(None),
             },
         };
-        match handoff.terms == request.terms && handoff.request == request.request.digest() {
+        match *handoff.terms == request.terms && handoff.request == request.request.digest() {
             true => Ok(Some(handoff)),
             false => Err(Error::Taken { what, value, existing: handoff.id }.into()),
         }

@@ -1,5 +1,9 @@
 //! How a handoff is stored, for both databases: what must be looked up in columns, the rest in a versioned body.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use baton_engine::approval::Vote;
 use baton_engine::failure::Failure;
 use baton_engine::handoff::{Ask, Digest, Lease, Note};
 use baton_engine::journal::{Hash, Head};
@@ -65,45 +69,47 @@ pub(crate) struct Columns<'h> {
 
 /// The stored form of what needs no column. A promise: what is written today must be readable for ever.
 #[derive(Debug, Serialize, Deserialize)]
-struct Body {
+struct Body<'h> {
     v: u32,
-    terms: Terms,
-    request: Digest,
+    terms: Cow<'h, Terms>,
+    request: Cow<'h, Digest>,
     accepted_at: Timestamp,
     changed_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deadline: Option<Timestamp>,
     attempts: u32,
-    state: StoredState,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<Note>,
+    state: StoredState<'h>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    notes: Cow<'h, [Note]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_report: Option<Digest>,
+    last_report: Option<Cow<'h, Digest>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<Digest>,
+    evidence: Option<Cow<'h, Digest>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     has_files: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     approved: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_failure: Option<Failure>,
+    last_failure: Option<Cow<'h, Failure>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     returned_early: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     routed: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     review_owed: bool,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    approvals: Cow<'h, [Vote]>,
 }
 
 /// The stored form of a state.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum StoredState {
+enum StoredState<'h> {
     Pending {
         ready_at: Timestamp,
     },
     Claimed {
-        claimant: String,
+        claimant: Cow<'h, str>,
         since: Timestamp,
         until: Timestamp,
         length_ms: u64,
@@ -115,7 +121,7 @@ enum StoredState {
     },
     Verifying,
     Blocked {
-        reason: String,
+        reason: Cow<'h, str>,
     },
     AwaitingPerson {
         ask: Ask,
@@ -206,22 +212,23 @@ pub(crate) fn rank(priority: Priority) -> i16 {
 pub(crate) fn body(handoff: &Handoff) -> String {
     let body = Body {
         v: BODY_VERSION,
-        terms: handoff.terms.clone(),
-        request: handoff.request.clone(),
+        terms: Cow::Borrowed(&handoff.terms),
+        request: Cow::Borrowed(&handoff.request),
         accepted_at: handoff.accepted_at,
         changed_at: handoff.changed_at,
         deadline: handoff.deadline,
         attempts: handoff.attempts,
         state: StoredState::from(&handoff.state),
-        notes: handoff.notes.clone(),
-        last_report: handoff.last_report.clone(),
-        evidence: handoff.evidence.clone(),
+        notes: Cow::Borrowed(&handoff.notes),
+        last_report: handoff.last_report.as_ref().map(Cow::Borrowed),
+        evidence: handoff.evidence.as_ref().map(Cow::Borrowed),
         has_files: handoff.has_files,
         approved: handoff.approved,
-        last_failure: handoff.last_failure.clone(),
+        last_failure: handoff.last_failure.as_ref().map(Cow::Borrowed),
         returned_early: handoff.returned_early,
         routed: handoff.routed,
         review_owed: handoff.review_owed,
+        approvals: Cow::Borrowed(&handoff.approvals),
     };
     serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
 }
@@ -230,15 +237,15 @@ impl Row {
     /// Reads the handoff; a row that cannot be read is damage, never a guess.
     pub(crate) fn handoff(&self) -> Result<Handoff, Error> {
         let damaged = |why: String| Error::Damaged(format!("the row of handoff `{}`: {why}", self.id));
-        let body: Body = serde_json::from_str(&self.body).map_err(|error| damaged(error.to_string()))?;
+        let body: Body<'_> = serde_json::from_str(&self.body).map_err(|error| damaged(error.to_string()))?;
         if body.v != BODY_VERSION {
             return Err(damaged(format!("its body has version {}, but only {BODY_VERSION} is known", body.v)));
         }
         Ok(Handoff {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,
-            terms: body.terms,
-            request: body.request,
+            terms: Arc::new(body.terms.into_owned()),
+            request: body.request.into_owned(),
             accepted_at: body.accepted_at,
             changed_at: body.changed_at,
             deadline: body.deadline,
@@ -246,15 +253,16 @@ impl Row {
             fence: unsigned(self.fence)?,
             attempts: body.attempts,
             state: State::from(body.state),
-            notes: body.notes,
-            last_report: body.last_report,
-            evidence: body.evidence,
+            notes: body.notes.into_owned(),
+            last_report: body.last_report.map(Cow::into_owned),
+            evidence: body.evidence.map(Cow::into_owned),
             has_files: body.has_files,
             approved: body.approved,
-            last_failure: body.last_failure,
+            last_failure: body.last_failure.map(Cow::into_owned),
             returned_early: body.returned_early,
             routed: body.routed,
             review_owed: body.review_owed,
+            approvals: body.approvals.into_owned(),
         })
     }
 
@@ -264,12 +272,12 @@ impl Row {
     }
 }
 
-impl From<&State> for StoredState {
-    fn from(state: &State) -> Self {
+impl<'h> From<&'h State> for StoredState<'h> {
+    fn from(state: &'h State) -> Self {
         match state {
             State::Pending { ready_at } => StoredState::Pending { ready_at: *ready_at },
             State::Claimed { lease } => StoredState::Claimed {
-                claimant: lease.claimant.clone(),
+                claimant: Cow::Borrowed(&lease.claimant),
                 since: lease.since,
                 until: lease.until,
                 length_ms: lease.length_ms,
@@ -278,7 +286,7 @@ impl From<&State> for StoredState {
                 times_itself: lease.times_itself,
             },
             State::Verifying => StoredState::Verifying,
-            State::Blocked { reason } => StoredState::Blocked { reason: reason.clone() },
+            State::Blocked { reason } => StoredState::Blocked { reason: Cow::Borrowed(reason) },
             State::AwaitingPerson { ask } => StoredState::AwaitingPerson { ask: *ask },
             State::Completed { at } => StoredState::Completed { at: *at },
             State::Failed { at } => StoredState::Failed { at: *at },
@@ -287,19 +295,19 @@ impl From<&State> for StoredState {
     }
 }
 
-impl From<StoredState> for State {
-    fn from(stored: StoredState) -> Self {
+impl From<StoredState<'_>> for State {
+    fn from(stored: StoredState<'_>) -> Self {
         match stored {
             StoredState::Pending { ready_at } => State::Pending { ready_at },
             StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven, times_itself } => {
                 // Rows of drivers were once written without it.
-                let times_itself = driven || times_itself;
+                let (claimant, times_itself) = (claimant.into_owned(), driven || times_itself);
                 State::Claimed {
                     lease: Lease { claimant, since, until, length_ms, acknowledged, driven, times_itself },
                 }
             }
             StoredState::Verifying => State::Verifying,
-            StoredState::Blocked { reason } => State::Blocked { reason },
+            StoredState::Blocked { reason } => State::Blocked { reason: reason.into_owned() },
             StoredState::AwaitingPerson { ask } => State::AwaitingPerson { ask },
             StoredState::Completed { at } => State::Completed { at },
             StoredState::Failed { at } => State::Failed { at },

@@ -149,6 +149,7 @@ impl Stage {
     async fn of(agent: &str, patience: Duration, taken: bool) -> Stage {
         let text = format!("name: w\nagents: {{anyone: {agent}}}\nphases: [{{id: build, agent: anyone}}]\n");
         let definition = Definition {
+            approvers: Vec::new(),
             workflow: workflow::read(text.as_bytes()).workflow.unwrap(),
             folder: PathBuf::from("/flows"),
             nested: BTreeMap::new(),

@@ -22,7 +22,7 @@ mod scratch;
 
 pub use dice::Dice;
 pub use documents::Maker;
-pub use isolation::{isolate, state_home};
+pub use isolation::{account, isolate, state_home};
 pub use lines::{Lines, Silence};
 pub use postgres::{Endpoint, MOVABLE_CLOCK, Postgres, Settings, query};
 pub use process::{Process, kill, lives};

@@ -75,6 +75,8 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
         trouble: None,
         examined: examined(&own),
         gaps: Vec::new(),
+        approval: handoff.terms.approval.clone(),
+        approvals: handoff.approvals.clone(),
         shown,
     })
 }

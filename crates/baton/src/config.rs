@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::evidence::KeptBytes;
+use baton_engine::ssh::allowed_signers::{self, AllowedSigner};
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
 use baton_protocol::wire::suggest;
@@ -28,6 +29,8 @@ struct File {
     vocabulary: Vocabulary,
     #[serde(default)]
     store: Store,
+    #[serde(default)]
+    approvers: Approvers,
     #[serde(default)]
     artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
@@ -69,6 +72,15 @@ struct Store {
     url: Option<String>,
 }
 
+/// Who can sign decisions, in the format of OpenSSH's allowed signers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Approvers {
+    file: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    keys: Vec<Spanned<String>>,
+}
+
 /// Where the heads of runs are kept beside the store.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +112,8 @@ pub(crate) struct Config {
     pub settings: Settings,
     /// Where the store is.
     pub store_url: Option<String>,
+    /// Who can sign decisions, with their keys.
+    pub signers: Vec<AllowedSigner>,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
@@ -114,7 +128,18 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let text = fs::read_to_string(&path)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-    let config = parse(&text, &path.display().to_string())?;
+    let file = toml_of(&text, &path.display().to_string())?;
+    let listed = file.approvers.file.as_ref().map(|listed| (listed.span().start, folder.join(listed.get_ref())));
+    let mut config = parse(file, &text, &path.display().to_string())?;
+    if let Some((at, listed)) = listed {
+        let failed = |error| {
+            let message = format!("cannot read the approvers in {}: {error}", listed.display());
+            located(&text, &path.display().to_string(), at, &message)
+        };
+        let lines = fs::read_to_string(&listed).map_err(failed)?;
+        config.signers.extend(signers(&lines, &listed.display().to_string())?);
+    }
+    config.settings.signers = config.signers.iter().map(|signer| signer.principals.clone()).collect();
     let anchor = config.anchor.map(|anchor| anchor.below(&folder));
     Ok(Config { folder, anchor, ..config })
 }
@@ -134,11 +159,19 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
-fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
-    let file: File = toml::from_str(text).map_err(|error| {
+/// Reads lines of allowed signers; what is wrong has its line.
+fn signers(lines: &str, name: &str) -> Result<Vec<AllowedSigner>, CommandError> {
+    allowed_signers::read(lines).map_err(|(line, why)| CommandError::usage(format!("{name}:{line}: {why}")))
+}
+
+fn toml_of(text: &str, name: &str) -> Result<File, CommandError> {
+    toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         located(text, name, at, error.message())
-    })?;
+    })
+}
+
+fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
     let defaults = Settings::default();
     let mut settings = Settings {
         reasons: file.vocabulary.reasons,
@@ -181,9 +214,14 @@ fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
             }
         }
     }
-    let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
     let kept = file.artifacts.into();
-    Ok(Config { settings, store_url: file.store.url, anchor, kept, folder: PathBuf::new() })
+    let mut signers = Vec::new();
+    for line in &file.approvers.keys {
+        let read = allowed_signers::read(line.get_ref());
+        signers.extend(read.map_err(|(_, why)| located(text, name, line.span().start, &why))?);
+    }
+    let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
+    Ok(Config { settings, store_url: file.store.url, signers, anchor, kept, folder: PathBuf::new() })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
@@ -206,8 +244,21 @@ fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
 mod tests {
     use super::*;
 
+    fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
+        super::parse(toml_of(text, name)?, text, name)
+    }
+
     fn error(text: &str) -> String {
         parse(text, "baton.toml").expect_err("wrong").message
+    }
+
+    #[test]
+    fn approvers_have_keys_and_mistakes_in_them_a_place() {
+        let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+        let config = parse(&format!("[approvers]\nkeys = [\n  \"ana {key}\",\n]\n"), "baton.toml").expect("valid");
+        assert!(config.signers[0].principals.include("ana"));
+        assert!(error("[approvers]\nkeys = [\n  \"ana\",\n]\n").starts_with("baton.toml:3:3: the key is missing"));
+        assert!(error("[approvers]\nfiles = \"x\"\n").starts_with("baton.toml:2:1"));
     }
 
     #[test]

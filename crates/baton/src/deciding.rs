@@ -1,20 +1,26 @@
 //! A person's decision from the command line. It fails closed: without somebody who sees and answers, nothing is decided.
 
+use std::sync::Arc;
+
 use baton_engine::Handoff;
+use baton_engine::approval::Approval;
 use baton_engine::handoff::Digest;
+use baton_engine::known::{Decider, Known};
 use baton_engine::lifecycle::{Command, Decide, Decision};
 use baton_engine::people::{ExpectedReply, Question, Said};
+use baton_engine::ssh::Signature;
 use clap::Args;
 
 use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::people::keyboard::Keyboard;
 use crate::people::reply;
 use crate::people::talk::Talk;
 use crate::render;
+use crate::signing::SigningOptions;
 use crate::store::{Access, Session, StoreOptions};
-use crate::user;
 
 /// The door that is recorded with a decision.
 const DOOR: &str = "cli";
@@ -25,15 +31,17 @@ pub(crate) struct DeciderOptions {
     /// The handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// Who decides [default: the user]
+    /// What you want to be called; your account or your signature says who you are
     #[arg(long = "as", value_name = "NAME")]
-    decider: Option<String>,
+    label: Option<String>,
     /// Decide without being asked again; needs --shown
     #[arg(long, requires = "shown")]
     yes: bool,
     /// What was looked at: the digest that `baton show` and `baton inbox --json` print beside it
     #[arg(long, value_name = "DIGEST")]
     shown: Option<String>,
+    #[command(flatten)]
+    signing: SigningOptions,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -63,11 +71,7 @@ pub(crate) fn decide(
     note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
-    // Whoever does the work does not approve it. The mark is inherited by everything that an agent starts.
-    if std::env::var_os("BATON_HANDOFF_ID").is_some() {
-        return Err(CommandError::no("an agent cannot decide: this runs inside the work on a handoff")
-            .hint("a person decides, in a shell of their own"));
-    }
+    let by = guard::person(options.label.as_deref())?.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
@@ -79,16 +83,28 @@ pub(crate) fn decide(
                 let decision = given.ok_or_else(|| wanted.incomplete())?;
                 Some((decision, Digest(shown.trim().to_lowercase())))
             }
-            _ => at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given), output).await?,
+            _ => at_terminal(&session, &handoff, (options, question.as_ref()), (wanted, given, &by), output).await?,
         };
         let Some((decision, shown)) = decided else {
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
-        let by = options.decider.clone().unwrap_or_else(user::name);
         let said = Said { decision, note: note.map(str::to_owned), by, door: DOOR.to_owned() };
-        let command = Command::Decide(recorded(said, shown, question.as_ref()));
-        let applied = session.apply(&handoff, command, Vec::new()).await?;
+        let mut decide = recorded(said, shown, question.as_ref());
+        if options.signing.is_wanted() {
+            // Under a signature stands what was typed, whatever the account is called.
+            decide.label = options.label.as_deref().map(|label| label.trim().to_owned());
+        }
+        let text = decide.signed_text(&handoff.id);
+        if options.signing.to_sign {
+            output.data(&text)?;
+            return Ok(Exit::Done);
+        }
+        let approval = handoff.terms.approval.as_ref();
+        if let Some(signature) = options.signing.signature(approval, &text)? {
+            signed(&mut decide, signature, approval);
+        }
+        let applied = session.apply(&handoff, Command::Decide(decide), Vec::new()).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })
@@ -99,7 +115,7 @@ async fn at_terminal(
     session: &Session,
     handoff: &Handoff,
     (options, question): (&DeciderOptions, Option<&Question>),
-    (wanted, given): (&Wanted, Option<Decision>),
+    (wanted, given, by): (&Wanted, Option<Decision>, &Decider),
     output: &Output,
 ) -> Result<Option<(Decision, Digest)>, CommandError> {
     if !output.can_ask() {
@@ -111,10 +127,15 @@ async fn at_terminal(
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
-    let said = Said { decision, note: None, by: user::name(), door: DOOR.to_owned() };
+    let said = Said { decision, note: None, by: by.clone(), door: DOOR.to_owned() };
     let foreseen = recorded(said, shown.clone(), question);
+    let mut foreseeable = handoff.clone();
+    if options.signing.is_wanted() {
+        // Whose signature it will be is not known yet.
+        Arc::make_mut(&mut foreseeable.terms).approval = None;
+    }
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
-    if let Some(refused) = session.foreseen(handoff, Command::Decide(foreseen)) {
+    if let Some(refused) = session.foreseen(&foreseeable, Command::Decide(foreseen)) {
         return Err(refused);
     }
     let Some(question) = question else {
@@ -136,10 +157,19 @@ fn recorded(said: Said, shown: Digest, question: Option<&Question>) -> Decide {
         Some(question) => Decide { shown, ..question.decided(said) },
         // It waits for nobody, and will be refused.
         None => {
-            let Said { decision, note, by, door } = said;
-            Decide { by, door, shown, decision, note, asked: None }
+            let Said { decision, note, by: Decider { name, known, label }, door } = said;
+            Decide { by: name, known, label, door, shown, decision, note, asked: None }
         }
     }
+}
+
+/// Makes it the decision of whoever has signed it. A key of nobody proves nobody: it will be refused, and journalled.
+fn signed(decide: &mut Decide, signature: Signature, approval: Option<&Approval>) {
+    let key = signature.public_key().ok();
+    if let Some(owner) = key.and_then(|key| approval?.owner_of(&key).map(str::to_owned)) {
+        decide.by = owner;
+    }
+    decide.known = Known::Signature(Box::new(signature));
 }
 
 impl Wanted {

@@ -16,22 +16,22 @@ use baton_engine::people::{People, Question, Said};
 use self::answers::Answers;
 use self::talk::Screen;
 use self::terminal::Terminal;
-use crate::user;
+use crate::guard::Person;
 
 /// Asks several in turn; the first who decides counts. Without any, nobody can be asked.
 pub(crate) struct InTurn(Vec<Arc<dyn People>>);
 
 impl InTurn {
     /// Asks the file of answers first, then whoever sits before the screen. Without both, nobody can be asked.
-    pub(crate) fn new(answers: Option<Arc<Answers>>, screen: Option<Arc<dyn Screen>>) -> InTurn {
+    pub(crate) fn new(person: Person, answers: Option<Arc<Answers>>, screen: Option<Arc<dyn Screen>>) -> InTurn {
         let answers = answers.map(|answers| answers as Arc<dyn People>);
-        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, user::name())) as Arc<dyn People>);
+        let terminal = screen.map(|screen| Arc::new(Terminal::new(screen, person)) as Arc<dyn People>);
         InTurn(answers.into_iter().chain(terminal).collect())
     }
 
-    /// Says whether nobody can be asked.
-    pub(crate) fn is_nobody(&self) -> bool {
-        self.0.is_empty()
+    /// Asks nobody.
+    pub(crate) fn nobody() -> InTurn {
+        InTurn(Vec::new())
     }
 }
 
@@ -105,6 +105,8 @@ mod sample {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            approval: None,
+            approvals: Vec::new(),
         }
     }
 }

@@ -19,6 +19,7 @@ use baton_engine::run::Run;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
@@ -80,7 +81,7 @@ impl Show<'_> {
     fn drive(&self, begin: Option<(&Definition, &str)>) -> Result<Exit, CommandError> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
-        let people = self.people(answers.clone(), &watching);
+        let people = self.people(answers.clone(), &watching)?;
         let views = Arc::new(Views::before(watching.audience()));
         let driver = running::driver(self.session, Arc::new(people), views.clone())?;
         self.session.run(async {
@@ -162,12 +163,19 @@ impl Show<'_> {
     }
 
     /// Returns who decides: the file first, then whoever sits at the terminal.
-    fn people(&self, answers: Option<Arc<Answers>>, watching: &Watching) -> InTurn {
+    ///
+    /// Inside the work on another handoff nobody can be asked: an agent may run a workflow, but decides nothing in it.
+    fn people(&self, answers: Option<Arc<Answers>>, watching: &Watching) -> Result<InTurn, CommandError> {
         let screen: Arc<dyn Screen> = match watching {
             Watching::Terminal(live) => live.clone(),
             Watching::Reader(_) | Watching::Machine(_) => Arc::new(*self.output),
         };
-        InTurn::new(answers, Some(screen).filter(|_| self.output.can_ask() && !self.options.no_input))
+        let screen = Some(screen).filter(|_| self.output.can_ask() && !self.options.no_input);
+        match (guard::person(None), &answers) {
+            (Ok(person), _) => Ok(InTurn::new(person, answers, screen)),
+            (Err(refused), Some(_)) => Err(refused),
+            (Err(_), None) => Ok(InTurn::nobody()),
+        }
     }
 
     /// Tells which run begins, with the event that it begins with.

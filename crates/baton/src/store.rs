@@ -69,9 +69,9 @@ impl StoreOptions {
         Ok((place::find(self.store.as_deref(), &config)?, config))
     }
 
-    /// Returns how documents are judged; for what must be known before a store is made.
-    pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
-        config::load(self.config.as_deref())
+    /// Returns what is configured; for what must be known before a store is made.
+    pub(crate) fn configuration(&self) -> Result<Config, CommandError> {
+        config::read(self.config.as_deref())
     }
 }
 

@@ -1,10 +1,9 @@
 //! Who runs the program, and on which machine.
 
-/// Returns the name of the user.
+/// Returns the name of the account that runs us. The operating system knows it; variables can say anything.
 pub(crate) fn name() -> String {
-    let named = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|variable| std::env::var(variable).ok());
     let plain = |name: &String| !name.trim().is_empty() && !name.contains(char::is_control);
-    named.filter(plain).unwrap_or_else(unnamed)
+    whoami::username().ok().filter(plain).unwrap_or_else(unnamed)
 }
 
 /// Returns a name for one process that works: `user@host:pid`.

@@ -14,6 +14,8 @@ mod blocks;
 mod cage;
 #[path = "run/cheats.rs"]
 mod cheats;
+#[path = "run/deciders.rs"]
+mod deciders;
 #[path = "run/den.rs"]
 mod den;
 #[path = "run/disk.rs"]
@@ -58,6 +60,8 @@ mod questions;
 mod queue;
 #[path = "run/record.rs"]
 mod record;
+#[path = "run/signatures.rs"]
+mod signatures;
 #[path = "run/site.rs"]
 mod site;
 #[path = "run/tasks.rs"]

@@ -237,6 +237,21 @@ fn parent_of(process: u32) -> Option<u32> {
     fields.next()?.parse().ok().filter(|_| state != "Z")
 }
 
+/// Returns the handoff that we work on: the mark of an attempt, on ourselves or on a process above us.
+///
+/// Of processes of other users nothing can be read; what they start for others has a mark of its own.
+pub fn attempt_above() -> Option<String> {
+    let own = std::env::var_os(HANDOFF).map(|value| value.to_string_lossy().into_owned());
+    own.or_else(|| ourselves().into_iter().find_map(handoff_of)).map(|handoff| handoff.escape_debug().to_string())
+}
+
+fn handoff_of(process: u32) -> Option<String> {
+    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
+    let mut entries = environment.split(|byte| *byte == 0);
+    let value = entries.find_map(|entry| entry.strip_prefix(HANDOFF.as_bytes())?.strip_prefix(b"="))?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
 /// Returns ourselves and those above us.
 fn ourselves() -> Vec<u32> {
     let above = std::iter::successors(Some(std::process::id()), |process| parent_of(*process));

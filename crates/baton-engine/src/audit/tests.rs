@@ -241,7 +241,7 @@ fn every_changed_field_of_a_row_is_found() {
     type Change = (&'static str, fn(&mut Handoff));
     let changes: [Change; 13] = [
         ("run", |row| row.run = RunId::parse("other").expect("safe")),
-        ("terms", |row| row.terms.to.push('x')),
+        ("terms", |row| std::sync::Arc::make_mut(&mut row.terms).to.push('x')),
         ("request", |row| row.request = Digest::of(b"other")),
         ("accepted_at", |row| row.accepted_at = sample::time(9)),
         ("changed_at", |row| row.changed_at = sample::time(9)),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_protocol::model::{Document, Report};
+use baton_protocol::model::{Document, Report, Request};
 use baton_protocol::read::is_blockless;
 use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
 
@@ -205,7 +205,7 @@ impl Trial {
     }
 
     async fn answered(
-        &self,
+        self,
         understood: Understood,
         document: Written,
         acknowledgment: Option<Written>,
@@ -217,9 +217,9 @@ impl Trial {
         };
         let Changed { files: changed, after } = self.evidence.changed(&self.scene).await;
         let quick = !asks_for_commands(&self.scene);
-        let mut scene = self.scene.clone();
+        let mut scene = self.scene;
         scene.after = after;
-        scene.others_write.extend(self.newcomers.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        scene.others_write.append(&mut self.newcomers.lock().unwrap_or_else(PoisonError::into_inner));
         let examined = match quick {
             true => Some(look(&*self.evidence, &scene, &understood.report, (&self.settings, self.kept_bytes)).await),
             false => None,
@@ -256,13 +256,11 @@ impl Trial {
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = Written { path, ..Written::new(dialect, reply.text.clone()) };
-        let mut request = self.scene.request.clone();
-        if let (Some(request), Some(id)) = (&mut request, &reply.answers) {
-            request.id = Some(id.clone());
-        }
+        let named = |id: &String| Some(Request { id: Some(id.clone()), ..self.scene.request.clone()? });
+        let named = reply.answers.as_ref().and_then(named);
         let output = self.scene.output_directory.as_ref().map(|folder| folder.to_string_lossy());
         let surroundings = Surroundings {
-            request: request.as_ref(),
+            request: named.as_ref().or(self.scene.request.as_ref()),
             agent: Some(&self.job.agent),
             phase: self.phase.as_deref(),
             output_directory: output.as_deref(),

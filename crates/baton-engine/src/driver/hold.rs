@@ -34,10 +34,12 @@ impl Lead<'_> {
     /// Returns when something that is held must be extended: after a third of its lease.
     pub(super) fn hold_by(&self, now: Timestamp) -> Option<Timestamp> {
         let third = |lease: &Lease| lease.until - Duration::from_millis(lease.length_ms / 3 * 2);
-        self.held()
-            .filter(|tracked| beat(tracked, now).is_some())
-            .filter_map(|held| held.handoff.lease().map(third))
-            .min()
+        // Whether it can be extended is only asked of what must be now.
+        let due = |held: &Tracked| {
+            let at = held.handoff.lease().map(third)?;
+            (at > now || beat(held, now).is_some()).then_some(at)
+        };
+        self.held().filter_map(due).min()
     }
 
     /// Extends everything that is held, when it is time. Comes before everything else: after a pause nothing of our own

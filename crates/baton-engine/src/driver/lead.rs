@@ -61,6 +61,9 @@ pub(super) struct Lead<'d> {
     claiming: bool,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
     pub(super) behind: bool,
+    /// The change of the store up to which this driver knows all that the journal says, because it has just written and
+    /// nobody else did meanwhile.
+    current_at: Option<u64>,
     /// Nothing is noticed as ended before this time.
     pub(super) lenient_until: Timestamp,
     /// Since when it was told to stop, while the store is out of reach.
@@ -114,6 +117,7 @@ impl<'d> Lead<'d> {
             fence,
             claiming: false,
             behind: true,
+            current_at: None,
             lenient_until: Timestamp::MIN,
             stopped_since: None,
             away_since: None,
@@ -138,7 +142,9 @@ impl<'d> Lead<'d> {
 
     async fn go(&mut self) -> Result<End, Error> {
         loop {
-            let (changes, before) = (self.driver.store.changes(), self.driver.clock.now());
+            // What others write after that wakes us.
+            let changes = self.current_at.unwrap_or_else(|| self.driver.store.changes());
+            let before = self.driver.clock.now();
             let turn = self.turn().await;
             match turn {
                 Err(Error::Unreachable(why)) => self.endure(why).await?,
@@ -165,14 +171,18 @@ impl<'d> Lead<'d> {
             self.joined(joined);
         }
         // What has come out is written first: if somebody else has written meanwhile, the store says so.
-        if self.results.is_empty() || self.behind {
+        let is_current = self.current_at.take().is_some() || !self.results.is_empty();
+        if self.behind || !is_current {
             self.read().await?;
         }
         if let Some(turn) = self.standing().await? {
             return Ok(turn);
         }
-        // What has come out already is written down first.
-        if *self.stop.borrow() && (self.results.is_empty() || !self.advance().await?) {
+        if *self.stop.borrow() {
+            // What has come out already is written down first; nothing else begins, and nothing begins again.
+            if !self.results.is_empty() && self.advance().await? {
+                return Ok(Turn::Again);
+            }
             self.let_go("the driver was told to stop").await?;
             return Ok(Turn::Ended(End::Stopped));
         }
@@ -340,6 +350,7 @@ impl<'d> Lead<'d> {
         let held = Some(held).filter(|_| !planted(Bug::LeaseGuardLeftOut));
         let steps = held.into_iter().chain(steps).collect();
         self.foreseen = Foreseen::default();
+        let before = self.driver.store.changes();
         let (left, mut events) = match self.driver.store.carry_out_and_tell(steps, at).await {
             Ok(written) => written,
             Err(error) => {
@@ -353,6 +364,8 @@ impl<'d> Lead<'d> {
         // If somebody else has written in between, the journal tells that first.
         if events.first().is_some_and(|first| first.seq == self.run.seq + 1) {
             self.absorb(&events)?;
+            // One change is our own.
+            self.current_at = Some(self.driver.store.changes()).filter(|after| *after <= before + 1);
         }
         Ok(left)
     }

@@ -12,8 +12,9 @@ use super::lead::{Errand, Lead, Outcome};
 use crate::draft::Draft;
 use crate::evidence::{self, Check, Evidence, Scene};
 use crate::flow;
-use crate::handoff::{Digest, State, later};
+use crate::handoff::{Digest, Handoff, State, later};
 use crate::id::HandoffId;
+use crate::known::{Decider, Known};
 use crate::lifecycle::{Command, Decide, Decision};
 use crate::people;
 use crate::run::Tracked;
@@ -60,7 +61,7 @@ impl Lead<'_> {
         let run = &self.run;
         self.asked.retain(|id, asked| {
             let waits = |tracked: &&Tracked| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
-            let shown = run.find(id).filter(waits).and_then(|tracked| tracked.handoff.shown());
+            let shown = run.find(id).filter(waits).and_then(|tracked| asked_about(&tracked.handoff));
             let keep = shown.as_ref() == Some(asked.shown());
             if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
                 task.abort();
@@ -82,7 +83,7 @@ impl Lead<'_> {
     fn ask_one(&mut self, id: &HandoffId, failing: Option<String>) {
         let Some(tracked) = self.run.find(id) else { return };
         let Some(mut question) = flow::question(&self.run, tracked) else { return };
-        let shown = question.shown.clone();
+        let Some(shown) = asked_about(&tracked.handoff) else { return };
         let gate = flow::gate_of(&self.run, tracked);
         let free = tracked.handoff.terms.choices.is_empty() && failing.is_none() && !needs_person(tracked);
         let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
@@ -123,7 +124,7 @@ impl Lead<'_> {
             Heard::Person(Some(said)) => Asked::Answered { shown, said },
             Heard::Person(None) => Asked::Nobody { shown },
             Heard::Checks(Ok(note)) => {
-                let (by, door) = ("checks".to_owned(), "auto".to_owned());
+                let (by, door) = (Decider::unproven("checks"), "auto".to_owned());
                 let said = people::Said { decision: Decision::Approve, note: Some(note), by, door };
                 Asked::Answered { shown, said: Box::new(said) }
             }
@@ -140,7 +141,7 @@ impl Lead<'_> {
             let Asked::Answered { shown, said } = asked else { continue };
             let waits = draft.run.find(id).is_some_and(|tracked| {
                 matches!(tracked.handoff.state, State::AwaitingPerson { .. })
-                    && tracked.handoff.shown().as_ref() == Some(shown)
+                    && asked_about(&tracked.handoff).as_ref() == Some(shown)
             });
             if !waits {
                 continue;
@@ -164,9 +165,11 @@ impl Lead<'_> {
             .collect();
         for (id, shown) in lapsed {
             let (by, door) = ("nobody".to_owned(), "advisory".to_owned());
+            let (known, label) = (Known::Unproven, None);
             let note = Some("nobody answered in time, and this gate is advisory".to_owned());
-            let decide = Command::Decide(Decide { by, door, shown, decision: Decision::Approve, note, asked: None });
-            let _ = draft.apply(&id, decide);
+            let decision = Decision::Approve;
+            let decide = Decide { by, known, label, door, shown, decision, note, asked: None };
+            let _ = draft.apply(&id, Command::Decide(decide));
         }
     }
 
@@ -181,6 +184,13 @@ impl Lead<'_> {
         let after = gate.after.filter(|_| gate.r#type == Some(GateType::Advisory))?;
         Some(later(tracked.since, after.milliseconds))
     }
+}
+
+/// Identifies what is asked: what is shown, and who has decided already. Each decision makes it another question.
+fn asked_about(handoff: &Handoff) -> Option<Digest> {
+    let shown = handoff.shown()?;
+    let votes: Vec<String> = handoff.approvals.iter().map(|vote| format!("{vote:?}")).collect();
+    Some(if votes.is_empty() { shown } else { Digest::of(format!("{}\n{}", shown.0, votes.join("\n")).as_bytes()) })
 }
 
 /// Returns whether the evidence left something open that only a person may let pass: neither checks nor silence do.

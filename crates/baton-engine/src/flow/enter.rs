@@ -90,6 +90,7 @@ pub(super) fn enter(
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
             terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
             agree(&mut terms, agent, located.definition.name());
+            terms.approval = phase.review.as_ref().and_then(|review| located.definition.approval(&review.gate));
             (terms, asking.work(name, agent)?)
         }
         Role::Check => {
@@ -101,6 +102,7 @@ pub(super) fn enter(
         Role::Gate => {
             let mut terms = Terms::between(&*from, HUMAN);
             terms.choices = phase.gate.iter().flat_map(|gate| gate.choices.keys().cloned()).collect();
+            terms.approval = phase.gate.as_ref().and_then(|gate| located.definition.approval(gate));
             terms.files = asking.givers.iter().flat_map(|giver| evidence::seen_files(&giver.examined)).collect();
             (terms, asking.gate()?)
         }

@@ -186,6 +186,8 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
         trouble,
         examined: seen(run, subject.unwrap_or(tracked)),
         gaps: gaps(run),
+        approval: tracked.handoff.terms.approval.clone(),
+        approvals: tracked.handoff.approvals.clone(),
         shown: tracked.handoff.shown().unwrap_or_else(|| Digest::of(b"")),
     })
 }

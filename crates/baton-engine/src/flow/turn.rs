@@ -14,7 +14,7 @@ use crate::expression;
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
-use crate::lifecycle::{Command, Decision, Route};
+use crate::lifecycle::{Command, Decide, Decision, Route};
 use crate::route::{Row, Target, route};
 use crate::run::{CONTINUE, REVISE, Run, Tracked};
 use crate::sabotage::{Bug, planted};
@@ -309,7 +309,7 @@ fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Dec
 fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
     let about = gate.step.about.as_ref().and_then(|about| run.find(about)).ok_or("what failed is gone")?;
     let located = run.definition.locate(&about.step.phase).ok_or("its phase is not in the workflow")?;
-    let by = gate.decided.as_ref().map_or("a person", |decide| decide.by.as_str());
+    let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
     let failure = about.handoff.last_failure.as_ref().map(ToString::to_string);
@@ -331,7 +331,7 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
         word if same_word(word, "continue") => {
             let mut decided = onward(run, &located, about.report())?;
             if let Turn::Phase { notes: own, .. } = &mut decided.turn {
-                own.extend(notes.into_iter().filter(|note| note.from == by));
+                own.extend(notes.into_iter().filter(|note| note.from == *by));
             }
             decided
         }
@@ -341,7 +341,7 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
 
 /// What a person decided at a limit: it goes on as it would have, or not at all.
 fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
-    let by = gate.decided.as_ref().map_or("a person", |decide| decide.by.as_str());
+    let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let why = format!("{by} chose {answer} at the limit");
     if !same_word(answer, "continue") && !same_word(answer, REVISE) {
@@ -443,7 +443,7 @@ fn about_failure(tracked: &Tracked) -> About {
 
 fn note(about: About, tracked: &Tracked, text: &str) -> Note {
     let person = tracked.decided.as_ref().filter(|decide| matches!(decide.decision, Decision::Reject { .. }));
-    let from = person.map_or(&tracked.handoff.terms.to, |decide| &decide.by);
+    let from = person.map_or_else(|| tracked.handoff.terms.to.clone(), Decide::who);
     Note::new(about, from, text)
 }
 

@@ -5,6 +5,7 @@ use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Approval;
 use crate::evidence::SeenFile;
 use crate::expression::slug;
 use crate::handoff::Digest;
@@ -57,6 +58,9 @@ pub struct Terms {
     /// How long it may wait until somebody claims it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick_up_within_ms: Option<u64>,
+    /// What is demanded of whoever approves or rejects it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
 }
 
 /// So much of the name of a workflow stands in the names of its queues.
@@ -130,6 +134,7 @@ impl Terms {
             acknowledge: false,
             acknowledge_within_ms: None,
             pick_up_within_ms: None,
+            approval: None,
         }
     }
 }

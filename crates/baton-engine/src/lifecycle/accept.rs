@@ -1,5 +1,7 @@
 //! Accept: a request becomes a handoff. From here on it is never lost.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +61,7 @@ impl Accept {
         Handoff {
             id: self.id.clone(),
             run: self.run.clone(),
-            terms: self.terms.clone(),
+            terms: Arc::new(self.terms.clone()),
             // What a person decides about is the request itself.
             last_report: asks_person.then(|| request.clone()),
             evidence: None,
@@ -78,6 +80,7 @@ impl Accept {
             returned_early: false,
             routed: false,
             review_owed: false,
+            approvals: Vec::new(),
         }
     }
 }

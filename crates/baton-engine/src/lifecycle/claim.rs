@@ -138,6 +138,8 @@ pub fn readable_claimant(claimant: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
@@ -186,7 +188,7 @@ mod tests {
     #[test]
     fn only_the_driver_claims_what_its_own_agents_work_on() {
         let mut pending = sample::handoff(StateName::Pending);
-        pending.terms.reserve();
+        Arc::make_mut(&mut pending.terms).reserve();
         assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun));
         let Command::Claim(claim) = sample::claim() else { panic!("a claim") };
         assert!(apply(&pending, Command::Claim(Claim { driver: true, ..claim }), sample::time(30)).is_ok());
@@ -196,7 +198,7 @@ mod tests {
     fn only_the_driver_claims_runs_groups_and_checks() {
         for role in [Role::Run, Role::Group, Role::Check] {
             let mut pending = sample::handoff(StateName::Pending);
-            pending.terms.step = Some(sample::step(role));
+            Arc::make_mut(&mut pending.terms).step = Some(sample::step(role));
             assert_eq!(apply(&pending, sample::claim(), sample::time(30)), Err(Refusal::PartOfRun), "{role:?}");
             let driver = Claim { driver: true, ..Claim::by("w", 60_000) };
             assert!(apply(&pending, Command::Claim(driver), sample::time(30)).is_ok(), "{role:?}");

@@ -7,17 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::fail::give_up;
 use super::report::completed;
 use super::resume::start_over;
-use super::{Action, Refusal};
+use super::{Action, Refusal, Refused};
+use crate::approval::{self, is_enough};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
+use crate::id::HandoffId;
+use crate::known::{Known, Who};
 use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 
 /// Tell a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decide {
-    /// Who decides.
+    /// Who decides: the name that is known.
     pub by: String,
+    /// How it is known.
+    #[serde(default, skip_serializing_if = "Known::is_unproven")]
+    pub known: Known,
+    /// What they want to be called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Through which door: the command line, the page, …
     pub door: String,
     /// What identifies all that the person was shown: [`Handoff::shown`].
@@ -57,7 +66,7 @@ pub enum Decision {
 
 impl Decide {
     /// Refuses what was possible once and is not any more; journals that have it can still be replayed.
-    pub(super) fn is_possible(&self, handoff: &Handoff) -> Result<(), Refusal> {
+    pub(super) fn is_possible(&self, handoff: &Handoff, at: Timestamp) -> Result<(), Refusal> {
         let State::AwaitingPerson { ask } = handoff.state else { return Ok(()) };
         if handoff.shown().as_ref() != Some(&self.shown) {
             return Err(Refusal::Changed { current: handoff.shown() });
@@ -65,8 +74,57 @@ impl Decide {
         let is_question = ask == Ask::Gate && handoff.terms.returns_to.is_some();
         match self.decision {
             Decision::Approve if is_question => Err(Refusal::Unanswered),
-            Decision::Approve | Decision::Reject { .. } | Decision::Answer { .. } | Decision::Ask { .. } => Ok(()),
+            Decision::Approve | Decision::Reject { .. } | Decision::Answer { .. } | Decision::Ask { .. } => {
+                approval::permit(handoff, self, at)
+            }
         }
+    }
+
+    /// Says what must be journalled of it when it is refused: that somebody tried who may not, or a signature that does not
+    /// fit, such as one that was used before.
+    pub(super) fn to_journal(&self, refusal: &Refusal) -> Option<Refused> {
+        let signature = self.known.signature();
+        if !refusal.is_of_decider() && signature.is_none() {
+            return None;
+        }
+        let key = signature.map(|signature| format!(" {}", signature.key)).unwrap_or_default();
+        let by = Some(shortened(&format!("{} ({}{key})", self.who(), self.way())));
+        Some(Refused {
+            command: "decide".to_owned(),
+            fence: 0,
+            why: shortened(&refusal.to_string()),
+            document: None,
+            by,
+        })
+    }
+
+    /// Returns who decided, and what they want to be called.
+    pub fn who(&self) -> String {
+        Who(&self.by, self.label.as_deref()).to_string()
+    }
+
+    /// Returns through which door, and whether it was signed.
+    pub fn way(&self) -> String {
+        match self.known {
+            Known::Signature(_) => format!("{}, signed", self.door),
+            Known::Account | Known::Unproven => self.door.clone(),
+        }
+    }
+
+    /// Returns what is signed: everything that was decided, about what, in lines that people can read.
+    pub fn signed_text(&self, handoff: &HandoffId) -> String {
+        let (word, words) = match &self.decision {
+            Decision::Approve => ("approve", None),
+            Decision::Reject { feedback } => ("reject", Some(feedback)),
+            Decision::Answer { answers } => ("answer", Some(answers)),
+            Decision::Ask { question } => ("ask", Some(question)),
+        };
+        let mut text = format!("baton decision 1\nhandoff: {handoff}\nshown: {}\ndecision: {word}\n", self.shown.0);
+        // Texts are quoted as in JSON: each stays on its line, whatever it contains.
+        for (name, said) in [("words", words), ("note", self.note.as_ref()), ("as", self.label.as_ref())] {
+            text.extend(said.map(|said| format!("{name}: {}\n", serde_json::Value::from(said.as_str()))));
+        }
+        text
     }
 
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
@@ -93,6 +151,7 @@ impl Decide {
 
     fn answer(&self, ask: Ask, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         match (ask, &self.decision) {
+            (Ask::Review, Decision::Approve) if !is_enough(handoff, self) => Ok(self.wait_for_others(handoff)),
             (Ask::Review, Decision::Approve) => {
                 handoff.review_owed = false;
                 Ok(self.complete(handoff, None, at))
@@ -107,9 +166,15 @@ impl Decide {
             (Ask::Clarification, Decision::Answer { answers }) => {
                 Ok(self.send_back(handoff, About::Answer, answers, at))
             }
-            (Ask::Gate, Decision::Approve) if handoff.terms.choices.is_empty() => Ok(self.complete(handoff, None, at)),
+            (Ask::Gate, Decision::Approve) if handoff.terms.choices.is_empty() => match is_enough(handoff, self) {
+                true => Ok(self.complete(handoff, None, at)),
+                false => Ok(self.wait_for_others(handoff)),
+            },
             (Ask::Gate, Decision::Answer { answers }) if is_choice(handoff, answers) => {
-                Ok(self.complete(handoff, Some(answers), at))
+                match is_enough(handoff, self) {
+                    true => Ok(self.complete(handoff, Some(answers), at)),
+                    false => Ok(self.wait_for_others(handoff)),
+                }
             }
             (Ask::Gate, Decision::Approve | Decision::Answer { .. }) => Err(Refusal::NoChoice),
             // The agent that waits for the person gets the question, and asks again if it must.
@@ -135,6 +200,14 @@ impl Decide {
                 Err(Refusal::OtherQuestion { expected: "a decision: nobody is there who could be asked" })
             }
         }
+    }
+
+    /// Goes on waiting: others must say the same.
+    fn wait_for_others(&self, handoff: &mut Handoff) -> Vec<Action> {
+        if let Some(note) = &self.note {
+            self.note(handoff, About::Answer, note);
+        }
+        Vec::new()
     }
 
     /// Ends it, with what the person said.
@@ -163,7 +236,17 @@ impl Decide {
 
     /// Notes what the person said, with what they were asked.
     fn note(&self, handoff: &mut Handoff, about: About, text: &str) {
-        handoff.note_answer(about, &self.by, text, self.asked.as_deref());
+        handoff.note_answer(about, &self.who(), text, self.asked.as_deref());
+    }
+}
+
+/// So much of a refused decision is kept.
+const REFUSED_BYTES_MAX: usize = 600;
+
+fn shortened(text: &str) -> String {
+    match text.len() > REFUSED_BYTES_MAX {
+        true => format!("{}…", &text[..text.floor_char_boundary(REFUSED_BYTES_MAX)]),
+        false => text.to_owned(),
     }
 }
 
@@ -177,6 +260,8 @@ fn is_choice(handoff: &Handoff, answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::handoff::StateName;
     use crate::journal::Fact;
@@ -186,6 +271,8 @@ mod tests {
     fn decide(shown: &Digest, decision: Decision) -> Command {
         Command::Decide(Decide {
             by: "ana".to_owned(),
+            known: Known::Account,
+            label: None,
             door: "cli".to_owned(),
             shown: shown.clone(),
             decision,
@@ -270,10 +357,10 @@ mod tests {
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
         let seen = gate.shown().expect("what was shown");
         let words = decide(&seen, Decision::Answer { answers: "reject, do not deploy".to_owned() });
-        gate.terms.step = Some(sample::step(Role::Gate));
+        Arc::make_mut(&mut gate.terms).step = Some(sample::step(Role::Gate));
         assert_eq!(apply(&gate, words.clone(), sample::time(40)), Err(Refusal::NoChoice));
         // Whoever waits for an answer gets one.
-        gate.terms.step = Some(sample::step(Role::Escalation));
+        Arc::make_mut(&mut gate.terms).step = Some(sample::step(Role::Escalation));
         assert!(apply(&gate, words, sample::time(40)).is_ok());
     }
 
@@ -281,7 +368,7 @@ mod tests {
     fn question_of_a_blocked_agent_is_answered_not_approved() {
         let mut gate = sample::handoff(StateName::AwaitingPerson);
         gate.state = State::AwaitingPerson { ask: Ask::Gate };
-        gate.terms.returns_to = Some(gate.id.clone());
+        Arc::make_mut(&mut gate.terms).returns_to = Some(gate.id.clone());
         let seen = gate.shown().expect("what was shown");
         let approve = decide(&seen, Decision::Approve);
         assert_eq!(apply(&gate, approve.clone(), sample::time(40)), Err(Refusal::Unanswered));

@@ -113,6 +113,8 @@ fn overdue_now(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn heartbeats_do_not_save_an_attempt_that_takes_too_long() {
         let mut claimed = sample::handoff(StateName::Claimed);
-        claimed.terms.timeout_ms = Some(50_000);
+        Arc::make_mut(&mut claimed.terms).timeout_ms = Some(50_000);
         let alive = apply(&claimed, sample::heartbeat(claimed.fence), sample::time(69)).expect("held").handoff;
         let next = apply(&alive, EXPIRE, sample::time(70)).expect("timed out").handoff;
         assert_eq!(next.last_failure.expect("said").code, Code::timeout());
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn claim_that_is_not_acknowledged_in_time_goes_back() {
         let mut claimed = sample::handoff(StateName::Claimed);
-        claimed.terms.acknowledge_within_ms = Some(5_000);
+        Arc::make_mut(&mut claimed.terms).acknowledge_within_ms = Some(5_000);
         assert_eq!(claimed.wakes_at(), Some(sample::time(25)));
         assert_eq!(apply(&claimed, EXPIRE, sample::time(24)), Err(Refusal::NotExpired));
         let next = apply(&claimed, EXPIRE, sample::time(25)).expect("too late").handoff;
@@ -179,7 +181,8 @@ mod tests {
     #[test]
     fn handoff_that_nobody_picks_up_fails_when_the_policy_is_spent() {
         let mut pending = sample::handoff(StateName::Pending);
-        (pending.terms.pick_up_within_ms, pending.attempts) = (Some(5_000), 0);
+        Arc::make_mut(&mut pending.terms).pick_up_within_ms = Some(5_000);
+        pending.attempts = 0;
         let mut waits = 0;
         while let State::Pending { ready_at } = pending.state {
             let end = pending.wakes_at().expect("somebody must come");

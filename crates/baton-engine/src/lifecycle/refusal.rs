@@ -77,6 +77,38 @@ pub enum Refusal {
     /// The person chose something that is not offered.
     #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
     NoChoice,
+    /// The gate names others.
+    #[error("{by} may not decide this; approvers: {named}")]
+    NotNamed {
+        /// Who decided.
+        by: String,
+        /// Who may.
+        named: String,
+    },
+    /// Nobody knows who decided.
+    #[error("{by} is neither an account nor has signed, and people must decide this")]
+    Unknown {
+        /// Who decided, by their own account.
+        by: String,
+    },
+    /// Only signatures count.
+    #[error("only signed decisions count here: use --sign; approvers: {named}")]
+    Unsigned {
+        /// Who may decide.
+        named: String,
+    },
+    /// The signature is not what it should be.
+    #[error("the signature does not count: {why}")]
+    Forged {
+        /// What does not fit.
+        why: String,
+    },
+    /// The same person has decided the same before.
+    #[error("{by} has decided this already: somebody else must, too")]
+    Twice {
+        /// Who.
+        by: String,
+    },
     /// It belongs to a run, which decides about it.
     #[error("it is a step of a run: the run decides what becomes of it")]
     PartOfRun,
@@ -101,6 +133,9 @@ pub struct Refused {
     pub why: String,
     /// The document that came too late.
     pub document: Option<Written>,
+    /// Who decided what they may not decide, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// What each refusal means, by the word used in the documentation.
@@ -132,9 +167,25 @@ impl Refusal {
             Refusal::OtherQuestion { .. } => "other question",
             Refusal::Unanswered => "other question",
             Refusal::NoChoice => "no choice",
+            Refusal::NotNamed { .. } | Refusal::Unknown { .. } => "not named",
+            Refusal::Unsigned { .. } => "not signed",
+            Refusal::Forged { .. } => "forged",
+            Refusal::Twice { .. } => "decided twice",
             Refusal::PartOfRun => "part of a run",
             Refusal::WrongState { .. } => "wrong state",
         }
+    }
+
+    /// Says whether somebody decided who may not, or not like this.
+    pub fn is_of_decider(&self) -> bool {
+        matches!(
+            self,
+            Refusal::NotNamed { .. }
+                | Refusal::Unknown { .. }
+                | Refusal::Unsigned { .. }
+                | Refusal::Forged { .. }
+                | Refusal::Twice { .. }
+        )
     }
 
     /// Says whether it must be journalled: somebody believed to hold a handoff that is not theirs any more.
@@ -151,6 +202,11 @@ impl Refusal {
             | Refusal::OtherQuestion { .. }
             | Refusal::Unanswered
             | Refusal::NoChoice
+            | Refusal::NotNamed { .. }
+            | Refusal::Unknown { .. }
+            | Refusal::Unsigned { .. }
+            | Refusal::Forged { .. }
+            | Refusal::Twice { .. }
             | Refusal::PartOfRun
             | Refusal::WrongState { .. } => false,
         }

@@ -107,6 +107,8 @@ pub(super) fn completed(handoff: &Handoff) -> Vec<Action> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::handoff::StateName;
     use crate::id::HandoffId;
@@ -137,7 +139,7 @@ mod tests {
     #[test]
     fn report_that_took_longer_than_agreed_is_late() {
         let mut claimed = sample::handoff(StateName::Claimed);
-        claimed.terms.timeout_ms = Some(50_000);
+        Arc::make_mut(&mut claimed.terms).timeout_ms = Some(50_000);
         let refusal = apply(&claimed, sample::report(claimed.fence), sample::time(70)).expect_err("too long");
         assert_eq!(refusal, Refusal::TooLong { given: claimed.fence, ended_at: sample::time(70) });
         assert!(refusal.is_late());
@@ -154,7 +156,7 @@ mod tests {
     fn completed_delegation_returns() {
         let mut claimed = sample::handoff(StateName::Claimed);
         let caller = HandoffId::parse("caller").expect("safe");
-        claimed.terms.returns_to = Some(caller.clone());
+        Arc::make_mut(&mut claimed.terms).returns_to = Some(caller.clone());
         let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
         assert_eq!(transition.actions[1], Action::Return { to: caller });
     }
@@ -162,7 +164,7 @@ mod tests {
     #[test]
     fn report_that_must_be_verified_does_not_complete() {
         let mut claimed = sample::handoff(StateName::Claimed);
-        claimed.terms.verify = true;
+        Arc::make_mut(&mut claimed.terms).verify = true;
         let transition = apply(&claimed, sample::report(claimed.fence), sample::time(30)).expect("held");
         assert_eq!((transition.handoff.state, transition.actions), (State::Verifying, vec![Action::Verify]));
     }

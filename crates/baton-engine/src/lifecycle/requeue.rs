@@ -41,6 +41,8 @@ impl Requeue {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Refusal, apply};
@@ -66,7 +68,7 @@ mod tests {
     #[test]
     fn step_of_a_run_is_not_brought_back_past_the_run() {
         let mut failed = sample::handoff(StateName::Failed);
-        failed.terms.step = Some(sample::step(Role::Work));
+        Arc::make_mut(&mut failed.terms).step = Some(sample::step(Role::Work));
         assert_eq!(apply(&failed, sample::requeue(), sample::time(50)), Err(Refusal::PartOfRun));
     }
 }

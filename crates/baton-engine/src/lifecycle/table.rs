@@ -61,17 +61,22 @@ fn cell(command: &Command, tried: Result<Transition, Refusal>) -> Cell {
 pub(crate) mod sample {
     use jiff::Timestamp;
 
+    #[cfg(test)]
+    use crate::approval::{Approval, Approver, Key};
     use crate::failure::{Code, Failure};
     use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, Written};
     use crate::id::{HandoffId, RunId};
     #[cfg(test)]
     use crate::journal::Fact;
+    use crate::known::Known;
     #[cfg(test)]
     use crate::lifecycle::Refused;
     use crate::lifecycle::{
         Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release,
         Report, Requeue, Resume, Route, Verdict, Verify,
     };
+    #[cfg(test)]
+    use crate::ssh::Signature;
 
     /// Makes a command for a handoff.
     pub(crate) type Make = fn(&Handoff) -> Command;
@@ -203,6 +208,8 @@ pub(crate) mod sample {
         let shown = handoff.shown().unwrap_or(Digest::of(b""));
         Command::Decide(Decide {
             by: "ana".to_owned(),
+            known: Known::Unproven,
+            label: None,
             door: "cli".to_owned(),
             shown,
             decision,
@@ -258,9 +265,44 @@ pub(crate) mod sample {
             fence: 1,
             why: "late".to_owned(),
             document: Some(written("too late")),
+            by: None,
+        };
+        let not_named = Refused {
+            command: "decide".to_owned(),
+            fence: 0,
+            why: "carl may not decide this; approvers: ana".to_owned(),
+            document: None,
+            by: Some("carl (cli)".to_owned()),
         };
         let first = Fact::Accepted(Box::new(accept()));
-        std::iter::once(first).chain(happened).chain([Fact::Refused(refused)]).collect()
+        let approvals = [approvals(), Fact::from(known(Known::Account)), Fact::from(known(signature()))];
+        let refused = [Fact::Refused(refused), Fact::Refused(not_named)];
+        std::iter::once(first).chain(happened).chain(approvals).chain(refused).collect()
+    }
+
+    /// A gate that two must approve.
+    #[cfg(test)]
+    fn approvals() -> Fact {
+        let key = Key { key: "ssh-ed25519 AAAA".to_owned(), valid_after: Some(time(0)), valid_before: None };
+        let approvers = vec![
+            Approver { name: "ana".to_owned(), keys: vec![key] },
+            Approver { name: "ben".to_owned(), keys: Vec::new() },
+        ];
+        let mut accept = accept();
+        accept.terms.approval = Some(Approval { at_least: 2, signed: true, approvers });
+        Fact::Accepted(Box::new(accept))
+    }
+
+    #[cfg(test)]
+    fn known(known: Known) -> Command {
+        let Command::Decide(decide) = decide(&handoff(StateName::Claimed), Decision::Approve) else { unreachable!() };
+        Command::Decide(Decide { known, label: Some("release manager".to_owned()), ..decide })
+    }
+
+    #[cfg(test)]
+    fn signature() -> Known {
+        let (key, armoured) = ("SHA256:abc".to_owned(), "-----BEGIN SSH SIGNATURE-----\n".to_owned());
+        Known::Signature(Box::new(Signature { key, armoured }))
     }
 }
 

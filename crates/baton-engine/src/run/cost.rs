@@ -32,6 +32,7 @@ pub(crate) fn begun(phases: &str, items: usize) -> Draft {
     );
     let list: Vec<Value> = (0..items).map(|number| json!(format!("item-{number}"))).collect();
     let definition = Definition {
+        approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
         nested: BTreeMap::new(),

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::group::Items;
 use crate::answer::{self, Successors, Understood};
+use crate::approval::Vote;
 use crate::evidence::{Examined, Transcript};
 use crate::failure::Code;
 use crate::handoff::{Digest, Handoff, State, Written};
@@ -200,7 +201,10 @@ impl Tracked {
             // If all is as it was approved, what was seen before still stands.
             Fact::Happened(Command::Verify(verify)) if self.handoff.approved && verify.examined.is_empty() => {}
             Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
-            Fact::Happened(Command::Decide(decide)) => self.decided = Some(decide.clone()),
+            // While others must decide the same, it is not decided.
+            Fact::Happened(Command::Decide(decide)) if !matches!(handoff.state, State::AwaitingPerson { .. }) => {
+                self.decided = Some(decide.clone());
+            }
             Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),
             Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
         }
@@ -261,6 +265,15 @@ impl Tracked {
         let handed_in = self.told.iter().map(|told| &told.written).chain(&self.acknowledgment);
         let mut shown = handed_in.filter(|written| self.handoff.last_report.as_ref() == Some(&written.digest()));
         shown.next().unwrap_or(&self.request)
+    }
+
+    /// Returns who decided: the last, or all of whom it took.
+    pub fn deciders(&self) -> Option<String> {
+        let decide = self.decided.as_ref()?;
+        match &self.handoff.approvals[..] {
+            [] | [_] => Some(decide.who()),
+            votes => Some(votes.iter().map(Vote::who).collect::<Vec<_>>().join(", ")),
+        }
     }
 
     /// Returns what a person answered or chose.

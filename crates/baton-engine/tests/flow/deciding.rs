@@ -1,6 +1,7 @@
 //! People decide: reviews, questions, gates with choices, and what an agent recommends.
 
 use baton_engine::Command;
+use baton_engine::known::{Decider, Known};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::Said;
 use serde_json::json;
@@ -122,7 +123,12 @@ fn a_gate_takes_the_replies_that_it_offers() {
         let waiting = play.run.waiting().next().unwrap();
         let question = baton_engine::flow::question(&play.run, waiting).unwrap();
         for decision in decisions() {
-            let said = Said { decision: decision.clone(), note: None, by: "ana".to_owned(), door: "test".to_owned() };
+            let said = Said {
+                decision: decision.clone(),
+                note: None,
+                by: Decider::account("ana", None),
+                door: "test".to_owned(),
+            };
             let command = Command::Decide(question.decided(said));
             let taken = baton_engine::lifecycle::apply(&waiting.handoff, command, play.now).is_ok();
             assert_eq!(question.reply.takes(&decision), taken, "{:?} {decision:?}", question.reply);
@@ -198,6 +204,8 @@ fn only_what_is_offered_can_be_chosen() {
     ] {
         let decide = baton_engine::lifecycle::Decide {
             by: "ana".to_owned(),
+            known: Known::Account,
+            label: None,
             door: "test".to_owned(),
             shown: id.shown().unwrap(),
             decision,

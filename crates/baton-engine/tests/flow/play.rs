@@ -13,6 +13,7 @@ use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::flow;
 use baton_engine::handoff::Written;
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Decision, Ending, Fail, Report, Verdict, Verify};
 use baton_engine::people::Said;
 use baton_engine::prompt::Prompt;
@@ -65,6 +66,7 @@ pub(crate) fn definition(text: &str, nested: &[(&str, &str)], inputs: Value) -> 
     let given = inputs.as_object().cloned().unwrap_or_default();
     let inputs = Definition::inputs(&workflow, given.clone()).unwrap_or(given);
     Definition {
+        approvers: Vec::new(),
         workflow,
         folder: PathBuf::from("/flows"),
         nested: nested.iter().map(inner).collect::<BTreeMap<_, _>>(),
@@ -207,7 +209,7 @@ impl Play {
     /// Decides as a person, about what the person is shown.
     pub(crate) fn decide(&mut self, id: &HandoffId, decision: Decision, note: Option<&str>) {
         let question = flow::question(&self.run, self.run.find(id).unwrap()).unwrap();
-        let (by, door) = ("ana".to_owned(), "test".to_owned());
+        let (by, door) = (Decider::account("ana", None), "test".to_owned());
         let said = Said { by, door, decision, note: note.map(str::to_owned) };
         let mut draft = self.draft();
         draft.apply(id, Command::Decide(question.decided(said))).unwrap_or_else(|why| panic!("{id}: {why}"));

@@ -3,6 +3,7 @@
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, Handoff, Terms, Written};
 use baton_engine::journal::Fact;
+use baton_engine::known::Known;
 use baton_engine::lifecycle::{
     self, Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Report,
     Requeue, Resume, Verdict, Verify,
@@ -168,7 +169,8 @@ impl Step {
             Asked::Decide(decision) => {
                 let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
-                Command::Decide(Decide { by, door: "cli".to_owned(), shown, decision, note: None, asked: None })
+                let (door, known, label) = ("cli".to_owned(), Known::Account, None);
+                Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
             Asked::Requeue => Command::Requeue(Requeue { by, note: None }),

@@ -75,6 +75,13 @@ impl Phase {
     }
 }
 
+impl GateFields {
+    /// Says whether it demands something of those who decide.
+    pub fn names_deciders(&self) -> bool {
+        !self.approvers.is_empty() || self.at_least.is_some() || self.signed == Some(true)
+    }
+}
+
 /// Where a phase stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Within {

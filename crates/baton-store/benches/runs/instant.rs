@@ -38,6 +38,7 @@ pub(crate) fn list(items: usize, handoffs: usize) -> Definition {
 fn defined(text: &str, inputs: Map<String, Value>) -> Definition {
     let text = format!("name: bench\nagents: {{clerk: {{command: ['true'], dialect: metadata-block}}}}\n{text}");
     Definition {
+        approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
         nested: BTreeMap::new(),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -148,7 +149,7 @@ impl People for Person {
         self.asked.notify_one();
         self.answered.notified().await;
         let decision = Decision::Answer { answers: "revise".to_owned() };
-        Some(Said { decision, note: None, by: "ana".to_owned(), door: "bench".to_owned() })
+        Some(Said { decision, note: None, by: Decider::account("ana", None), door: "bench".to_owned() })
     }
 }
 

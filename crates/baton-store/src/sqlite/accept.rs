@@ -61,7 +61,7 @@ fn existing(connection: &Connection, request: &Accept) -> Result<Accepted, Error
     let missing = || Error::Failed(format!("handoff `{}` was refused by the database", request.id));
     let row = row.ok_or_else(missing)?;
     let handoff = row.handoff()?;
-    let same = handoff.terms == request.terms && handoff.request == request.request.digest();
+    let same = *handoff.terms == request.terms && handoff.request == request.request.digest();
     if same {
         Ok(Accepted { handoff, existing: true })
     } else {

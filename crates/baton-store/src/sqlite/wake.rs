@@ -1,11 +1,14 @@
-//! Waking those who wait, also in other processes: whoever has changed something writes a byte to a file that they watch.
+//! Waking those who wait, also in other processes: whoever has changed something writes to a file that they watch, each to
+//! its own place in it, so that nobody is woken by its own bell.
 //!
-//! The byte is a hint. Where no watching works (some network file systems) those who wait look again every second.
+//! That is a hint. Where no watching works (some network file systems) those who wait look again every second.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::hash::{BuildHasher as _, RandomState};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_engine::store::Error;
@@ -15,30 +18,70 @@ use tokio::sync::watch;
 /// How long to believe that nothing has happened.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// How many places the file has. Two processes that have drawn the same one may miss each other's bell, and look again.
+const PLACES: usize = 512;
+
 /// Rings for those who wait, and waits.
 pub(super) struct Wake {
     path: PathBuf,
-    file: File,
+    bell: Arc<Bell>,
     count: watch::Sender<u64>,
     /// Watches the file; made when somebody waits for the first time.
     watcher: Mutex<Option<RecommendedWatcher>>,
 }
 
+/// The file, and our own place in it.
+struct Bell {
+    file: File,
+    place: usize,
+    /// What stands there: another number after every ring.
+    rung: AtomicU64,
+}
+
+/// What stands in all places.
+type Rung = Vec<u8>;
+
+impl Bell {
+    fn new(file: File) -> Bell {
+        let chance = RandomState::new().hash_one(std::process::id());
+        let place = usize::try_from(chance % PLACES as u64).unwrap_or_default();
+        Bell { file, place, rung: AtomicU64::new(chance) }
+    }
+
+    fn ring(&self) {
+        let rung = self.rung.fetch_add(1, Ordering::Relaxed);
+        // A hint that cannot be given is no failure: those who wait look again by themselves.
+        let _ = self.file.write_all_at(&rung.to_ne_bytes(), (self.place * size_of::<u64>()) as u64);
+    }
+
+    /// Returns what others have rung, to be compared with what they ring later.
+    fn others(&self) -> Rung {
+        let mut rung = vec![0; PLACES * size_of::<u64>()];
+        // What cannot be read is as if it were new each time.
+        if self.file.read_exact_at(&mut rung, 0).is_err() {
+            return Rung::new();
+        }
+        rung[self.place * size_of::<u64>()..][..size_of::<u64>()].fill(0);
+        rung
+    }
+}
+
 impl Wake {
     pub(super) fn new(database: &Path) -> Result<Wake, Error> {
         let path = database.with_extension("wake");
-        let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
-        let file = file.map_err(|error| Error::Unwritable(format!("{}: {error}", path.display())))?;
+        let unwritable = |error| Error::Unwritable(format!("{}: {error}", path.display()));
+        let file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path);
+        let file = file.map_err(unwritable)?;
+        // It never grows later: a commit would have to wait for its new size, too.
+        file.set_len((PLACES * size_of::<u64>()) as u64).map_err(unwritable)?;
         let (count, _) = watch::channel(0);
-        Ok(Wake { path, file, count, watcher: Mutex::default() })
+        Ok(Wake { bell: Arc::new(Bell::new(file)), path, count, watcher: Mutex::default() })
     }
 
     /// Tells everybody that something has changed.
     pub(super) fn ring(&self) {
         self.count.send_modify(|count| *count += 1);
-        // Always the same byte: a file that grew would make the next commit wait for its new size, too. A hint that
-        // cannot be given is no failure: those who wait look again by themselves.
-        let _ = (&self.file).seek(SeekFrom::Start(0)).and_then(|_| (&self.file).write_all(b"\n"));
+        self.bell.ring();
     }
 
     /// Returns how often something may have changed.
@@ -64,9 +107,14 @@ impl Wake {
         if watcher.is_some() {
             return false;
         }
-        let count = self.count.clone();
+        let (count, bell) = (self.count.clone(), Arc::clone(&self.bell));
+        let mut heard = bell.others();
         let started = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
-            count.send_modify(|count| *count += 1);
+            let rung = bell.others();
+            if rung.is_empty() || rung != heard {
+                heard = rung;
+                count.send_modify(|count| *count += 1);
+            }
         });
         let started = started.and_then(|mut started| {
             started.watch(&self.path, RecursiveMode::NonRecursive)?;
@@ -76,5 +124,29 @@ impl Wake {
         let watches = started.is_ok();
         *watcher = started.ok();
         watches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_testbed::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn every_ring_is_heard_by_others_and_none_by_whoever_rings() {
+        let scratch = Scratch::new();
+        let wake = Wake::new(&scratch.path("store.db")).expect("a bell");
+        let other = Bell { file: wake.bell.file.try_clone().expect("one more"), place: 0, rung: AtomicU64::new(7) };
+        let own = Bell { file: other.file.try_clone().expect("one more"), place: 1, rung: AtomicU64::new(7) };
+        let (mut heard_here, mut heard_there) = (own.others(), other.others());
+        for _ in 0..3 {
+            own.ring();
+            assert_eq!(own.others(), heard_here);
+            assert_ne!(std::mem::replace(&mut heard_there, other.others()), heard_there);
+            other.ring();
+            assert_eq!(other.others(), heard_there);
+            assert_ne!(std::mem::replace(&mut heard_here, own.others()), heard_here);
+        }
     }
 }

@@ -33,7 +33,7 @@ async fn accepted_handoff_is_ready_at_once(bed: Bed) {
     assert_eq!(handoff.state, State::Pending { ready_at: time(5) });
     assert_eq!((handoff.version, handoff.fence, handoff.attempts), (1, 0, 0));
     assert_eq!((handoff.accepted_at, handoff.changed_at), (time(5), time(5)));
-    assert_eq!((&handoff.terms, &handoff.request), (&request("a").terms, &request("a").request.digest()));
+    assert_eq!((&*handoff.terms, &handoff.request), (&request("a").terms, &request("a").request.digest()));
     assert_eq!(bed.find("a").await, handoff);
 }
 

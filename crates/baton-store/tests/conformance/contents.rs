@@ -122,7 +122,7 @@ async fn largest_numbers_come_back(bed: Bed) {
         terms.retry = retry;
     });
     let sent = bed.send([accept.clone()], time(0)).await.remove(0).handoff;
-    assert_eq!((&sent.terms, &bed.find("a").await), (&accept.terms, &sent));
+    assert_eq!((&*sent.terms, &bed.find("a").await), (&accept.terms, &sent));
     assert!(bed.send([accept], time(1)).await[0].existing);
     bed.claim(u32::MAX, time(0)).await;
     assert!(bed.store.rescue(u32::MAX, 1.0, time(59)).await.unwrap().is_empty());

@@ -2,6 +2,7 @@
 
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, Written};
+use baton_engine::known::Known;
 use baton_engine::lifecycle::{
     Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume,
     Route, Verdict, Verify,
@@ -104,7 +105,8 @@ pub(crate) fn resume(resolution: &str) -> Command {
 }
 
 pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
-    Command::Decide(Decide { by: "ana".to_owned(), door: "cli".to_owned(), shown, decision, note: None, asked: None })
+    let (by, known, label, door) = ("ana".to_owned(), Known::Account, None, "cli".to_owned());
+    Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
 }
 
 pub(crate) fn cancel() -> Command {

@@ -1,16 +1,17 @@
 //! What a run asks of its handoffs: routes, releases, questions of a person, choices and reviews. All stores keep them.
 
 use baton_engine::State;
+use baton_engine::approval::{Approval, Approver};
 use baton_engine::evidence::{Examined, Finding};
 use baton_engine::handoff::{About, Ask, StateName};
 use baton_engine::journal::Fact;
-use baton_engine::lifecycle::{Accept, Command, Decision, Ending, Refusal, Release, Route, Verdict, Verify};
+use baton_engine::lifecycle::{Accept, Command, Decide, Decision, Ending, Refusal, Release, Route, Verdict, Verify};
 use baton_engine::store::Error;
 
 use super::bed::Bed;
 use super::journal::assert_replayed;
 use super::requests::{
-    blocked, cancel, ended, id, report, request, request_for, request_in, requeue, route, time, verify, with,
+    blocked, cancel, decide, ended, id, report, request, request_for, request_in, requeue, route, time, verify, with,
 };
 
 on_every_store! {
@@ -23,6 +24,7 @@ on_every_store! {
     question_of_a_person_goes_back_and_the_next_report_is_shown_again,
     question_at_a_gate_goes_to_the_caller,
     choices_are_kept_and_nothing_else_can_be_chosen,
+    gate_of_two_keeps_who_approved_and_journals_who_may_not,
     verified_report_waits_for_the_review,
     what_was_examined_is_kept,
 }
@@ -160,6 +162,29 @@ async fn choices_are_kept_and_nothing_else_can_be_chosen(bed: Bed) {
     }
     let chosen = bed.decide("gate", answer("SQLite"), time(3)).await.unwrap();
     assert_eq!((chosen.state.name(), chosen.notes[0].text.as_str()), (StateName::Completed, "SQLite"));
+    assert_kept(bed, "gate", &["gate"]).await;
+}
+
+async fn gate_of_two_keeps_who_approved_and_journals_who_may_not(bed: Bed) {
+    let named = |name: &str| Approver { name: name.to_owned(), keys: Vec::new() };
+    let approval = Approval { at_least: 2, signed: false, approvers: vec![named("ana"), named("ben")] };
+    let gate = with(request_for("human", "gate"), |terms| terms.approval = Some(approval));
+    bed.send([gate], time(0)).await;
+    let shown = bed.find("gate").await.shown().expect("something to decide about");
+    let by = |name: &str| match decide(shown.clone(), Decision::Approve) {
+        Command::Decide(decide) => Command::Decide(Decide { by: name.to_owned(), ..decide }),
+        _ => unreachable!("a decision"),
+    };
+    let first = bed.apply("gate", by("ana"), time(1)).await.unwrap();
+    assert_eq!((first.state.name(), first.approvals.len()), (StateName::AwaitingPerson, 1));
+    for (name, at) in [("carl", 2), ("ana", 3)] {
+        let refused = bed.apply("gate", by(name), time(at)).await.unwrap_err();
+        assert!(matches!(refused, Error::Refused(Refusal::NotNamed { .. } | Refusal::Twice { .. })), "{refused}");
+        assert_eq!(bed.find("gate").await.approvals, first.approvals);
+    }
+    let done = bed.apply("gate", by("ben"), time(4)).await.unwrap();
+    assert_eq!((done.state.name(), done.approvals.len()), (StateName::Completed, 2));
+    assert_eq!(bed.kinds("gate").await, ["accepted", "decided", "refused", "refused", "decided"]);
     assert_kept(bed, "gate", &["gate"]).await;
 }
 

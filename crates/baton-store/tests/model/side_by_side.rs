@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{StateName, Written};
+use baton_engine::known::Known;
 use baton_engine::lifecycle::{
     Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release, Report,
     Requeue, Resume, Route, Verdict, Verify,
@@ -249,6 +250,8 @@ impl SideBySide {
             let shown = self.model.shown(&handoff.id);
             Command::Decide(Decide {
                 by: "ana".to_owned(),
+                known: Known::Account,
+                label: None,
                 door: "cli".to_owned(),
                 shown,
                 decision,

@@ -64,6 +64,7 @@ fn report(fact: &Fact) -> Option<Map<String, Value>> {
         Fact::Refused(refused) => Some(object([
             ("ending", "refused".into()),
             ("why", refused.why.clone().into()),
+            ("by", refused.by.clone().into()),
             ("report", refused.document.as_ref().map(document).into()),
         ])),
         _ => None,
@@ -89,6 +90,8 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
                 Decision::Ask { question } => ("ask", Some(question.clone())),
             };
             let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
+            told.extend(decide.label.clone().map(|label| ("as".to_owned(), label.into())));
+            told.insert("known".to_owned(), json!(decide.known));
             told.insert("door".to_owned(), decide.door.clone().into());
             told.insert("shown".to_owned(), decide.shown.0.clone().into());
             told.extend(text.map(|text| ("text".to_owned(), text.into())));

@@ -18,6 +18,7 @@ use serde_json::json;
 use super::list::Page;
 use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
+use crate::guard::{self, Person};
 use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
@@ -88,6 +89,8 @@ const LOOKED_AFTER: Duration = Duration::from_secs(1);
 const PAGE: u32 = 1_000;
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let decides = options.decide || options.answers.is_some();
+    let person = decides.then(|| guard::person(None)).transpose()?;
     let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
     if options.decide && !output.can_ask() {
         return Err(CommandError::usage("a person decides at a terminal, and this is none")
@@ -100,10 +103,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             forget_what_was_used(&session, answers, &waiting).await?;
         }
         let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
-        let people = InTurn::new(answers.clone(), screen);
-        let exit = match people.is_nobody() {
-            true => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
-            false => decide(&session, &people, &waiting, output).await?,
+        let people = person.clone().map(|person| (InTurn::new(person.clone(), answers.clone(), screen), person));
+        let exit = match &people {
+            None => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
+            Some((people, person)) => decide(&session, (people, person), &waiting, output).await?,
         };
         if let Some(answers) = &answers {
             for line in answers.unused() {
@@ -190,7 +193,7 @@ fn show(
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
 async fn decide(
     session: &Session,
-    people: &dyn People,
+    (people, person): (&dyn People, &Person),
     waiting: &[(Handoff, Question)],
     output: &Output,
 ) -> Result<Exit, CommandError> {
@@ -202,7 +205,8 @@ async fn decide(
             said = people.decide(question) => said,
         };
         let Some(said) = said else {
-            output.note(&format!("{}: nothing was decided", handoff.id));
+            let why = question.is_for(&person.decider()).err().map(|why| format!(": {why}")).unwrap_or_default();
+            output.note(&format!("{}: nothing was decided{why}", handoff.id));
             exit = Exit::Waiting;
             continue;
         };

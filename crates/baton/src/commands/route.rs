@@ -54,16 +54,16 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let settings = config::load(options.config.as_deref())?;
+    let config = config::read(options.config.as_deref())?;
     let inputs = options.inputs.iter().cloned().collect();
     let workspace = PathBuf::from(".");
     let started = Started { path: &options.workflow, inputs, workspace: &workspace };
-    let definition = running::definition(started, &settings)?;
+    let definition = running::definition(started, &config)?;
     if let Some(phase) = &options.phase {
         known_phase(&definition, phase)?;
     }
     let first = definition.workflow.phases.first().map(|phase| phase.id().to_owned()).unwrap_or_default();
-    let settings = rehearsal::judging(&definition, options.phase.as_ref().unwrap_or(&first), &settings);
+    let settings = rehearsal::judging(&definition, options.phase.as_ref().unwrap_or(&first), &config.settings);
     let intake =
         Intake { settings: &settings, dialect: None, request: None, handoff: None, workspace: None, by_name: false };
     let Some(mut taken) = intake.take_any(std::slice::from_ref(&options.file), options.json, output)? else {

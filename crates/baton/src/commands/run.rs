@@ -41,9 +41,9 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let inputs: Map<String, Value> = options.inputs.iter().cloned().collect();
-    let settings = options.store.settings()?;
+    let config = options.store.configuration()?;
     let started = Started { path: &options.workflow, inputs, workspace: &options.workspace };
-    let definition = running::definition(started, &settings)?;
+    let definition = running::definition(started, &config)?;
     let session = Session::open(&options.store, Access::Change, output)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };

@@ -73,7 +73,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.files.len() > 1 && (options.id.is_some() || options.terms.key.is_some()) {
         return Err(CommandError::usage("--id and --key are for one request, but several are given"));
     }
-    let settings = options.store.settings()?;
+    let settings = options.store.configuration()?.settings;
     let given = options.workspace.as_deref().map(Folder::open).transpose()?;
     let take = |workspace: Option<&Folder>| {
         let (dialect, by_name) = (options.dialect, true);

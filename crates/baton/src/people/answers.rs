@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use baton_engine::handoff::{Ask, Handoff, State};
 use baton_engine::journal::{Event, Fact};
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
 use baton_engine::people::{ExpectedReply, People, Question, Said};
 
@@ -90,11 +91,13 @@ impl Answers {
 #[async_trait]
 impl People for Answers {
     async fn decide(&self, question: &Question) -> Option<Said> {
+        // Where people are named, a file is none of them.
+        question.is_for(&Decider::unproven(DOOR)).ok()?;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (entry, used) = entries.iter_mut().find(|(entry, used)| !used && fits(entry, question))?;
         *used = true;
         let (decision, note) = (entry.decision.clone(), entry.note.clone());
-        Some(Said { decision, note, by: self.by(entry), door: DOOR.to_owned() })
+        Some(Said { decision, note, by: Decider::unproven(self.by(entry)), door: DOOR.to_owned() })
     }
 }
 
@@ -180,7 +183,7 @@ mod tests {
         assert_eq!(word(&file, "tools/a/review", ExpectedReply::Clarification), "any words");
         assert_eq!(file.unused(), [4]);
         let said = decide(&file, &sample::question("tools/a/review", ExpectedReply::Review)).expect("one is left");
-        assert_eq!((said.by.as_str(), said.door.as_str()), ("answers:a.yaml:4", "answers"));
+        assert_eq!((said.by.name.as_str(), said.door.as_str()), ("answers:a.yaml:4", "answers"));
         assert_eq!(said.note.as_deref(), Some("fine"));
     }
 

@@ -10,6 +10,7 @@ use tokio::sync::Mutex;
 use super::keyboard::Keyboard;
 use super::menu::{self, Wish};
 use super::talk::{Screen, Talk};
+use crate::guard::Person;
 use crate::output::printable;
 use crate::render;
 
@@ -20,7 +21,7 @@ pub(crate) const DOOR: &str = "terminal";
 pub(crate) struct Terminal {
     screen: Arc<dyn Screen>,
     /// Who sits there.
-    by: String,
+    by: Person,
     /// Whoever holds it asks; the others wait in their order.
     desk: Mutex<Desk>,
 }
@@ -34,11 +35,11 @@ struct Desk {
 
 impl Terminal {
     /// Asks on this screen, with what is typed on standard input.
-    pub(crate) fn new(screen: Arc<dyn Screen>, by: String) -> Terminal {
+    pub(crate) fn new(screen: Arc<dyn Screen>, by: Person) -> Terminal {
         Terminal::with_keyboard(screen, by, Keyboard::new())
     }
 
-    fn with_keyboard(screen: Arc<dyn Screen>, by: String, keyboard: Keyboard) -> Terminal {
+    fn with_keyboard(screen: Arc<dyn Screen>, by: Person, keyboard: Keyboard) -> Terminal {
         Terminal { screen, by, desk: Mutex::new(Desk { keyboard, was_taken_back: false }) }
     }
 }
@@ -46,12 +47,14 @@ impl Terminal {
 #[async_trait]
 impl People for Terminal {
     async fn decide(&self, question: &Question) -> Option<Said> {
+        // Nobody is asked for what would not count; who can answer it is told with everything that waits.
+        question.is_for(&self.by.decider()).ok()?;
         let mut desk = self.desk.lock().await;
         let mut asking = Asking::begin(self.screen.as_ref(), &mut desk, question);
         let said = asking.decide(question).await;
         asking.is_over = true;
         let (decision, note) = said?;
-        Some(Said { decision, note, by: self.by.clone(), door: DOOR.to_owned() })
+        Some(Said { decision, note, by: self.by.decider(), door: DOOR.to_owned() })
     }
 }
 
@@ -207,14 +210,14 @@ mod tests {
         writer.write_all(typed.as_bytes()).expect("typed");
         let paper = Arc::new(Paper::default());
         let keyboard = Keyboard::reading(|| BufReader::new(reader));
-        (Terminal::with_keyboard(paper.clone(), "ana".to_owned(), keyboard), paper, writer)
+        (Terminal::with_keyboard(paper.clone(), Person::named("ana"), keyboard), paper, writer)
     }
 
     async fn said(question: &Question, typed: &str) -> Option<(Decision, Option<String>)> {
         let (terminal, _, writer) = terminal(typed);
         drop(writer);
         let said = terminal.decide(question).await?;
-        assert_eq!((said.by.as_str(), said.door.as_str()), ("ana", "terminal"));
+        assert_eq!((said.by.name.as_str(), said.door.as_str()), ("ana", "terminal"));
         Some((said.decision, said.note))
     }
 

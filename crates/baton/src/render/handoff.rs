@@ -179,8 +179,8 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
         State::AwaitingPerson { ask: Ask::Gate } if handoff.terms.returns_to.is_some() => {
             format!("{name}: answer what the agent asks")
         }
-        State::AwaitingPerson { ask: Ask::Gate } => format!("{name}: decide what it asks"),
-        State::AwaitingPerson { ask: Ask::Review } => format!("{name}: approve or reject it"),
+        State::AwaitingPerson { ask: Ask::Gate } => format!("{name}: decide what it asks{}", votes(handoff)),
+        State::AwaitingPerson { ask: Ask::Review } => format!("{name}: approve or reject it{}", votes(handoff)),
         State::AwaitingPerson { ask: Ask::Clarification } => format!("{name}: answer its questions"),
         State::Pending { .. }
         | State::Verifying
@@ -188,6 +188,11 @@ pub(crate) fn state(handoff: &Handoff, now: Timestamp) -> String {
         | State::Failed { .. }
         | State::Cancelled { .. } => name.to_string(),
     }
+}
+
+/// Says who has decided, while others must do so, too.
+fn votes(handoff: &Handoff) -> String {
+    handoff.approved_so_far().map(|votes| format!("; {}", one_line(&votes))).unwrap_or_default()
 }
 
 /// Returns the word for what a note is about.

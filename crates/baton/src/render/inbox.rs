@@ -1,6 +1,7 @@
 //! How the inbox is written: what waits, since when, what it is about, and how to answer it.
 
 use baton_engine::Handoff;
+use baton_engine::approval::Approval;
 use baton_engine::handoff::Digest;
 use baton_engine::people::{ExpectedReply, Question, Trouble};
 use baton_protocol::model::Document;
@@ -35,10 +36,18 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "trouble": question.trouble.as_ref().map(trouble),
         "examined": question.examined,
         "not_caged": question.gaps,
+        "approval": question.approval.as_ref().map(approval),
+        "approvals": question.approvals,
         "document": question.document.as_ref().map(super::handoff::document),
         "digest": digest,
         "commands": commands(question, store),
     })
+}
+
+/// Returns what is demanded of whoever decides.
+fn approval(approval: &Approval) -> Value {
+    let names: Vec<&str> = approval.approvers.iter().map(|approver| approver.name.as_str()).collect();
+    json!({ "at_least": approval.at_least, "signed": approval.signed, "approvers": names })
 }
 
 fn trouble(trouble: &Trouble) -> Value {
@@ -95,6 +104,10 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     if !question.choices.is_empty() {
         text.push_str(&format!("  choices: {}\n", one_line(&words(&question.choices).join(", "))));
     }
+    if let Some(approval) = &question.approval {
+        let so_far = handoff.approved_so_far().map(|votes| format!("; {votes}")).unwrap_or_default();
+        text.push_str(&format!("  approvers: {}\n", one_line(&format!("{}{so_far}", approval.in_words()))));
+    }
     let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
     text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
     text
@@ -111,7 +124,9 @@ fn work(question: &Question) -> Option<String> {
 
 /// Returns the commands that answer it; each asks at the terminal for what it needs.
 fn commands(question: &Question, store: &str) -> Vec<String> {
-    let with = |verb: &str| format!("baton {verb} {}{store}", question.handoff);
+    let is_signed = question.approval.as_ref().is_some_and(|approval| approval.signed);
+    let sign = if is_signed && question.reply != ExpectedReply::Clarification { " --sign" } else { "" };
+    let with = |verb: &str| format!("baton {verb} {}{sign}{store}", question.handoff);
     match question.reply {
         ExpectedReply::Review => vec![with("approve"), with("reject"), with("ask")],
         // The agent that waits for the person can be asked, too.

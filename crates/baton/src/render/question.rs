@@ -42,6 +42,14 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     evidence(sheet, &question.examined);
     sheet.list("not caged", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
+    if let Some(approval) = question.approval.as_ref().filter(|_| question.reply != ExpectedReply::Clarification) {
+        sheet.row("approvers", &approval.in_words());
+        let votes = question.approvals.iter().map(|vote| match &vote.choice {
+            Some(choice) => format!("{}: {choice}", vote.who()),
+            None => vote.who(),
+        });
+        sheet.row("approved", &votes.collect::<Vec<_>>().join("\n"));
+    }
 }
 
 /// Returns the documents as they were written.
@@ -173,6 +181,8 @@ mod tests {
             trouble: None,
             examined: Vec::new(),
             gaps: Vec::new(),
+            approval: None,
+            approvals: Vec::new(),
         };
         change(&mut question);
         lines(&question, Paint::new(false, None))

@@ -222,7 +222,7 @@ fn cells(row: &Row, label: String) -> [String; 8] {
 fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
     // A group is claimed by nobody before it is done.
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
-    let by = tracked.decided.as_ref().map(|decide| decide.by.clone());
+    let by = tracked.deciders();
     let agent = match tracked.step.role {
         Role::Work => tracked.handoff.terms.to.clone(),
         Role::Check | Role::Group | Role::Delegation | Role::Run => String::new(),

@@ -1,7 +1,7 @@
 //! How the history of a handoff is written: a line per event for people, and the events as JSON.
 
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Ending, Verdict, readable_claimant};
+use baton_engine::lifecycle::{Command, Decision, Ending, Refused, Verdict, readable_claimant};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -52,6 +52,7 @@ fn told(event: &Event) -> String {
         Ok(Fact::Accepted(accept)) => {
             format!("from {} to {} ({} request)", accept.terms.from, accept.terms.to, accept.request.dialect)
         }
+        Ok(Fact::Refused(Refused { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
         Ok(Fact::Refused(refused)) => {
             format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
         }
@@ -93,7 +94,7 @@ fn happened(command: &Command) -> String {
                 Decision::Ask { question } => ("asked", Some(question.as_str())),
             };
             let text = text.or(decide.note.as_deref());
-            format!("{word} {}", noted(&format!("{} ({})", decide.by, decide.door), text))
+            format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text))
         }
         Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
         Command::Requeue(requeue) => noted(&requeue.by, requeue.note.as_deref()),

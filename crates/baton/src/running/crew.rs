@@ -109,6 +109,7 @@ mod tests {
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
             let definition = Definition {
+                approvers: Vec::new(),
                 workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
                 folder: PathBuf::from("/flows"),
                 nested: std::collections::BTreeMap::new(),

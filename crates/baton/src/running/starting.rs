@@ -5,13 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::RunId;
+use baton_engine::approval::Approver;
 use baton_engine::definition::Definition;
-use baton_protocol::workflow::{self, Phase, Workflow};
-use baton_protocol::{Settings, Severity};
+use baton_engine::ssh::allowed_signers::{self, AllowedSigner};
+use baton_protocol::Severity;
+use baton_protocol::workflow::{self, Flow, GateFields, Phase, Workflow};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::command_error::CommandError;
+use crate::config::Config;
 use crate::workflow_file::{self, Around};
 
 /// How deep workflows can stand inside each other.
@@ -28,12 +31,12 @@ pub(crate) struct Started<'a> {
 }
 
 /// Reads and judges a workflow with everything that belongs to it. Only what is valid is run.
-pub(crate) fn definition(started: Started<'_>, settings: &Settings) -> Result<Definition, CommandError> {
+pub(crate) fn definition(started: Started<'_>, config: &Config) -> Result<Definition, CommandError> {
     fs::create_dir_all(started.workspace)
         .map_err(|error| CommandError::usage(format!("cannot make {}: {error}", started.workspace.display())))?;
     let workspace = fs::canonicalize(started.workspace)
         .map_err(|error| CommandError::usage(format!("cannot find {}: {error}", started.workspace.display())))?;
-    let mut definition = read(started.path, &workspace, settings, 0)?;
+    let mut definition = read(started.path, &workspace, config, 0)?;
     definition.inputs = Definition::inputs(&definition.workflow, started.inputs).map_err(|why| {
         let names: Vec<&str> = definition.workflow.inputs.names().collect();
         let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) };
@@ -42,7 +45,7 @@ pub(crate) fn definition(started: Started<'_>, settings: &Settings) -> Result<De
     Ok(definition)
 }
 
-fn read(path: &Path, workspace: &Path, settings: &Settings, depth: usize) -> Result<Definition, CommandError> {
+fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<Definition, CommandError> {
     let shown = path.display();
     if depth > DEPTH_MAX {
         return Err(CommandError::usage(format!("{shown}: workflows stand inside each other without end")));
@@ -51,7 +54,7 @@ fn read(path: &Path, workspace: &Path, settings: &Settings, depth: usize) -> Res
     let bytes =
         fs::read(&file).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let reading = workflow::read(&bytes);
-    let judgement = workflow::judge(&bytes, &reading, Some(&Around::new(&file)), settings);
+    let judgement = workflow::judge(&bytes, &reading, Some(&Around::new(&file)), &config.settings);
     let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let first = errors.clone().next();
     let (Some(workflow), None) = (reading.workflow, first) else {
@@ -63,16 +66,18 @@ fn read(path: &Path, workspace: &Path, settings: &Settings, depth: usize) -> Res
     };
     let folder = fs::canonicalize(workflow_file::folder_of(&file))
         .map_err(|error| CommandError::usage(format!("cannot find the folder of {}: {error}", file.display())))?;
-    let nested = nested(&workflow, &folder, workspace, settings, depth)?;
+    let nested = nested(&workflow, &folder, workspace, config, depth)?;
     let templates = templates(&workflow, &folder)?;
-    Ok(Definition { workflow, folder, nested, templates, inputs: Map::new(), workspace: workspace.to_owned() })
+    let approvers = approvers(&workflow, &config.signers);
+    let (inputs, workspace) = (Map::new(), workspace.to_owned());
+    Ok(Definition { workflow, folder, nested, templates, inputs, workspace, approvers })
 }
 
 fn nested(
     workflow: &Workflow,
     folder: &Path,
     workspace: &Path,
-    settings: &Settings,
+    config: &Config,
     depth: usize,
 ) -> Result<BTreeMap<String, Definition>, CommandError> {
     let mut found = BTreeMap::new();
@@ -80,10 +85,24 @@ fn nested(
     while let Some(phase) = phases.pop() {
         phases.extend(phase.parallel.iter().chain(&phase.phases));
         if let Some(name) = phase.workflow.as_ref().filter(|name| !found.contains_key(*name)) {
-            found.insert(name.clone(), read(&folder.join(name), workspace, settings, depth + 1)?);
+            found.insert(name.clone(), read(&folder.join(name), workspace, config, depth + 1)?);
         }
     }
     Ok(found)
+}
+
+/// Returns everybody whom the gates of a workflow ask for, with the keys that they have now.
+fn approvers(workflow: &Workflow, signers: &[AllowedSigner]) -> Vec<Approver> {
+    let flow = Flow::of(workflow);
+    let gates: Vec<&GateFields> = flow.steps.iter().flat_map(|step| step.phase.gates()).map(|(_, gate)| gate).collect();
+    let is_for_all = |gate: &&GateFields| gate.signed == Some(true) && gate.approvers.is_empty();
+    let mut found = if gates.iter().any(is_for_all) { allowed_signers::everybody(signers) } else { Vec::new() };
+    for name in gates.iter().flat_map(|gate| &gate.approvers) {
+        if !found.iter().any(|approver| approver.name == *name) {
+            found.push(allowed_signers::approver(signers, name));
+        }
+    }
+    found
 }
 
 fn templates(workflow: &Workflow, folder: &Path) -> Result<BTreeMap<String, String>, CommandError> {

@@ -6,7 +6,7 @@ use baton_engine::evidence::{Examined, Finding};
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, Written};
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Report, Route, Verdict, Verify};
+use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Refused, Report, Route, Verdict, Verify};
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::{HUMAN, Role};
 use baton_protocol::rules::artifact_changed;
@@ -97,6 +97,9 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
         Fact::Accepted(_) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
         Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
+        Fact::Refused(Refused { by: Some(by), why, .. }) => {
+            told(Sign::Warned, format!("a decision of {by} was refused: {why}"))
+        }
         Fact::Refused(refused) => {
             told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
         }
@@ -285,7 +288,9 @@ fn decided(tracked: &Tracked, decide: &Decide) -> Vec<Line> {
         Decision::Ask { question } => ("asked", Some(question)),
     };
     let text = text.or(decide.note.as_ref()).map(|text| format!(": {}", brief(text))).unwrap_or_default();
-    let mut told = vec![line(Sign::Decided, tracked, format!("{word} by {} ({}){text}", decide.by, decide.door))];
+    let votes = tracked.handoff.approved_so_far().map(|votes| format!(", {votes}")).unwrap_or_default();
+    let mut told =
+        vec![line(Sign::Decided, tracked, format!("{word} by {} ({}){votes}{text}", decide.who(), decide.way()))];
     if matches!(tracked.handoff.state, State::Completed { .. }) && tracked.step.role == Role::Work {
         told.push(line(Sign::Done, tracked, outcome(tracked, &tracked.examined)));
     }

@@ -52,6 +52,11 @@ fn refused(refusal: &Refusal) -> CommandError {
         | Refusal::Changed { .. }
         | Refusal::OtherQuestion { .. }
         | Refusal::Unanswered
+        | Refusal::NotNamed { .. }
+        | Refusal::Unknown { .. }
+        | Refusal::Unsigned { .. }
+        | Refusal::Forged { .. }
+        | Refusal::Twice { .. }
         | Refusal::WrongState { .. } => error,
     }
 }

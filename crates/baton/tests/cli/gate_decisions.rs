@@ -1,6 +1,7 @@
 //! Decisions from the command line: notes, questions, choices, and what is refused.
 
 use baton_engine::handoff::About;
+use baton_testbed::account;
 use insta::assert_snapshot;
 
 use crate::gates::{digest, reported, with_gate, with_review};
@@ -15,8 +16,9 @@ fn a_note_goes_with_the_approval() {
     let approve = ["approve", "HO-1", "--note", "mind the costs", "--yes", "--shown", &shown, "--as", "Ann"];
     done(&stocked.sandbox, &approve);
     let shown = done(&stocked.sandbox, &["show", "HO-1"]).stdout;
-    assert!(shown.contains("answer    Ann: mind the costs\n"), "{shown}");
-    assert!(shown.contains("decided   approved by Ann (cli): mind the costs\n"), "{shown}");
+    let who = format!("{} (as \"Ann\")", account());
+    assert!(shown.contains(&format!("answer    {who}: mind the costs\n")), "{shown}");
+    assert!(shown.contains(&format!("decided   approved by {who} (cli): mind the costs\n")), "{shown}");
 }
 
 #[test]
@@ -28,7 +30,10 @@ fn a_question_goes_to_the_agent_and_comes_back() {
     assert_eq!(stocked.sandbox.baton(&["ask", "HO-2", "--yes", "--shown", &shown]).code, Some(2), "no question");
     done(&stocked.sandbox, &["ask", "HO-2", "Why RowWriter?", "--yes", "--shown", &shown]);
     let note = stocked.find(&id).expect("there").notes.pop().expect("the agent is told");
-    assert_eq!((note.about, note.from.as_str(), note.text.as_str()), (About::Question, "tester", "Why RowWriter?"));
+    assert_eq!(
+        (note.about, note.from.as_str(), note.text.as_str()),
+        (About::Question, account().as_str(), "Why RowWriter?")
+    );
     reported(&stocked, &id);
     let fence = stocked.find(&id).expect("there").fence;
     let verdict = baton_engine::lifecycle::Verdict::Verified;
@@ -94,7 +99,7 @@ fn a_gate_with_choices_takes_only_them() {
     --- exit 0
     ");
     let told = done(sandbox, &["show", "HO-3"]).stdout;
-    assert!(told.contains("answered by tester (cli): revise\n"), "{told}");
+    assert!(told.contains(&format!("answered by {} (cli): revise\n", account())), "{told}");
 }
 
 #[test]

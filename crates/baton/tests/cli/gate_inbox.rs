@@ -109,7 +109,9 @@ fn machines_get_everything_that_a_decision_needs() {
       ],
       "trouble": null,
       "examined": [],
-      "not_caged": []
+      "not_caged": [],
+      "approval": null,
+      "approvals": []
     }
     "#);
 }

@@ -1,5 +1,6 @@
 //! The JSON forms of the queue. They are a promise: members are added, never changed.
 
+use baton_testbed::account;
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -27,6 +28,7 @@ fn settle(value: &mut Value) {
         Value::String(text) if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             *text = "DIGEST".to_owned();
         }
+        Value::String(text) if *text == account() => *text = "ACCOUNT".to_owned(),
         Value::String(text) if text.starts_with("20") && text.ends_with('Z') => *text = "TIME".to_owned(),
         _ => {}
     }
@@ -42,7 +44,7 @@ fn a_handoff_that_was_sent() {
         {
           "id": "csv-07.research",
           "run": "csv-07.research",
-          "from": "tester",
+          "from": "ACCOUNT",
           "to": "finder",
           "queue": "finder",
           "state": "pending",
@@ -93,7 +95,7 @@ fn a_claim() {
       "handoff": {
         "id": "csv-07.research",
         "run": "csv-07.research",
-        "from": "tester",
+        "from": "ACCOUNT",
         "to": "finder",
         "queue": "finder",
         "state": "claimed",

@@ -1,5 +1,6 @@
 //! The queue from the shell: the whole life of a handoff, retries, dead letters, pausing.
 
+use baton_testbed::account;
 use insta::assert_snapshot;
 
 use crate::documents::{BLOCK, PACKAGE, REPORT, REQUEST, with};
@@ -61,8 +62,8 @@ fn a_handoff_is_sent_claimed_reported_and_waited_for() {
     assert_eq!(waited.stdout, REPORT);
     let shown = done(&sandbox, &["show", "csv-07"]).stdout;
     let kinds: Vec<&str> = shown.lines().filter_map(|line| line.split("Z  ").nth(1)).collect();
-    assert_snapshot!(kinds.join("\n"), @"
-    accepted      from tester to finder (task request)
+    assert_snapshot!(kinds.join("\n").replace(&format!("from {} ", account()), "from ACCOUNT "), @"
+    accepted      from ACCOUNT to finder (task request)
     claimed       by worker for 60 s
     acknowledged  understood
     extended      fence 1
@@ -129,9 +130,9 @@ fn permanent_failures_are_not_tried_again_and_dead_letters_come_back() {
     --- exit 0
     ");
     let claim = done(&sandbox, &["claim", "--agent", "finder", "--claimant", "worker"]);
-    assert_snapshot!(claim.stderr, @"
+    assert_snapshot!(claim.stderr.replace(&format!("  {}: ", account()), "  ACCOUNT: "), @"
     csv-07.research claimed by worker with fence 2, lease ends in 1m
-    requeued  tester: the disk has room again
+    requeued  ACCOUNT: the disk has room again
     then: baton report csv-07.research --fence 2 FILE
     ");
     assert_snapshot!(sandbox.baton(&["requeue", "csv-07"]), @"
@@ -168,7 +169,7 @@ fn what_is_cancelled_is_over_for_its_worker() {
     assert_eq!(late.code, Some(1));
     assert!(late.stderr.contains("the claim 1 is over: the handoff is cancelled"), "{late}");
     assert_eq!(sandbox.baton(&["wait", "csv-07.research"]).code, Some(1));
-    assert!(done(&sandbox, &["show", "csv-07"]).stdout.contains("by tester: no longer wanted"));
+    assert!(done(&sandbox, &["show", "csv-07"]).stdout.contains(&format!("by {}: no longer wanted", account())));
 }
 
 #[test]

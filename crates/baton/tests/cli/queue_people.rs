@@ -1,5 +1,6 @@
 //! Handoffs that wait for a person: acknowledgments with questions, reviews, and who may decide.
 
+use baton_testbed::account;
 use insta::assert_snapshot;
 
 use crate::documents::{ACKNOWLEDGMENT, UNDERSTOOD, report_with, with};
@@ -32,7 +33,7 @@ fn an_acknowledgment_with_doubts_asks_a_person() {
     let (digest, text) = (digest(&sandbox), "Yes, the scanner, too");
     done(&sandbox, &["answer", "csv-07", "--text", text, "--yes", "--shown", &digest]);
     let claim = done(&sandbox, &["claim", "--agent", "finder"]);
-    assert!(claim.stderr.contains("answer    tester: Yes, the scanner, too"), "{claim}");
+    assert!(claim.stderr.contains(&format!("answer    {}: Yes, the scanner, too", account())), "{claim}");
 }
 
 #[test]
@@ -79,7 +80,9 @@ fn what_is_approved_is_completed_and_says_by_whom() {
     let shown = digest(&sandbox);
     done(&sandbox, &["approve", "csv-07", "--yes", "--shown", &shown, "--as", "Ann"]);
     assert_eq!(state(&sandbox), "completed");
-    assert!(done(&sandbox, &["show", "csv-07"]).stdout.contains("approved by Ann (cli)"));
+    assert!(
+        done(&sandbox, &["show", "csv-07"]).stdout.contains(&format!("approved by {} (as \"Ann\") (cli)", account()))
+    );
     let again = sandbox.baton(&["approve", "csv-07", "--yes", "--shown", &shown]);
     assert_eq!(again.code, Some(1), "{again}");
 }
@@ -92,7 +95,7 @@ fn what_is_rejected_goes_back_with_the_reason() {
     let (digest, note) = (digest(&sandbox), "name the trait");
     done(&sandbox, &["reject", "csv-07", "--note", note, "--yes", "--shown", &digest]);
     let claim = done(&sandbox, &["claim", "--agent", "finder"]);
-    assert!(claim.stderr.contains("feedback  tester: name the trait"), "{claim}");
+    assert!(claim.stderr.contains(&format!("feedback  {}: name the trait", account())), "{claim}");
 }
 
 #[test]

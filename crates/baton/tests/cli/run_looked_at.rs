@@ -1,5 +1,6 @@
 //! Looking at runs: the list, one run, its journal, its picture; waiting for it and calling it off.
 
+use baton_testbed::account;
 use insta::assert_snapshot;
 
 use crate::queue_life::done;
@@ -98,7 +99,10 @@ fn following_a_run_ends_with_it() {
     let sandbox = waiting();
     done(&sandbox, &["cancel", "letter-1", "--reason", "no paper"]);
     let log = done(&sandbox, &["log", "letter-1", "--follow"]).stdout;
-    assert!(log.lines().any(|line| line.contains(" cancelled ") && line.ends_with("by tester: no paper")), "{log}");
+    assert!(
+        log.lines().any(|line| line.contains(" cancelled ") && line.ends_with(&format!("by {}: no paper", account()))),
+        "{log}"
+    );
 }
 
 #[test]

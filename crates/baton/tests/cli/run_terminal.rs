@@ -1,5 +1,6 @@
 //! A run on a real pseudo-terminal: progress is drawn, people are asked in place, and Ctrl-C stops it.
 
+use baton_testbed::account;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -95,7 +96,7 @@ fn people_are_asked_in_place_and_the_run_goes_on() {
     person.types("send");
     person.sees("A note for whoever comes next");
     person.types("");
-    person.sees("answered by tester (terminal): send");
+    person.sees(&format!("answered by {} (terminal): send", account()));
     let table = person.sees("letter-1 is completed");
     assert!(table.contains("PHASE") && table.contains("EVIDENCE"), "{table}");
     person.sees("baton audit verify letter-1");
@@ -139,7 +140,7 @@ fn a_run_that_somebody_drives_is_left_to_them_but_can_be_called_off() {
     person.sees("→ lawyer");
     let second = sandbox.baton(&["resume", "letter-1"]);
     assert_eq!((second.code, second.stdout.as_str()), (Some(75), ""), "{second}");
-    assert!(second.stderr.contains("letter-1 is driven by tester@"), "{second}");
+    assert!(second.stderr.contains(&format!("letter-1 is driven by {}@", account())), "{second}");
     assert!(second.stderr.contains("take over end that process, then baton resume letter-1"), "{second}");
     let runs = sandbox.baton(&["runs", "--json"]).json();
     assert_eq!(runs["runs"][0]["state"], "driven");

@@ -77,7 +77,7 @@ impl Den {
                 command
             }
         };
-        command.current_dir(self.site.scratch.root()).env("USER", "tester").env("HOME", self.path("home"));
+        command.current_dir(self.site.scratch.root()).env("USER", "mallory").env("HOME", self.path("home"));
         command.env_remove("XDG_STATE_HOME").env("BATON_STORE", self.path("records/store.db"));
         command.stderr(Stdio::piped());
         command

@@ -4,6 +4,7 @@ use baton_engine::HandoffId;
 use baton_engine::lifecycle::{Claim, Command, Release};
 use baton_engine::store::Order;
 use baton_store::Location;
+use baton_testbed::account;
 use jiff::Timestamp;
 use rustix::process::Signal;
 
@@ -36,7 +37,7 @@ fn workspace_of_a_run_that_somebody_else_still_drives_names_the_run_and_its_driv
     listen(&begun).find("begun", LONG).expect("the agent begins");
     let other = site.baton(&["run", "flow", "--workspace", "workspace", "--id", "other", "--no-input"]);
     assert_eq!(other.code, Some(1), "{other:?}");
-    assert!(other.stderr.contains("error: run t, driven by tester@"), "{other:?}");
+    assert!(other.stderr.contains(&format!("error: run t, driven by {}@", account())), "{other:?}");
     assert!(other.stderr.contains("its own --workspace"), "{other:?}");
     // It stands still, and whoever looks takes it that it has ended.
     driver.signal(Signal::STOP);
@@ -44,7 +45,7 @@ fn workspace_of_a_run_that_somebody_else_still_drives_names_the_run_and_its_driv
     apply(&site, |fence| Command::Release(Release { fence, why }));
     let resumed = site.resume(&[]);
     assert_eq!(resumed.code, Some(75), "{resumed:?}");
-    assert!(resumed.stderr.contains("error: t is driven by tester@"), "{resumed:?}");
+    assert!(resumed.stderr.contains(&format!("error: t is driven by {}@", account())), "{resumed:?}");
     assert!(resumed.stderr.contains("then baton resume t") && !resumed.stderr.contains("--workspace"), "{resumed:?}");
     driver.signal(Signal::CONT);
     std::fs::write(&go_on, "").expect("the agent goes on");

@@ -1,5 +1,5 @@
 """Somebody who may write the database, knows this program and needs no key."""
-import hashlib, json, sqlite3, struct, sys
+import hashlib, json, re, sqlite3, struct, sys
 
 database = sqlite3.connect(sys.argv[1])
 
@@ -56,7 +56,7 @@ def redecide(run):
     """Lets somebody else have decided."""
     found = "SELECT seq, detail FROM events WHERE run = ? AND kind = 'decided'"
     for seq, detail in database.execute(found, [run]).fetchall():
-        detail = detail.replace('"by":"tester"', '"by":"mallory"')
+        detail = re.sub('"by":"[^"]*"', '"by":"mallory"', detail)
         assert "mallory" in detail, detail
         database.execute("UPDATE events SET detail = ? WHERE run = ? AND seq = ?", [detail, run, seq])
     rehash(run)

@@ -3,6 +3,7 @@
 use baton_engine::State;
 use baton_engine::lifecycle::Decision;
 use baton_engine::run::Run;
+use baton_testbed::account;
 
 use crate::site::{Ended, LONG, RUN, Site, end, find, listen};
 
@@ -42,7 +43,7 @@ fn nobody_to_ask_ends_with_3_and_another_process_approves() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(is_completed(&site.told()));
     let run = site.told();
-    assert_eq!(find(&run, "ok.1").decided.as_ref().map(|decide| decide.by.as_str()), Some("tester"));
+    assert_eq!(find(&run, "ok.1").decided.as_ref().map(|decide| decide.by.clone()), Some(account()));
     assert_eq!(site.resume(&[]).code, Some(0), "what is done is done");
 }
 

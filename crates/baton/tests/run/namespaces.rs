@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use baton_testbed::Process;
+use baton_testbed::{Process, account};
 
 use crate::site::{BATON, LONG, RUN, Site, listen};
 
@@ -33,7 +33,7 @@ fn living_driver_in_a_container_with_our_host_name_is_not_taken_for_dead() {
     std::fs::remove_file(site.scratch.path("workspace/.baton/workspace.lock")).expect("it is there");
     let second = site.resume(&[]);
     assert_eq!(second.code, Some(75), "{}", second.stderr);
-    assert!(second.stderr.contains("t is driven by tester@"), "{}", second.stderr);
+    assert!(second.stderr.contains(&format!("t is driven by {}@", account())), "{}", second.stderr);
     let claims = site.journal().iter().filter(|event| event.kind == "claimed").count();
     assert_eq!(claims, 2, "the run and its agent, once each");
 }

@@ -1,6 +1,6 @@
 //! What people are asked, and how their answers travel: to the agent that asked, together with the question.
 
-use baton_testbed::Process;
+use baton_testbed::{Process, account};
 use serde_json::Value;
 
 use crate::site::{BATON, Ended, LONG, RUN, Site, find};
@@ -39,7 +39,7 @@ impl Site {
     /// Starts the program at a terminal of its own.
     fn at_terminal(&self, arguments: &str) -> Process {
         let mut command = self.program("script");
-        command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).env("NO_COLOR", "1").env("USER", "ana");
+        command.args(["-qec", &format!("{BATON} {arguments}"), "/dev/null"]).env("NO_COLOR", "1");
         Process::spawn(&mut command)
     }
 }
@@ -63,7 +63,10 @@ fn a_question_is_answered_never_approved() {
     assert_eq!(site.told().visits("build"), 1);
     assert_eq!(decide(&site, "answer", "build.question.1", &["Neither: a file."]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    assert!(site.second_prompt().contains("You asked:\n> Which store?\n\ntester answered:\nNeither: a file."));
+    assert!(
+        site.second_prompt()
+            .contains(&format!("You asked:\n> Which store?\n\n{} answered:\nNeither: a file.", account()))
+    );
     let notes = site.read(site.attempt("build.1", 2).join("notes.json"));
     assert!(notes.contains("\"question\": \"Which store?\""), "{notes}");
 }
@@ -80,7 +83,7 @@ fn options_of_a_blocked_agent_are_the_choices_of_the_person() {
     assert_eq!(typo.code, Some(2), "{}", typo.stderr);
     assert_eq!(decide(&site, "answer", "build.question.1", &["--choice", "2"]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    assert!(site.second_prompt().contains("> Which store?\n\ntester answered:\nPostgreSQL\n"));
+    assert!(site.second_prompt().contains(&format!("> Which store?\n\n{} answered:\nPostgreSQL\n", account())));
 }
 
 #[test]
@@ -98,13 +101,13 @@ fn a_question_in_the_context_comes_back_with_its_answer_from_every_door() {
     assert!(site.baton(&["inbox"]).stdout.contains("mTLS or an API key?"));
     assert_eq!(decide(&site, "answer", "build.1", &["mutual TLS", "--as", "Bo"]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    assert!(site.second_prompt().contains(&pair("Bo")));
+    assert!(site.second_prompt().contains(&pair(&format!("{} as Bo", account()))));
 
     let site = asking(context);
     let mut process = site.at_terminal("run flow --workspace workspace --id t");
     when(&mut process, "[l]ater", "mutual TLS\n");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0));
-    assert!(site.second_prompt().contains(&pair("ana")));
+    assert!(site.second_prompt().contains(&pair(&account())));
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn what_is_typed_at_a_question_is_the_answer_and_a_refused_word_does_not_end_the
     assert!(!menu.contains("pprove") && menu.contains("[1-2]"), "{menu}");
     when(&mut process, "[l]ater", "2");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0));
-    assert!(site.second_prompt().contains("> Which store?\n\nana answered:\nPostgreSQL\n"));
+    assert!(site.second_prompt().contains(&format!("> Which store?\n\n{} answered:\nPostgreSQL\n", account())));
 }
 
 #[test]
@@ -130,8 +133,9 @@ fn several_questions_are_asked_in_turn_each_with_its_options() {
     when(&mut process, "2. PostgreSQL", "1");
     when(&mut process, "2. JSON", "as XML\n");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(0));
-    let pair = "You asked:\n> 1. Which store?\n> 2. Which format?\n\nana answered:\n1. SQLite\n2. as XML\n";
-    assert!(site.second_prompt().contains(pair), "{}", site.second_prompt());
+    let (asked, told) = ("> 1. Which store?\n> 2. Which format?", "1. SQLite\n2. as XML");
+    let pair = format!("You asked:\n{asked}\n\n{} answered:\n{told}\n", account());
+    assert!(site.second_prompt().contains(&pair), "{}", site.second_prompt());
 }
 
 #[test]
@@ -204,8 +208,8 @@ fn a_request_that_was_not_understood_is_asked_about_as_its_acknowledgment_says()
     assert!(shown.contains("blockers  1. The test data is missing"), "{shown}");
     assert_eq!(decide(&site, "answer", "build.1", &["It is in data/."]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    let pair = "You asked:\n> The test data is missing\n\ntester answered:\nIt is in data/.\n";
-    assert!(site.second_prompt().contains(pair), "{}", site.second_prompt());
+    let pair = format!("You asked:\n> The test data is missing\n\n{} answered:\nIt is in data/.\n", account());
+    assert!(site.second_prompt().contains(&pair), "{}", site.second_prompt());
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn next_link(handoff: &Handoff, request: Written) -> Option<Accept> {
     if id.matches(NEXT).count() >= LINKS_MAX {
         return None;
     }
-    let terms = baton_engine::Terms { key: None, ..handoff.terms.clone() };
+    let terms = baton_engine::Terms { key: None, ..(*handoff.terms).clone() };
     let id = HandoffId::parse(format!("{id}{NEXT}")).expect("a safe id");
     Some(Accept { id, run: handoff.run.clone(), terms, request, notes: Vec::new() })
 }

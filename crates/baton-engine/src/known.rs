@@ -1,0 +1,75 @@
+//! Who made a decision, and how that is known. What people call themselves is a label, never who they are.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ssh::Signature;
+
+/// How it is known who made a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Known {
+    /// It is not: a file of answers, checks or nobody decided, or the journal is from before this was recorded.
+    #[default]
+    Unproven,
+    /// The operating system says so: the name is that of the account which ran the program.
+    Account,
+    /// A signature says so: the name is that of the person whose key it is.
+    Signature(Box<Signature>),
+}
+
+impl Known {
+    /// Says whether nothing is known.
+    pub fn is_unproven(&self) -> bool {
+        *self == Known::Unproven
+    }
+
+    /// Returns the signature, if there is one.
+    pub fn signature(&self) -> Option<&Signature> {
+        match self {
+            Known::Signature(signature) => Some(signature),
+            Known::Unproven | Known::Account => None,
+        }
+    }
+}
+
+/// Whoever decides, as they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decider {
+    /// The name that is known.
+    pub name: String,
+    /// How.
+    pub known: Known,
+    /// What they want to be called.
+    pub label: Option<String>,
+}
+
+impl Decider {
+    /// Somebody of whom nothing is known: a file, a check, nobody.
+    pub fn unproven(name: impl Into<String>) -> Decider {
+        Decider { name: name.into(), known: Known::Unproven, label: None }
+    }
+
+    /// The owner of an account of the operating system, who may want to be called something else.
+    pub fn account(name: impl Into<String>, label: Option<String>) -> Decider {
+        let name = name.into();
+        let label = label.filter(|label| *label != name);
+        Decider { name, known: Known::Account, label }
+    }
+}
+
+/// The longest label that is shown and kept.
+pub const LABEL_BYTES_MAX: usize = 200;
+
+/// Shows who somebody is, and what they want to be called.
+pub(crate) struct Who<'d>(pub(crate) &'d str, pub(crate) Option<&'d str>);
+
+impl fmt::Display for Who<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who(name, Some(label)) if name != label => write!(formatter, "{name} (as \"{label}\")"),
+            Who(name, _) => formatter.write_str(name),
+        }
+    }
+}

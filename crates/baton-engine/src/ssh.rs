@@ -1,0 +1,119 @@
+//! SSH signatures, as `ssh-keygen -Y sign` makes them: read and verified here, without any program or key file.
+//!
+//! The format is PROTOCOL.sshsig of OpenSSH. Only verifying is done here, so nothing is secret; the arithmetic is ring's.
+
+pub mod allowed_signers;
+mod key;
+mod wire;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::digest::{SHA256, SHA512, digest};
+use serde::{Deserialize, Serialize};
+
+pub use key::PublicKey;
+
+use wire::{Reader, put_string};
+
+/// What signatures of decisions are made for. A signature for anything else, such as a commit, does not count.
+pub const NAMESPACE: &str = "baton";
+
+/// What every signature and everything that is signed begins with.
+const MAGIC: &[u8; 6] = b"SSHSIG";
+
+/// The only version of the format.
+const VERSION: u32 = 1;
+
+/// The lines around an armoured signature.
+const ARMOUR: (&str, &str) = ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----");
+
+/// Signatures are shorter than this; what is longer is none.
+pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
+
+/// A signature as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// The fingerprint of the key that it was made with, as `ssh-keygen -l` prints it.
+    pub key: String,
+    /// The signature itself, as `ssh-keygen -Y sign` wrote it.
+    pub armoured: String,
+}
+
+/// A signature, taken apart.
+struct Parts<'b> {
+    key: PublicKey,
+    namespace: &'b [u8],
+    reserved: &'b [u8],
+    hash: &'b [u8],
+    signature: &'b [u8],
+}
+
+impl Signature {
+    /// Reads an armoured signature; the error says why it is none.
+    pub fn read(armoured: &str) -> Result<Signature, String> {
+        let bytes = dearmour(armoured)?;
+        let key = Parts::read(&bytes)?.key.fingerprint();
+        Ok(Signature { key, armoured: format!("{}\n", armoured.trim()) })
+    }
+
+    /// Returns the public key that it was made with; the error says why it cannot be read.
+    pub fn public_key(&self) -> Result<PublicKey, String> {
+        let bytes = dearmour(&self.armoured)?;
+        Ok(Parts::read(&bytes)?.key)
+    }
+
+    /// Verifies that this was signed with this key for us; the error says what does not fit.
+    pub fn verify(&self, key: &PublicKey, text: &[u8]) -> Result<(), String> {
+        let bytes = dearmour(&self.armoured)?;
+        let parts = Parts::read(&bytes)?;
+        if parts.namespace != NAMESPACE.as_bytes() {
+            let namespace = String::from_utf8_lossy(parts.namespace);
+            return Err(format!("it was made for `{}`, not for `{NAMESPACE}`", namespace.escape_default()));
+        }
+        if parts.key != *key || self.key != key.fingerprint() {
+            return Err(format!("it was made with the key {}", parts.key.fingerprint()));
+        }
+        let hashed = match parts.hash {
+            b"sha256" => digest(&SHA256, text),
+            b"sha512" => digest(&SHA512, text),
+            _ => return Err("it uses a hash other than sha256 and sha512".to_owned()),
+        };
+        let mut signed = MAGIC.to_vec();
+        for part in [parts.namespace, parts.reserved, parts.hash, hashed.as_ref()] {
+            put_string(&mut signed, part);
+        }
+        key.verify(&signed, parts.signature)
+    }
+}
+
+impl<'b> Parts<'b> {
+    fn read(bytes: &'b [u8]) -> Result<Parts<'b>, String> {
+        let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or("this is no SSH signature")?);
+        let version = reader.number()?;
+        if version != VERSION {
+            return Err(format!("the signature has version {version}, but only {VERSION} is known"));
+        }
+        let key = PublicKey::of_blob(reader.string()?)?;
+        let parts = Parts {
+            key,
+            namespace: reader.string()?,
+            reserved: reader.string()?,
+            hash: reader.string()?,
+            signature: reader.string()?,
+        };
+        reader.end().map(|()| parts)
+    }
+}
+
+fn dearmour(armoured: &str) -> Result<Vec<u8>, String> {
+    if armoured.len() > SIGNATURE_BYTES_MAX {
+        return Err("this is too long for an SSH signature".to_owned());
+    }
+    let inner = armoured.trim().strip_prefix(ARMOUR.0).and_then(|rest| rest.strip_suffix(ARMOUR.1));
+    let inner = inner.ok_or_else(|| format!("an SSH signature begins with `{}`", ARMOUR.0))?;
+    let letters: String = inner.split_ascii_whitespace().collect();
+    STANDARD.decode(letters).map_err(|_| "the signature is damaged: it is no base64".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

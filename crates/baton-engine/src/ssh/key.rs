@@ -1,0 +1,178 @@
+//! Public keys of SSH, and what they say about a signature.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use ring::digest::{SHA256, digest};
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA512,
+    RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
+};
+
+use super::wire::Reader;
+
+/// A public key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey {
+    kind: String,
+    blob: Vec<u8>,
+}
+
+/// What stands in a key.
+enum Content<'b> {
+    Ed25519(&'b [u8]),
+    Ecdsa(Curve, &'b [u8]),
+    Rsa {
+        exponent: &'b [u8],
+        modulus: &'b [u8],
+    },
+    /// A key on a hardware token, which signs for an application.
+    Token(Box<Content<'b>>, &'b [u8]),
+}
+
+#[derive(Clone, Copy)]
+enum Curve {
+    P256,
+    P384,
+}
+
+/// The flag of a hardware token for: somebody touched it.
+const TOUCHED: u8 = 1;
+
+/// What is said about every signature that is simply wrong.
+const WRONG: &str = "it does not fit what was decided";
+
+impl PublicKey {
+    /// Reads a key as it stands in `id_ed25519.pub`: kind, base64, and perhaps a comment.
+    pub fn read(line: &str) -> Result<PublicKey, String> {
+        let mut words = line.split_ascii_whitespace();
+        let (Some(kind), Some(letters)) = (words.next(), words.next()) else {
+            return Err("this is no public key: a kind and letters are expected".to_owned());
+        };
+        let blob = STANDARD.decode(letters).map_err(|_| "the key is damaged: it is no base64".to_owned())?;
+        let key = PublicKey::of_blob(&blob)?;
+        if key.kind != kind {
+            return Err(format!("the key says that it is {}, not {kind}", key.kind));
+        }
+        Ok(key)
+    }
+
+    pub(super) fn of_blob(blob: &[u8]) -> Result<PublicKey, String> {
+        let (kind, _) = content(blob)?;
+        Ok(PublicKey { kind, blob: blob.to_owned() })
+    }
+
+    /// Returns the fingerprint, as `ssh-keygen -l` prints it.
+    pub fn fingerprint(&self) -> String {
+        format!("SHA256:{}", STANDARD_NO_PAD.encode(digest(&SHA256, &self.blob)))
+    }
+
+    /// Verifies the innermost part of a signature.
+    pub(super) fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<(), String> {
+        let mut reader = Reader::new(signature);
+        let algorithm = reader.string()?;
+        let proof = reader.string()?;
+        let (_, content) = content(&self.blob)?;
+        let is_rsa = matches!(content, Content::Rsa { .. });
+        if !is_rsa && algorithm != self.kind.as_bytes() {
+            return Err(WRONG.to_owned());
+        }
+        match content {
+            Content::Token(inner, application) => {
+                let (flags, counter) = (reader.byte()?, reader.number()?);
+                reader.end()?;
+                if flags & TOUCHED == 0 {
+                    return Err("nobody touched the hardware token".to_owned());
+                }
+                let mut said = digest(&SHA256, application).as_ref().to_vec();
+                said.push(flags);
+                said.extend(counter.to_be_bytes());
+                said.extend(digest(&SHA256, signed).as_ref());
+                inner.verify(algorithm, &said, proof)
+            }
+            content => {
+                reader.end()?;
+                content.verify(algorithm, signed, proof)
+            }
+        }
+    }
+}
+
+impl Content<'_> {
+    fn verify(&self, algorithm: &[u8], signed: &[u8], proof: &[u8]) -> Result<(), String> {
+        let wrong = |_| WRONG.to_owned();
+        let check = |kind: &'static dyn VerificationAlgorithm, key: &[u8], proof: &[u8]| {
+            UnparsedPublicKey::new(kind, key).verify(signed, proof).map_err(wrong)
+        };
+        match self {
+            Content::Ed25519(key) => check(&ED25519, key, proof),
+            Content::Ecdsa(Curve::P256, key) => check(&ECDSA_P256_SHA256_FIXED, key, &pair(proof, 32)?),
+            Content::Ecdsa(Curve::P384, key) => check(&ECDSA_P384_SHA384_FIXED, key, &pair(proof, 48)?),
+            Content::Rsa { exponent, modulus } => {
+                let hash = match algorithm {
+                    b"rsa-sha2-256" => &RSA_PKCS1_2048_8192_SHA256,
+                    b"rsa-sha2-512" => &RSA_PKCS1_2048_8192_SHA512,
+                    _ => return Err("RSA signatures count with sha256 or sha512 only".to_owned()),
+                };
+                let key = RsaPublicKeyComponents { n: modulus, e: exponent };
+                key.verify(hash, signed, proof).map_err(wrong)
+            }
+            Content::Token(..) => Err(WRONG.to_owned()),
+        }
+    }
+}
+
+/// Returns the two numbers of an ECDSA signature, each with its full length.
+fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, String> {
+    let mut reader = Reader::new(proof);
+    let mut both = Vec::with_capacity(2 * length);
+    for _ in 0..2 {
+        let number = reader.natural()?;
+        let zeros = length.checked_sub(number.len()).ok_or(WRONG)?;
+        both.resize(both.len() + zeros, 0);
+        both.extend(number);
+    }
+    reader.end()?;
+    Ok(both)
+}
+
+/// Takes a key apart, and returns its kind; the error says why it cannot be used.
+fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
+    let mut reader = Reader::new(blob);
+    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be read")?;
+    let content = match kind {
+        "ssh-ed25519" => Content::Ed25519(reader.string()?),
+        "ecdsa-sha2-nistp256" => ecdsa(&mut reader, Curve::P256)?,
+        "ecdsa-sha2-nistp384" => ecdsa(&mut reader, Curve::P384)?,
+        "ssh-rsa" => Content::Rsa { exponent: reader.natural()?, modulus: reader.natural()? },
+        "sk-ssh-ed25519@openssh.com" => {
+            let key = Content::Ed25519(reader.string()?);
+            Content::Token(Box::new(key), reader.string()?)
+        }
+        "sk-ecdsa-sha2-nistp256@openssh.com" => {
+            let key = ecdsa(&mut reader, Curve::P256)?;
+            Content::Token(Box::new(key), reader.string()?)
+        }
+        other => return Err(format!("keys of the kind `{}` are not supported", other.escape_default())),
+    };
+    reader.end()?;
+    Ok((kind.to_owned(), content))
+}
+
+fn ecdsa<'b>(reader: &mut Reader<'b>, curve: Curve) -> Result<Content<'b>, String> {
+    let named: &[u8] = match curve {
+        Curve::P256 => b"nistp256",
+        Curve::P384 => b"nistp384",
+    };
+    match reader.string()? == named {
+        true => Ok(Content::Ecdsa(curve, reader.string()?)),
+        false => Err("the key names another curve than its kind".to_owned()),
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.kind, STANDARD.encode(&self.blob))
+    }
+}
