@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_engine::StateFolder;
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Moment, Outcome, Scene};
+use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Finding, Moment, Outcome, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
@@ -168,7 +168,14 @@ impl Evidence for Eyes {
     }
 
     async fn run(&self, scene: &Scene, check: &Check) -> Outcome {
-        self.carry_out(scene, check, scene.writes.as_deref()).await
+        let Some(writes) = &scene.writes else { return self.carry_out(scene, check, None).await };
+        let before = self.remember(&scene.workspace).await;
+        let outcome = self.carry_out(scene, check, Some(writes)).await;
+        let scene = Scene { before, after: None, earlier: Vec::new(), ..scene.clone() };
+        match self.looking(&scene, &Report::default(), written_elsewhere).await {
+            Some(elsewhere) => outcome::failed(elsewhere, &outcome.tail),
+            None => outcome,
+        }
     }
 }
 
@@ -208,6 +215,16 @@ fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Cha
     let Ok(workspace) = Folder::open(&scene.workspace) else { return Vec::new() };
     let since = changes.since(workspace.root(), memory);
     Comparison::new(&workspace, scene, report, changes).examine_commands(since)
+}
+
+/// Says what a command has written where it may not, or why nobody can tell.
+fn written_elsewhere(scene: &Scene, report: &Report, memory: &Memory) -> Option<String> {
+    let workspace = Folder::open(&scene.workspace).ok()?;
+    let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
+    let examined = Comparison::new(&workspace, scene, report, &changes).outside();
+    let bad = examined.iter().filter(|one| one.verdict == Finding::Refuted || one.asks_person);
+    let told: Vec<String> = bad.map(Examined::sentence).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Finds a program that is named with `./` beside the workflow file.

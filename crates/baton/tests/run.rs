@@ -16,6 +16,12 @@ mod cage;
 mod cheats;
 #[path = "run/deciders.rs"]
 mod deciders;
+#[path = "run/den.rs"]
+mod den;
+#[path = "run/disk.rs"]
+mod disk;
+#[path = "run/doors.rs"]
+mod doors;
 #[path = "run/driver_seen.rs"]
 mod driver_seen;
 #[path = "run/elsewhere.rs"]
@@ -38,6 +44,8 @@ mod judged;
 mod killed;
 #[path = "run/liars.rs"]
 mod liars;
+#[path = "run/links.rs"]
+mod links;
 #[path = "run/measured.rs"]
 mod measured;
 #[path = "run/namespaces.rs"]
@@ -58,6 +66,8 @@ mod signatures;
 mod site;
 #[path = "run/tasks.rs"]
 mod tasks;
+#[path = "run/terminal.rs"]
+mod terminal;
 #[path = "run/views.rs"]
 mod views;
 #[path = "run/waiting.rs"]

@@ -20,6 +20,9 @@ use super::patterns::Patterns;
 use super::sources;
 use crate::workspace::Folder;
 
+/// What Baton reads where it is used, whoever has written it.
+const CONFIGURATION: &str = "baton.toml";
+
 /// So many files are told one by one.
 const TOLD: usize = 20;
 
@@ -69,6 +72,8 @@ impl<'a> Comparison<'a> {
             named::modified(self.report).into_iter().map(|path| self.claimed(path)).collect();
         examined.extend(self.undeclared());
         examined.extend(self.outside());
+        examined.extend(self.changes.during().into_iter().flat_map(|during| self.configuration(during)));
+        examined.extend(self.changes.left_over().iter().flat_map(|left_over| self.configuration(left_over)));
         examined.extend(self.handed_over());
         examined.extend(self.moved_on());
         examined
@@ -85,7 +90,7 @@ impl<'a> Comparison<'a> {
             }
             Err(_) => return Vec::new(),
         };
-        let mut examined = Vec::new();
+        let mut examined = self.configuration(&changed);
         let handed_over = Places::new(self.root, handed_over(self.scene));
         let (artifacts, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(path, _)| handed_over.hold(path) && !self.named.hold(path));
@@ -162,7 +167,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for changed files that the phase may not write.
-    fn outside(&self) -> Vec<Examined> {
+    pub(super) fn outside(&self) -> Vec<Examined> {
         if self.scene.writes.is_none() {
             return Vec::new();
         }
@@ -202,6 +207,15 @@ impl<'a> Comparison<'a> {
             examined.push(verified(rule, in_one(&inside), "where it may write"));
         }
         examined
+    }
+
+    /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.
+    fn configuration(&self, changed: &BTreeMap<String, Change>) -> Vec<Examined> {
+        let is_meant = |path: &String| self.scene.writes.iter().flatten().any(|pattern| pattern == path);
+        let is_ours = |path: &String| Path::new(path).file_name().is_some_and(|name| name == CONFIGURATION);
+        let ours = changed.iter().filter(|(path, _)| is_ours(path) && !is_meant(path));
+        let seen = "which tells Baton how to work: look at it before you use Baton there";
+        ours.map(|(path, change)| unchecked(&writes_outside::RULE, in_words(path, *change), seen)).collect()
     }
 
     /// Looks for artifacts of earlier phases that changed although nobody says so.

@@ -61,12 +61,12 @@ impl Bubblewrap {
             add(&[&"--dev-bind-try", &device, &device]);
         }
         add(&[&"--proc", &"/proc"]);
-        for (path, access) in &cage.places {
+        for (path, access) in cage.pinned() {
             match access {
-                Access::Writable => add(&[&"--bind", path, path]),
-                Access::ReadOnly => add(&[&"--ro-bind", path, path]),
-                Access::Hidden if path.is_dir() => add(&[&"--tmpfs", path]),
-                Access::Hidden => add(&[&"--ro-bind", &"/dev/null", path]),
+                Access::Writable => add(&[&"--bind", &path, &path]),
+                Access::ReadOnly => add(&[&"--ro-bind", &path, &path]),
+                Access::Hidden if path.is_dir() => add(&[&"--tmpfs", &path]),
+                Access::Hidden => add(&[&"--ro-bind", &"/dev/null", &path]),
             }
         }
         // What is written into a hidden folder would be gone without a word.

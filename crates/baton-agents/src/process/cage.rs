@@ -55,6 +55,20 @@ impl Cage {
         fs::canonicalize(path).is_ok_and(|path| self.access(&path) == Access::Writable)
     }
 
+    /// Returns the places and, where one that cannot be changed lies in one that can, the folders between them. Whoever
+    /// could rename such a folder would put another one in its place; what is a place of its own cannot be renamed.
+    pub(super) fn pinned(&self) -> BTreeMap<&Path, Access> {
+        let mut pinned: BTreeMap<&Path, Access> = BTreeMap::new();
+        for (path, access) in &self.places {
+            pinned.insert(path, *access);
+            if *access != Access::Writable {
+                let above = path.ancestors().skip(1).filter(|above| self.access(above) == Access::Writable);
+                pinned.extend(above.map(|above| (above, Access::Writable)));
+            }
+        }
+        pinned
+    }
+
     fn access(&self, path: &Path) -> Access {
         path.ancestors().find_map(|place| self.places.get(place)).copied().unwrap_or(Access::ReadOnly)
     }
@@ -88,5 +102,20 @@ mod tests {
         assert_eq!([of("work/new"), of("work/src/deep/a")], [Access::Writable; 2]);
         assert_eq!([of("work/src/a"), of("other")], [Access::ReadOnly; 2]);
         assert_eq!(of("secret/key"), Access::Hidden);
+    }
+
+    #[test]
+    fn folders_above_what_cannot_be_changed_cannot_be_renamed() {
+        let scratch = Scratch::new();
+        scratch.folder("work/state/deep/store").folder("work/src/deep").folder("other/deep/secret");
+        let mut cage = Cage::read_only();
+        cage.open_up(&scratch.path("work"));
+        cage.open_up(&scratch.path("work/src/deep"));
+        cage.hide(&scratch.path("work/state/deep/store"));
+        cage.hide(&scratch.path("other/deep/secret"));
+        let pinned: Vec<String> = cage.pinned().keys().map(|path| path.display().to_string()).collect();
+        let expected =
+            ["other/deep/secret", "work", "work/src/deep", "work/state", "work/state/deep", "work/state/deep/store"];
+        assert_eq!(pinned, expected.map(|path| scratch.path(path).display().to_string()));
     }
 }

@@ -147,13 +147,14 @@ pub(super) fn kill_marked(mark: &Mark, root: Option<u32>, scope: Scope) -> usize
 pub(super) struct Below(Vec<OwnedFd>);
 
 impl Below {
-    /// Holds what is below a process now.
+    /// Holds what is below a process now, parents before their children: a shell that is told to end must hear of it before
+    /// whatever it waits for has ended, or it ends as if nothing was said.
     pub(super) fn of(root: u32) -> Below {
-        let mut found = HashSet::from([root]);
-        found.extend(below(&listed(), &found));
+        let found = below(&listed(), &HashSet::from([root]));
         let held = found.iter().filter_map(|process| {
             let held = hold(*process)?;
-            parent_of(*process).is_some_and(|parent| found.contains(&parent)).then_some(held)
+            let is_below = |parent| parent == root || found.contains(&parent);
+            parent_of(*process).is_some_and(is_below).then_some(held)
         });
         Below(held.collect())
     }

@@ -199,6 +199,22 @@ fn what_its_own_test_changes_is_named() {
 }
 
 #[test]
+fn check_that_writes_where_it_may_not_fails_and_what_it_wrote_is_named() {
+    for (writes, is_done) in [("['old.txt']", true), ("['out/**']", false), ("[]", false)] {
+        let flow = format!(
+            "name: cheats\nsandbox: off\nphases: [{{id: build, check: 'echo new > old.txt', writes: {writes}}}]\n"
+        );
+        let site = Site::with_git().workflow(&flow);
+        let ended = site.run(&[]);
+        assert_eq!(ended.code == Some(0), is_done, "{writes}: {}", ended.stderr);
+        let (shown, log) = (site.baton(&["show", "t.build.1"]).stdout, site.baton(&["log", "t", "--json"]).stdout);
+        for told in [shown, log] {
+            assert_eq!(told.contains("`old.txt` was changed"), !is_done, "{writes}: {told}");
+        }
+    }
+}
+
+#[test]
 fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
     let flow = "name: cheats\nsandbox: off\nagents: {dev: {command: [./dev.sh]}, other: {command: [./other.sh]}}\n\
                 phases:\n  - id: both\n    parallel:\n      - {id: build, agent: dev, writes: ['out/**']}\n      \
