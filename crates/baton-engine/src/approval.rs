@@ -63,6 +63,9 @@ pub struct Vote {
     /// What they chose; `None` if they approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
+    /// Whether they have chosen something else since. It is kept, so that nobody can hand in the old signature again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
 }
 
 impl Approval {
@@ -150,7 +153,7 @@ impl Vote {
             Decision::Reject { .. } | Decision::Ask { .. } => return None,
         };
         let key = decide.known.signature().map(|signature| signature.key.clone());
-        Some(Vote { by: decide.by.clone(), label: decide.label.clone(), key, choice })
+        Some(Vote { by: decide.by.clone(), label: decide.label.clone(), key, choice, withdrawn: false })
     }
 
     /// Says whether it is for the same.
@@ -194,9 +197,11 @@ pub(crate) fn is_enough(handoff: &mut Handoff, decide: &Decide) -> bool {
     let (Some(approval), Some(vote)) = (&handoff.terms.approval, Vote::of(decide)) else { return true };
     let needed = approval.at_least as usize;
     // Whoever changes their mind takes back what they chose before.
-    handoff.approvals.retain(|other| !other.is_of_same(&vote));
+    for other in handoff.approvals.iter_mut().filter(|other| other.is_of_same(&vote)) {
+        other.withdrawn = true;
+    }
     handoff.approvals.push(vote.clone());
-    handoff.approvals.iter().filter(|other| other.agrees(&vote)).count() >= needed
+    handoff.approvals.iter().filter(|other| !other.withdrawn && other.agrees(&vote)).count() >= needed
 }
 
 impl Handoff {
@@ -204,13 +209,14 @@ impl Handoff {
     pub fn approved_so_far(&self) -> Option<String> {
         let approval = self.terms.approval.as_ref().filter(|approval| approval.at_least > 1)?;
         let mut choices: Vec<&Vote> = Vec::new();
-        for vote in &self.approvals {
+        let counted = || self.approvals.iter().filter(|vote| !vote.withdrawn);
+        for vote in counted() {
             if !choices.iter().any(|other| other.agrees(vote)) {
                 choices.push(vote);
             }
         }
         let told = choices.into_iter().map(|choice| {
-            let same: Vec<String> = self.approvals.iter().filter(|vote| vote.agrees(choice)).map(Vote::who).collect();
+            let same: Vec<String> = counted().filter(|vote| vote.agrees(choice)).map(Vote::who).collect();
             let what = choice.choice.as_ref().map(|choice| format!(" for {choice}")).unwrap_or_default();
             format!("{} of {}{what}: {}", same.len(), approval.at_least, same.join(", "))
         });

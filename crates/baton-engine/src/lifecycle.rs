@@ -140,7 +140,7 @@ fn happen(handoff: &Handoff, command: &Command, at: Timestamp) -> Result<(Handof
         Command::Route(route) => route.apply(&mut next, at),
     }?;
     // What was approved is not what comes next.
-    if !matches!(next.state, State::AwaitingPerson { .. } | State::Completed { .. }) {
+    if !next.approved && !matches!(next.state, State::AwaitingPerson { .. } | State::Completed { .. }) {
         next.approvals.clear();
     }
     next.version += 1;

@@ -118,6 +118,8 @@ pub(crate) struct Config {
     pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
+    /// The file that names the approvers, if they stand in one of their own.
+    pub approvers_file: Option<PathBuf>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -138,6 +140,7 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
         };
         let lines = fs::read_to_string(&listed).map_err(failed)?;
         config.signers.extend(signers(&lines, &listed.display().to_string())?);
+        config.approvers_file = Some(listed);
     }
     config.settings.signers = config.signers.iter().map(|signer| signer.principals.clone()).collect();
     let anchor = config.anchor.map(|anchor| anchor.below(&folder));
@@ -221,7 +224,15 @@ fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
         signers.extend(read.map_err(|(_, why)| located(text, name, line.span().start, &why))?);
     }
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    Ok(Config { settings, store_url: file.store.url, signers, anchor, kept, folder: PathBuf::new() })
+    Ok(Config {
+        settings,
+        store_url: file.store.url,
+        signers,
+        anchor,
+        kept,
+        approvers_file: None,
+        folder: PathBuf::new(),
+    })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {

@@ -102,6 +102,8 @@ pub(crate) struct Session {
     pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
+    /// The file that names the approvers, if they stand in one of their own.
+    pub approvers_file: Option<PathBuf>,
     /// The configuration file, if there is one.
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
@@ -148,6 +150,7 @@ impl Session {
             kept: config.kept,
             location,
             config_file: None,
+            approvers_file: config.approvers_file,
             anchor: config.anchor,
             state: state::folder().ok(),
             ledger,

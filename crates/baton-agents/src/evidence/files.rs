@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use baton_engine::evidence::{Content, Examined};
@@ -11,6 +12,7 @@ use baton_protocol::surroundings::{Sight, Workspace};
 use sha2::{Digest as _, Sha256};
 
 use super::entry::unchecked;
+use super::ignore_rules::open;
 use super::named;
 use super::snapshot::{hash, hash_entry, key, path_of};
 use crate::workspace::Folder;
@@ -20,6 +22,9 @@ const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Folders with more in them are not hashed.
 const HASHED_ENTRIES: usize = 10_000;
+
+/// So many files of one report are kept.
+const KEPT_FILES: usize = 1_000;
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +47,10 @@ pub(super) fn pin(examined: Examined, workspace: &Folder, path: &str) -> Examine
     match identify(workspace, &path) {
         Identity::Known(sha256) => Examined { path: Some(path), sha256: Some(sha256), ..examined },
         Identity::Nothing => Examined { path: Some(path), sha256: None, ..examined },
-        Identity::Unknown => examined,
+        Identity::Unknown => {
+            let seen = format!("{}; nobody can tell later whether it is still the same", examined.seen);
+            Examined { seen, ..examined }
+        }
     }
 }
 
@@ -87,7 +95,7 @@ pub(super) fn contents(workspace: &Path, examined: &[Examined], bytes_max: u64) 
         let digest = Digest::of(&bytes);
         (bytes.len() as u64 <= bytes_max && digest.0 == *sha256).then_some(Content { digest, bytes })
     };
-    examined.iter().filter_map(read).collect()
+    examined.iter().filter_map(read).take(KEPT_FILES).collect()
 }
 
 /// Finds out what stands at a path of a workspace, or at an absolute one.
@@ -148,7 +156,13 @@ fn content_of(path: &Path, left: &mut u64) -> io::Result<String> {
     let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "there is too much in the folder");
     *left = left.checked_sub(metadata.len()).ok_or_else(too_large)?;
     if metadata.is_symlink() {
-        return Ok(format!("link {}", hash_entry(path, &metadata)?));
+        // What a link leads to belongs to what is approved; of a folder only that it leads there.
+        let behind = fs::canonicalize(path)
+            .and_then(|real| open(&real))
+            .and_then(|file| hash(file.take(HASHED_BYTES)))
+            .unwrap_or_default();
+        return Ok(format!("link {} {behind}", hash_entry(path, &metadata)?));
     }
-    hash_entry(path, &metadata)
+    let runs = metadata.permissions().mode() & 0o111;
+    Ok(format!("{runs:o} {}", hash_entry(path, &metadata)?))
 }

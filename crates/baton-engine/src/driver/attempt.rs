@@ -31,7 +31,7 @@ pub(super) enum Finished {
     /// A report that was recorded before has been examined.
     Examined(Seen),
     /// What a person has approved was looked at once more; `None` if it is as it was.
-    LookedAgain(Option<Vec<Examined>>),
+    LookedAgain(Option<Seen>),
     /// A command has ended.
     Checked(Outcome),
 }
@@ -40,12 +40,12 @@ impl Finished {
     /// Returns the files that are still to be kept; `None` if there are none.
     pub(super) fn contents(&mut self) -> Option<&mut Vec<Content>> {
         let seen = match self {
-            Finished::Examined(seen) => seen,
+            Finished::Examined(seen) | Finished::LookedAgain(Some(seen)) => seen,
             Finished::Answered(answered) => answered.examined.as_mut()?,
             Finished::Understood(_)
             | Finished::NotUnderstood(_)
             | Finished::Failed(_)
-            | Finished::LookedAgain(_)
+            | Finished::LookedAgain(None)
             | Finished::Checked(_) => return None,
         };
         Some(&mut seen.contents).filter(|contents| !contents.is_empty())
@@ -144,7 +144,6 @@ type Said = Option<String>;
 impl Trial {
     /// Lets the agent work, and judges what it says.
     pub(super) async fn run(mut self) -> Finished {
-        self.evidence.keep(&self.scene).await;
         let (attempt, said) = match self.attempt().await {
             Ok(ended) => ended,
             Err(finished) => return finished,

@@ -6,7 +6,7 @@ use baton_protocol::rules::artifact_changed;
 use baton_protocol::workflow;
 use tokio::task::AbortHandle;
 
-use super::attempt::{self, Failed, Finished, Trial};
+use super::attempt::{self, Failed, Finished, Seen, Trial};
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use super::{News, Reached};
@@ -137,8 +137,13 @@ impl Lead<'_> {
         let (fence, examined) = (tracked.handoff.fence, approved_files(tracked));
         self.driver.audience.hear(&self.run, &News::Examines(id));
         let (evidence, workspace) = (self.driver.evidence.clone(), self.run.definition.workspace.clone());
+        let kept_bytes = self.driver.kept.file;
         let task = self.tasks.spawn(async move {
-            Outcome::Work(Finished::LookedAgain(evidence.look_again(&workspace, &examined).await))
+            let Some(examined) = evidence.look_again(&workspace, &examined).await else {
+                return Outcome::Work(Finished::LookedAgain(None));
+            };
+            let contents = evidence.contents(&workspace, &examined, kept_bytes).await;
+            Outcome::Work(Finished::LookedAgain(Some(Seen { examined, contents })))
         });
         self.works_on(id, fence, task);
     }

@@ -7,6 +7,7 @@ use super::brief::{Brief, Instructions};
 use super::lead::Lead;
 use super::{LEASE, Reached};
 use crate::draft::Draft;
+use crate::evidence::{Moment, Scene};
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::State;
@@ -65,7 +66,8 @@ impl Lead<'_> {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
-            // It is held here before it is written: should the answer of the store get lost, it is there all the same.
+            // It is kept and held here before the claim is written: whoever dies in between leaves nothing unknown.
+            self.keep_baseline(&draft.run, &id, fence, before.clone()).await;
             self.seen.insert(id.clone(), (fence, SeenWorkspace { before, after: None }));
             match prepared {
                 Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
@@ -81,6 +83,16 @@ impl Lead<'_> {
             }
         }
         prompts
+    }
+
+    /// Keeps how the workspace is before an attempt.
+    async fn keep_baseline(&self, run: &Run, id: &HandoffId, fence: u64, before: Option<Moment>) {
+        let workspace = run.definition.workspace.clone();
+        // Without a folder the attempt cannot begin; that is told then.
+        let Ok(folder) = self.driver.team.folder(&workspace, &run.id, id, fence) else { return };
+        if before.is_some() {
+            self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
+        }
     }
 
     fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {

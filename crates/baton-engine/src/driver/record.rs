@@ -46,7 +46,10 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
             let examined = vec![unseen(&failed.failure.message)];
             draft.apply(id, looked_again(fence, Some(examined), dice))
         }
-        Finished::LookedAgain(examined) => draft.apply(id, looked_again(fence, examined.clone(), dice)),
+        Finished::LookedAgain(seen) => {
+            let changed = seen.as_ref().map(|seen| seen.examined.clone());
+            draft.apply(id, looked_again(fence, changed, dice))
+        }
         // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
         Finished::Failed(failed) if is_examined(&draft.run, id) => {
             let reasons = format!("it could not be examined: {}", failed.failure.message);

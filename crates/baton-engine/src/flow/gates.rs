@@ -12,6 +12,7 @@ use super::questions::{offered, questions};
 use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
 use super::values::context;
+use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, Examined};
 use crate::handoff::{Ask, Digest, State, Terms, Written};
@@ -101,7 +102,15 @@ fn asking(
     };
     let mut terms = Terms::between(ORCHESTRATOR, HUMAN);
     terms.choices = choices.iter().map(|(word, _)| (*word).to_owned()).collect();
+    // Whoever lets a run go on past a phase decides what its approvers were to decide.
+    terms.approval = approval_of(&draft.run, subject).filter(|_| role == Role::Failure).cloned();
     Ok((terms, write("package", request)))
+}
+
+/// Returns what is demanded of those who approve a phase, or one of those inside of it.
+fn approval_of<'r>(run: &'r Run, subject: &'r Tracked) -> Option<&'r Approval> {
+    let inner = || run.members(&subject.handoff.id).find_map(|member| approval_of(run, member));
+    subject.handoff.terms.approval.as_ref().or_else(inner)
 }
 
 /// Tells what happened in the phase so far: every visit, and how it ended.

@@ -219,8 +219,8 @@ impl Decide {
         if handoff.has_files && !planted(Bug::ApprovedFilesNotSeenAgain) {
             // What was approved may have changed since it was looked at.
             handoff.approved = true;
-            // Whoever looks has a token, as whoever works has; nobody has claimed a gate before.
-            handoff.fence = handoff.fence.max(1);
+            // Each look has a token of its own: if it is asked again, what was signed before does not count again.
+            handoff.fence += 1;
             handoff.state = State::Verifying;
             return vec![Action::Verify];
         }

@@ -77,6 +77,8 @@ impl Verify {
         }
         match &self.verdict {
             Verdict::Verified if (self.review || handoff.review_owed) && !planted(Bug::ReviewSkipped) => {
+                // What was approved is no longer what is there.
+                handoff.approvals.clear();
                 let is_gate = handoff.terms.step.as_ref().is_some_and(|step| step.role == Role::Gate);
                 let (state, actions) = asked(if is_gate { Ask::Gate } else { Ask::Review });
                 handoff.state = state;

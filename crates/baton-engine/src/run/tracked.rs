@@ -270,9 +270,10 @@ impl Tracked {
     /// Returns who decided: the last, or all of whom it took.
     pub fn deciders(&self) -> Option<String> {
         let decide = self.decided.as_ref()?;
-        match &self.handoff.approvals[..] {
+        let votes: Vec<String> = self.handoff.approvals.iter().filter(|vote| !vote.withdrawn).map(Vote::who).collect();
+        match &votes[..] {
             [] | [_] => Some(decide.who()),
-            votes => Some(votes.iter().map(Vote::who).collect::<Vec<_>>().join(", ")),
+            votes => Some(votes.join(", ")),
         }
     }
 

@@ -6,17 +6,22 @@ use baton_engine::handoff::Digest;
 
 use super::Node;
 use super::fault::Fault;
+use crate::rows;
 
 /// Keeps what is not kept yet, as far as there is room for it.
 pub(super) async fn keep(node: &Node, run: &RunId, contents: &[Content], bytes_max: u64) -> Result<(), Fault> {
-    let sql = "INSERT INTO contents (run, digest, bytes) SELECT $1::text, $2::text, $3::bytea
-        WHERE (SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = $1) + length($3) <= $4::bigint
-        ON CONFLICT DO NOTHING";
     let session = node.session().await?;
-    let statement = session.prepare(sql).await?;
-    let room = i64::try_from(bytes_max).unwrap_or(i64::MAX);
+    let sum = "SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = $1";
+    let kept = session.query(sum, &[&run.as_str()]).await?;
+    let kept: i64 = kept.first().map_or(Ok(0), |row| row.try_get(0))?;
+    let mut room = bytes_max.saturating_sub(rows::unsigned(kept)?);
+    let insert = "INSERT INTO contents (run, digest, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    let insert = session.prepare(insert).await?;
     for Content { digest, bytes } in contents {
-        session.client().execute(&statement, &[&run.as_str(), &digest.0, bytes, &room]).await?;
+        let length = bytes.len() as u64;
+        if length <= room && session.client().execute(&insert, &[&run.as_str(), &digest.0, bytes]).await? > 0 {
+            room -= length;
+        }
     }
     Ok(())
 }

@@ -8,15 +8,21 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::translate;
 use super::writer::Batch;
+use crate::rows::unsigned;
 
 /// Keeps what is not kept yet, as far as there is room for it.
 pub(super) fn keep(batch: &Batch<'_>, run: &RunId, contents: &[Content], bytes_max: u64) -> Result<(), Error> {
-    let sql = "INSERT OR IGNORE INTO contents (run, digest, bytes) SELECT ?1, ?2, ?3
-               WHERE (SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = ?1) + length(?3) <= ?4";
-    let mut statement = batch.connection.prepare_cached(sql).map_err(translate)?;
-    let room = i64::try_from(bytes_max).unwrap_or(i64::MAX);
+    let sum = "SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = ?1";
+    let mut sum = batch.connection.prepare_cached(sum).map_err(translate)?;
+    let kept: i64 = sum.query_row([run.as_str()], |row| row.get(0)).map_err(translate)?;
+    let mut room = bytes_max.saturating_sub(unsigned(kept)?);
+    let insert = "INSERT OR IGNORE INTO contents (run, digest, bytes) VALUES (?1, ?2, ?3)";
+    let mut insert = batch.connection.prepare_cached(insert).map_err(translate)?;
     for Content { digest, bytes } in contents {
-        statement.execute(params![run.as_str(), digest.0, bytes, room]).map_err(translate)?;
+        let length = bytes.len() as u64;
+        if length <= room && insert.execute(params![run.as_str(), digest.0, bytes]).map_err(translate)? > 0 {
+            room -= length;
+        }
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ mod export;
 mod ledger;
 mod verify;
 
+pub(crate) use verify::is_sound;
+
 use baton_engine::RunId;
 use clap::{Args, Subcommand};
 

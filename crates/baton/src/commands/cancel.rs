@@ -7,6 +7,7 @@ use baton_engine::{Handoff, Refusal};
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::store::{Access, Applied, Session, StoreOptions, is_run};
 use crate::user;
@@ -35,6 +36,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.resolve(&options.id).await?;
+        if handoff.terms.step.is_some() {
+            guard::person(None)?;
+        }
         let cancel = lifecycle::Cancel { by: user::name(), reason: options.reason.clone() };
         if is_run(&handoff) && !handoff.state.name().is_finished() {
             let handoff = cancel_run(&session, &handoff, &cancel).await?;

@@ -10,6 +10,8 @@ use serde_json::json;
 
 use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
+use crate::commands::audit;
+use crate::guard;
 use crate::moment::parse_duration;
 use crate::output::Output;
 use crate::render::counted;
@@ -61,6 +63,7 @@ struct Pruned {
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    guard::person(None)?;
     let session = Session::open(&options.store, Access::Look, output)?;
     if !options.no_export && !options.dry_run && !options.to.is_dir() {
         return Err(CommandError::usage(format!("there is no folder {}", options.to.display())));
@@ -116,6 +119,26 @@ async fn prune(
     Ok(pruned)
 }
 
+/// Returns the runs whose journal is what was written. One that is not is evidence: it stays.
+async fn sound(
+    session: &Session,
+    runs: &[RunId],
+    pruned: &mut Pruned,
+    output: &Output,
+) -> Result<Vec<RunId>, CommandError> {
+    let mut sound = Vec::new();
+    for run in runs {
+        if audit::is_sound(session, run).await? {
+            sound.push(run.clone());
+        } else {
+            let message = format!("{run} is not what was written, and stays");
+            output.error(&CommandError::no(message).hint(format!("baton audit verify {run} says what is wrong")));
+            pruned.kept += 1;
+        }
+    }
+    Ok(sound)
+}
+
 /// Archives runs, if that is wanted; returns those that may be removed.
 async fn archived(
     archive: Option<&Archive>,
@@ -124,9 +147,10 @@ async fn archived(
     pruned: &mut Pruned,
     output: &Output,
 ) -> Result<Vec<RunId>, CommandError> {
-    let Some(archive) = archive else { return Ok(runs.to_vec()) };
+    let runs = sound(session, runs, pruned, output).await?;
+    let Some(archive) = archive else { return Ok(runs) };
     let mut safe = Vec::new();
-    for (run, outcome) in archive.write_runs(&session.store, runs.to_vec()).await {
+    for (run, outcome) in archive.write_runs(&session.store, runs).await {
         match outcome {
             Ok(archived) => {
                 pruned.exported += archived.handoffs;

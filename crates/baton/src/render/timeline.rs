@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::handoff::{columns, one_line};
+use crate::showing::telling::changed_since;
 
 /// The longest text of an event that is shown in its line.
 const CHARACTERS_MAX: usize = 100;
@@ -81,7 +82,10 @@ fn happened(command: &Command) -> String {
         },
         Command::Fail(fail) => fail.failure.to_string(),
         Command::Verify(verify) => match &verify.verdict {
-            Verdict::Verified => "verified".to_owned(),
+            Verdict::Verified => match changed_since(&verify.examined) {
+                Some(changed) => format!("asked again: {changed}"),
+                None => "verified".to_owned(),
+            },
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
         Command::Expire(_) => "a lease, a time-out or another time limit ended".to_owned(),

@@ -21,7 +21,8 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
         let _ = anchor.prepare();
         hidden.extend(anchor.file().map(Path::to_owned));
     }
-    Launcher { hidden, configuration: session.config_file.iter().cloned().collect() }
+    let configuration = session.config_file.iter().chain(&session.approvers_file).cloned().collect();
+    Launcher { hidden, configuration }
 }
 
 /// Returns the files of a SQLite store. They are there while it is open, but for the journal of another mode: whoever made

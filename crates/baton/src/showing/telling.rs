@@ -274,7 +274,7 @@ fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
 }
 
 /// Says which approved files have changed since they were shown; `None` if that is not why a person is asked.
-fn changed_since(examined: &[Examined]) -> Option<String> {
+pub(crate) fn changed_since(examined: &[Examined]) -> Option<String> {
     let changed = |examined: &&Examined| examined.asks_person && examined.rule == artifact_changed::RULE.name;
     let claims: Vec<&str> = examined.iter().filter(changed).map(|examined| examined.claim.as_str()).collect();
     (!claims.is_empty()).then(|| brief(&claims.join("; ")))

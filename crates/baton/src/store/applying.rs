@@ -88,7 +88,14 @@ impl Session {
         if applied.repeated {
             output.note(&format!("{}: already recorded", handoff.id));
         }
-        output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))
+        output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))?;
+        if handoff.approved {
+            let run = &handoff.run;
+            output.note(&format!(
+                "its files are looked at once more, then the run goes on; if nobody drives it: baton resume {run}"
+            ));
+        }
+        Ok(())
     }
 }
 

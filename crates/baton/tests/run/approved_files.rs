@@ -131,3 +131,45 @@ fn files_are_kept_within_the_limits_of_the_project() {
     let large = site.baton(&["show", "t.ok.1", "--file", "large"]);
     assert!(large.stderr.contains("[artifacts] in baton.toml"), "{}", large.stderr);
 }
+
+#[test]
+fn file_that_is_shown_again_is_kept_as_it_is_now_and_the_log_says_why() {
+    let site = site(REVIEWED);
+    assert_eq!(site.run(&[]).code, Some(3));
+    site.scratch.write("workspace/migration.sql", "DROP TABLE users");
+    let approved = approve(&site, "build.1");
+    assert!(approved.stderr.contains("baton resume t"), "it says how it goes on: {}", approved.stderr);
+    assert_eq!(site.resume(&[]).code, Some(3));
+    let now = site.baton(&["show", "t.build.1", "--file", "migration.sql"]);
+    assert_eq!((now.code, now.stdout.as_str()), (Some(0), "DROP TABLE users"), "{}", now.stderr);
+    let log = site.baton(&["log", "t"]).stdout;
+    assert!(log.contains("asked again: `migration.sql` has changed since it was shown for approval"), "{log}");
+}
+
+#[test]
+fn digest_of_an_earlier_round_does_not_count_although_the_file_is_as_it_was_then() {
+    let site = site(REVIEWED);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let mut digests = Vec::new();
+    for content in ["B", "CREATE TABLE users", "B"] {
+        digests.push(find(&site.told(), "build.1").handoff.shown().expect("something is shown").0);
+        site.scratch.write("workspace/migration.sql", content);
+        assert_eq!(approve(&site, "build.1").code, Some(0));
+        assert_eq!(site.resume(&[]).code, Some(3));
+    }
+    for old in digests {
+        assert_eq!(site.baton(&["approve", "t.build.1", "--yes", "--shown", &old]).code, Some(1));
+    }
+}
+
+#[test]
+fn what_a_link_in_an_approved_folder_leads_to_belongs_to_it() {
+    let body = "os.mkdir('out')\nwrite('payload', 'good')\nos.symlink('../payload', 'out/link')\n\
+        report(artifacts=['out', 'payload'])";
+    let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    site.scratch.write("workspace/payload", "evil");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let again = site.resume(&[]);
+    assert!(again.stderr.contains("`out` has changed"), "{}", again.stderr);
+}

@@ -77,6 +77,8 @@ fn agent_decides_nothing_through_any_door() {
         "inbox --answers {root}/answers.yaml",
         "inbox --run t --answers {root}/answers.yaml",
         "run {root}/flow --workspace {root}/other --id u --answers {root}/answers.yaml",
+        "cancel t",
+        "prune --older-than 0 --no-export --yes",
     ];
     let site = Site::new();
     let root = site.scratch.root().display().to_string();

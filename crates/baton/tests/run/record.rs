@@ -227,6 +227,27 @@ fn pruned_run_is_on_record_and_no_finding_and_its_name_can_be_used_again() {
 }
 
 #[test]
+fn run_that_was_tampered_with_is_not_pruned() {
+    let site = three(FILE);
+    site.forge(&["cut_run:two:1"]);
+    for more in [&[][..], &["--no-export", "--yes"]] {
+        let pruned = site.baton(&[&["prune", "--older-than", "0"], more].concat());
+        assert_eq!(pruned.code, Some(1), "{pruned:?}");
+        assert!(pruned.stderr.contains("two is not what was written, and stays"), "{pruned:?}");
+    }
+    assert!(site.verified(&[]).contains(&"run shortened two".to_owned()), "it is still named");
+}
+
+#[test]
+fn anchor_file_that_is_gone_is_one_clear_error() {
+    let site = three(FILE);
+    fs::remove_file(site.scratch.path("heads")).expect("our own file");
+    let ended = site.baton(&["audit", "verify", "--all", "--json"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.stderr.contains("there is no anchor file"), "{ended:?}");
+}
+
+#[test]
 fn run_that_was_removed_as_if_it_had_been_pruned_is_named_because_the_anchor_does_not_know_of_it() {
     let site = three(FILE);
     site.forge(&["prune:two"]);

@@ -307,3 +307,58 @@ fn decision_records_who_signed_it_and_with_which_key() {
     let key = &decide.known.signature().expect("signed").key;
     assert!(String::from_utf8_lossy(&printed.stdout).contains(key.as_str()), "{key}");
 }
+
+#[test]
+fn signature_that_was_taken_back_cannot_be_handed_in_again() {
+    let gate = "{id: ok, gate: {items: [the parser], approvers: [ana, ben], at_least: 2, signed: true, \
+        choices: {ship: next, drop: stop}}}";
+    let team = Team::new(gate).member("ana", &PLAIN).member("ben", &PLAIN).waiting();
+    let choose = |key: &str, choice: &str| team.sign("answer", key, &["--choice", choice]);
+    for choice in ["ship", "drop"] {
+        assert_eq!(choose("ana", choice).code, Some(0));
+    }
+    assert_eq!(choose("ben", "ship").code, Some(0));
+    // The same words signed with the same key are the same signature, which everybody can read in the journal.
+    team.is_refused(&choose("ana", "ship"), "ana has decided this already");
+    assert_eq!(team.site.resume(&[]).code, Some(3), "it is open");
+    assert_eq!(choose("ben", "drop").code, Some(0));
+    assert_eq!(find(&team.site.told(), "ok.1").deciders().as_deref(), Some("ana, ben"));
+}
+
+#[test]
+fn phase_with_approvers_is_not_passed_by_whoever_answers_after_a_failure() {
+    let phase = "{id: ok, agent: dev, review: {approvers: [ana], signed: true}, retry: {max_retries: 0}}";
+    let team = Team::new(phase).member("ana", &PLAIN).member("ben", &PLAIN);
+    let site =
+        Team { site: team.site.agent("dev", "if 'ok' in os.environ['BATON_HANDOFF_ID']: sys.exit(1)\nreport()") };
+    let team = site.waiting();
+    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "may not decide");
+    let signed = ["--choice", "continue", "--sign", "--key", "keys/ben"];
+    team.is_refused(&team.decide("answer", "ok.failure.1", &signed), "may not decide");
+    let signed = ["--choice", "continue", "--sign", "--key", "keys/ana"];
+    let answered = team.decide("answer", "ok.failure.1", &signed);
+    assert_eq!(answered.code, Some(0), "{answered:?}");
+    assert_eq!(team.site.resume(&[]).code, Some(0));
+}
+
+#[test]
+fn work_that_waits_for_approvers_is_not_passed_by_calling_it_off() {
+    let phase = "{id: ok, agent: dev, review: {approvers: [ana], signed: true}}";
+    let team = Team::new(phase).member("ana", &PLAIN).waiting();
+    assert_eq!(team.baton(&["cancel", "t.ok.1"]).code, Some(0));
+    assert_eq!(team.site.resume(&[]).code, Some(3));
+    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "may not decide");
+}
+
+#[test]
+fn agent_does_not_add_a_key_of_its_own_to_the_approvers() {
+    let team = Team::new(GATE).member("ana", &PLAIN).member("ben", &PLAIN);
+    let before = team.site.read(team.site.scratch.path("allowed_signers"));
+    let body = "try:\n    open('allowed_signers', 'a').write('ana ssh-ed25519 AAAA')\n\
+        except OSError as error:\n    write('told', error.strerror)\nreport()";
+    let site = team.site.agent("dev", body);
+    let ended = site.baton(&["run", "flow", "--workspace", ".", "--no-input", "--id", "t"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(site.read(site.scratch.path("told")), "Read-only file system");
+    assert_eq!(site.read(site.scratch.path("allowed_signers")), before);
+}

@@ -53,6 +53,11 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     if options.head.is_some() && options.which.runs.len() != 1 {
         return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
     }
+    let anchor = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
+    if let Some(missing) = anchor.filter(|file| options.which.all && !file.exists()) {
+        let message = format!("there is no anchor file {}: nothing was compared", missing.display());
+        return Err(CommandError::usage(message).hint("without --all the runs alone are verified"));
+    }
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
     if options.json {
@@ -88,6 +93,13 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         false => output.note(&format!("failed: {} in {}", counted(findings, "finding"), counted(audited, "run"))),
     }
     Ok(if sound { Exit::Done } else { Exit::No })
+}
+
+/// Says whether the journal of a run is what was written; one that was removed meanwhile is.
+pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, CommandError> {
+    let entries = session.store.ledger_of(run).await?;
+    let audit = audit(session.store.as_ref(), run, None, entries).await?;
+    Ok(audit.is_none_or(|audit| audit.findings.is_empty()))
 }
 
 /// What the ledger does not cover.
