@@ -144,9 +144,10 @@ impl Show<'_> {
     /// What proves the journal must not lie where agents write.
     fn refuse_anchor_inside(&self, workspace: &Path) -> Result<(), CommandError> {
         let Some(file) = self.session.anchor.as_ref().and_then(|anchor| anchor.file()) else { return Ok(()) };
-        let folder = file.parent().and_then(|folder| fs::canonicalize(folder).ok());
         let workspace = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
-        if folder.is_some_and(|folder| folder.starts_with(&workspace)) {
+        // The file itself may be a link, and need not be there yet.
+        let places = file.parent().into_iter().chain([file]).filter_map(|place| fs::canonicalize(place).ok());
+        if places.into_iter().any(|place| place.starts_with(&workspace)) {
             let why = format!("the anchor file {} lies in the workspace, where agents can change it", file.display());
             return Err(CommandError::usage(why).hint("name a file elsewhere under [anchor] in baton.toml"));
         }

@@ -42,16 +42,19 @@ pub(super) fn pin(examined: Examined, workspace: &Folder, path: &str) -> Examine
     let path = match named::inside(workspace.root(), Path::new(path)) {
         Some(inner) => inner,
         None if path.starts_with('/') => key(Path::new(path)),
-        None => return examined,
+        None => return unpinned(examined),
     };
     match identify(workspace, &path) {
         Identity::Known(sha256) => Examined { path: Some(path), sha256: Some(sha256), ..examined },
         Identity::Nothing => Examined { path: Some(path), sha256: None, ..examined },
-        Identity::Unknown => {
-            let seen = format!("{}; nobody can tell later whether it is still the same", examined.seen);
-            Examined { seen, ..examined }
-        }
+        Identity::Unknown => unpinned(examined),
     }
+}
+
+/// Tells whoever approves that a change after the approval will not be noticed.
+fn unpinned(examined: Examined) -> Examined {
+    let seen = format!("{}; nobody can tell later whether it is still the same", examined.seen);
+    Examined { seen, ..examined }
 }
 
 /// Compares the files that a person has approved with what stands there now.
@@ -72,7 +75,7 @@ pub(super) fn look_again(workspace: &Path, examined: &[Examined]) -> Option<Vec<
             return seen.clone();
         }
         same = false;
-        let claim = format!("`{path}` has changed since it was shown for approval");
+        let claim = format!("`{path}` has changed since it was examined");
         let (told, sha256) = match now {
             Identity::Known(sha256) => ("look at it as it is now".to_owned(), Some(sha256)),
             Identity::Nothing => ("it is gone".to_owned(), None),

@@ -324,11 +324,14 @@ fn entry_whose_process_was_killed_before_it_was_anchored_is_delivered_later() {
 
 #[test]
 fn anchor_file_in_the_workspace_is_refused_and_one_outside_is_hidden_from_agents() {
-    let inside = site("[anchor]\nfile = \"one/heads\"\n");
-    inside.scratch.folder("one");
-    let ended = end(&mut inside.begin("one", &[]));
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.stderr.contains("lies in the workspace, where agents can change it"), "{ended:?}");
+    for place in ["one/heads", "link"] {
+        let inside = site(&format!("[anchor]\nfile = \"{place}\"\n"));
+        inside.scratch.folder("one").write("one/heads", "");
+        std::os::unix::fs::symlink("one/heads", inside.scratch.path("link")).expect("our own folder");
+        let ended = end(&mut inside.begin("one", &[]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains("lies in the workspace, where agents can change it"), "{ended:?}");
+    }
 
     let outside = site(FILE);
     let heads: PathBuf = outside.scratch.path("heads");
