@@ -1,7 +1,7 @@
 //! What a person is asked, taken from a handoff that waits and from its journal. The terminal is elsewhere.
 
 use baton_engine::answer::Successors;
-use baton_engine::evidence::Examined;
+use baton_engine::evidence::{self, Examined};
 use baton_engine::handoff::{About, Ask, Handoff, Note, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
@@ -95,6 +95,8 @@ pub(crate) fn kind(handoff: &Handoff, ask: Ask) -> &'static str {
 pub(crate) fn examined(events: &[Event]) -> Vec<Examined> {
     for event in events.iter().rev() {
         match event.fact() {
+            // A gate is about what the phases before it have left.
+            Ok(Fact::Accepted(accept)) => return evidence::handed_over(&accept.terms.files),
             // That approved files are as they were adds nothing to what was seen of them.
             Ok(Fact::Happened(Command::Verify(verify))) if !verify.examined.is_empty() => return verify.examined,
             // What was seen before belongs to another report.

@@ -2,7 +2,6 @@
 
 use std::sync::PoisonError;
 
-use baton_protocol::rules::artifact_changed;
 use baton_protocol::workflow;
 use tokio::task::AbortHandle;
 
@@ -10,7 +9,7 @@ use super::attempt::{self, Failed, Finished, Seen, Trial};
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use super::{News, Reached};
-use crate::evidence::{Examined, Finding, Moment, SeenFile};
+use crate::evidence::{self, Examined, Moment};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
@@ -159,17 +158,7 @@ fn approved_files(tracked: &Tracked) -> Vec<Examined> {
     if !tracked.examined.is_empty() {
         return tracked.examined.clone();
     }
-    let handed_over = |file: &SeenFile| Examined {
-        rule: artifact_changed::RULE.name.to_owned(),
-        claim: format!("`{}` is as it was handed over", file.path),
-        verdict: Finding::Verified,
-        seen: String::new(),
-        path: Some(file.path.clone()),
-        sha256: file.sha256.clone(),
-        allowed: None,
-        asks_person: false,
-    };
-    tracked.handoff.terms.files.iter().map(handed_over).collect()
+    evidence::handed_over(&tracked.handoff.terms.files)
 }
 
 fn is_worked_on(tracked: &Tracked) -> bool {

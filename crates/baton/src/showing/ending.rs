@@ -9,6 +9,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::people::Question;
+use baton_engine::protection::gaps;
 use baton_engine::run::Run;
 use serde_json::json;
 
@@ -112,7 +113,9 @@ impl Show<'_> {
         let mut lines: Vec<(&str, String)> = Vec::new();
         lines.extend(record.map(|record| ("record", record.to_owned())));
         if !matches!(end, End::Lost(_)) {
-            lines.push(("agents", super::protection(run).to_string()));
+            let gaps = gaps(run);
+            let told = if gaps.is_empty() { super::protection(run).to_string() } else { gaps.join("; ") };
+            lines.push(("agents", told));
         }
         let command = |verb: &str| paint.tint(Tint::Cyan, &format!("baton {verb} {id}{store}"));
         match end {

@@ -94,6 +94,8 @@ fn what_has_not_changed_follows_at_once() {
         assert!(is_completed(&site.told()));
         let shown = site.baton(&["show", "t.build.1"]).stdout;
         assert!(shown.contains("`migration.sql` exists, 18 bytes"), "the evidence stays: {shown}");
+        let decided = site.baton(&["show", &format!("t.{name}"), "--file", "migration.sql"]);
+        assert_eq!(decided.stdout, "CREATE TABLE users", "what was decided about can be looked at: {decided:?}");
     }
 }
 
