@@ -212,7 +212,7 @@ async fn links_and_modes_are_part_of_the_work() {
     let examined = stage.attempt(work, &modified(&["src/quota.rs", "etc", "etc/passwd", "/etc/passwd"])).await;
     insta::assert_snapshot!(shown(&examined), @"
     Verified file-not-modified: `src/quota.rs` was changed, as reported
-    Verified file-not-modified: `etc` was created, as reported
+    Verified file-not-modified: `etc` was created, as reported; nobody can tell later whether it is still the same
     Refuted artifact-outside-workspace: claims to have changed `etc/passwd`, but it lies outside the workspace
     Refuted artifact-outside-workspace: claims to have changed `/etc/passwd`, but it lies outside the workspace
     Verified modified-not-declared: every changed file is named, nothing else has changed
