@@ -31,6 +31,7 @@ use tokio::sync::watch as channel;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::definition::Definition;
+use crate::engine::Random;
 use crate::evidence::{Evidence, KeptBytes};
 use crate::flow;
 use crate::handoff::Terms;
@@ -100,15 +101,6 @@ pub enum News<'a> {
     Note(&'a str),
 }
 
-/// Throws dice.
-pub trait Dice: Send + Sync {
-    /// Returns a number from 0 to 1.
-    fn number(&self) -> f64;
-
-    /// Returns a word that nobody can foresee.
-    fn word(&self) -> String;
-}
-
 /// How driving a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
@@ -142,7 +134,7 @@ pub struct Driver {
     /// Who is told.
     pub audience: Arc<dyn Audience>,
     /// Chance.
-    pub dice: Arc<dyn Dice>,
+    pub random: Arc<dyn Random>,
     /// The name under which it claims.
     pub claimant: String,
     /// What the project has configured.

@@ -1,5 +1,9 @@
 //! People, as a port: somebody who can be asked while a run goes on, and what they are asked.
 
+mod question;
+
+pub use question::plain_words;
+
 use std::path::PathBuf;
 
 use async_trait::async_trait;

@@ -216,7 +216,7 @@ impl Audience for Deaf {
 /// Chance, as the driver wants it.
 pub struct Thrown(pub Chance);
 
-impl baton_engine::driver::Dice for Thrown {
+impl baton_engine::engine::Random for Thrown {
     fn number(&self) -> f64 {
         self.0.fraction()
     }

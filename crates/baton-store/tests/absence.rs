@@ -10,7 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Dice, Driver, End, News, Reached, Team};
+use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::engine::Random;
 use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -114,7 +115,7 @@ impl People for Nothing {
     }
 }
 
-impl Dice for Nothing {
+impl Random for Nothing {
     fn number(&self) -> f64 {
         0.5
     }
@@ -166,7 +167,7 @@ impl Stage {
             evidence: Arc::new(Nothing),
             people: Arc::new(Nothing),
             audience: Arc::new(Notes(sender)),
-            dice: Arc::new(Nothing),
+            random: Arc::new(Nothing),
             claimant: "driver".to_owned(),
             settings: Settings::default(),
             kept: KeptBytes::default(),

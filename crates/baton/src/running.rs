@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use baton_agents::evidence::Eyes;
 use baton_agents::process::Environment;
-use baton_engine::driver::{Audience, Dice, Driver, End, PATIENCE};
+use baton_engine::driver::{Audience, Driver, End, PATIENCE};
+use baton_engine::engine::Random;
 use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
@@ -44,7 +45,7 @@ pub(crate) fn driver(
         evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
-        dice: Arc::new(Thrown),
+        random: Arc::new(Thrown),
         claimant: claimant::claimant(),
         settings: session.settings.clone(),
         kept: session.kept,
@@ -88,7 +89,7 @@ pub(crate) async fn drive(
 /// Dice that nobody can foresee.
 struct Thrown;
 
-impl Dice for Thrown {
+impl Random for Thrown {
     fn number(&self) -> f64 {
         dice()
     }

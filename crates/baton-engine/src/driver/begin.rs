@@ -96,7 +96,7 @@ impl Lead<'_> {
             let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
                 Some(ready) => Ok(ready.told),
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
-                None => brief.tell(&self.driver.dice.word()),
+                None => brief.tell(&self.driver.random.word()),
             };
             let job = told.and_then(|told| {
                 self.driver.team.keep(&self.run.definition.workspace, &told.copies)?;

@@ -276,7 +276,7 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            record(&mut draft, id, *fence, finished, self.driver.dice.number());
+            record(&mut draft, id, *fence, finished, self.driver.random.number());
         }
         self.expire(&mut draft);
         self.decide_gates(&mut draft);
@@ -307,7 +307,7 @@ impl<'d> Lead<'d> {
             Err(error @ Error::Taken { .. }) => {
                 let mut draft = Draft::new(&self.run, now);
                 for (id, fence, finished) in &results {
-                    record(&mut draft, id, *fence, finished, self.driver.dice.number());
+                    record(&mut draft, id, *fence, finished, self.driver.random.number());
                 }
                 flow::fail(&mut draft, &error.to_string());
                 self.write(draft).await.map(|_| true)

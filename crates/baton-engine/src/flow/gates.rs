@@ -21,7 +21,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
 use crate::protection::gaps;
-use crate::run::{Run, Tracked, read_document};
+use crate::run::{Run, Tracked};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
@@ -169,7 +169,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let trouble = subject.filter(|_| tracked.step.role == Role::Failure).and_then(|subject| trouble(run, subject));
     let document = tracked.shown().clone();
     let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(Tracked::report);
-    let questions = questions(read_document(&document).as_ref(), blocked);
+    let questions = questions(document.read().as_ref(), blocked);
     let said = match ask {
         Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
         Ask::Review | Ask::Clarification => tracked.report().and_then(context).map(str::to_owned),

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::engine::Random;
 use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
@@ -57,7 +58,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         evidence: Arc::new(Blind),
         people: Arc::new(Nobody),
         audience,
-        dice: Arc::new(Loaded),
+        random: Arc::new(Loaded),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
         kept: KeptBytes::default(),
@@ -158,7 +159,7 @@ impl People for Nobody {
 
 struct Loaded;
 
-impl Dice for Loaded {
+impl Random for Loaded {
     fn number(&self) -> f64 {
         0.5
     }
