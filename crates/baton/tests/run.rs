@@ -10,6 +10,8 @@ mod acknowledging;
 mod approved_files;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/bound_files.rs"]
+mod bound_files;
 #[path = "run/cage.rs"]
 mod cage;
 #[path = "run/cheats.rs"]

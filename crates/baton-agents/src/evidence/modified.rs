@@ -14,7 +14,7 @@ use baton_protocol::rules::{
 
 use super::changes::{Change, Changes, Trace};
 use super::entry::{refuted, unchecked, unverifiable, verified};
-use super::files;
+use super::files::FileEyes;
 use super::named::{self, Places};
 use super::patterns::Patterns;
 use super::sources;
@@ -28,7 +28,7 @@ const TOLD: usize = 20;
 
 /// What the changes are compared with.
 pub(super) struct Comparison<'a> {
-    workspace: &'a Folder,
+    files: FileEyes<'a>,
     root: &'a Path,
     scene: &'a Scene,
     report: &'a Report,
@@ -63,7 +63,8 @@ impl<'a> Comparison<'a> {
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
         let (writes, anybody) = (Patterns::new(scene.writes.as_deref().unwrap_or_default()), !anybody.is_empty());
-        Comparison { workspace, root, scene, report, changes, named, writes, others, anybody }
+        let files = FileEyes::new(workspace, &scene.views);
+        Comparison { files, root, scene, report, changes, named, writes, others, anybody }
     }
 
     /// Compares what a report says about changes with the changes.
@@ -122,7 +123,7 @@ impl<'a> Comparison<'a> {
         match inner.map_or(Trace::Outside, |inner| self.changes.trace(self.root, &inner)) {
             Trace::Changed(change) => {
                 let seen = verified(rule, format!("`{path}` was {}", change.as_str()), "as reported");
-                files::pin(seen, self.workspace, path)
+                self.files.pin(seen, path)
             }
             Trace::Same => refuted(rule, claim, format!("but `{path}` is unchanged")),
             Trace::Never => refuted(rule, claim, "but it does not exist, and did not before"),

@@ -35,11 +35,11 @@ fn changed_before_approval(flow: &str, name: &str) {
     assert_eq!(approve(&site, name).code, Some(0));
     let again = site.resume(&[]);
     assert_eq!(again.code, Some(3), "{}", again.stderr);
-    assert!(again.stderr.contains("`migration.sql` has changed since it was examined"), "{}", again.stderr);
+    assert!(again.stderr.contains("`migration.sql` has changed since it was shown"), "{}", again.stderr);
     let run = site.told();
     assert!(run.latest("ship").is_none(), "nothing has followed");
     let shown = site.baton(&["show", &format!("t.{name}")]).stdout;
-    assert!(shown.contains("`migration.sql` has changed since it was examined"), "{shown}");
+    assert!(shown.contains("`migration.sql` has changed since it was shown"), "{shown}");
     // Whoever looks at it as it is now can let it pass.
     assert_eq!(approve(&site, name).code, Some(0));
     let ended = site.resume(&[]);
@@ -145,7 +145,7 @@ fn file_that_is_shown_again_is_kept_as_it_is_now_and_the_log_says_why() {
     let now = site.baton(&["show", "t.build.1", "--file", "migration.sql"]);
     assert_eq!((now.code, now.stdout.as_str()), (Some(0), "DROP TABLE users"), "{}", now.stderr);
     let log = site.baton(&["log", "t"]).stdout;
-    assert!(log.contains("asked again: `migration.sql` has changed since it was examined"), "{log}");
+    assert!(log.contains("asked again: `migration.sql` has changed since it was shown"), "{log}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn show(session: &Session, handoff: &Handoff, path: &str, output: &Ou
         return Err(CommandError::no(format!("{path} did not exist when it was looked at")));
     };
     let digest = Digest(sha256.clone());
-    let Some(bytes) = session.run(session.store.content(&digest))? else {
+    let Some(bytes) = session.run(session.store.content(&handoff.run, &digest))? else {
         let message = format!("{path} was not kept: it is a folder, or larger than what is kept of files");
         return Err(CommandError::no(message).hint("[artifacts] in baton.toml says how much is kept"));
     };
