@@ -39,6 +39,7 @@ use baton_protocol::rules::artifact_missing;
 use self::baseline::Memory;
 use self::changes::{Changes, Trust};
 use self::files::FileEyes;
+pub use self::listing::{ListedEntry, listed};
 use self::modified::Comparison;
 pub(crate) use self::patterns::Patterns;
 use crate::confinement::Ground;

@@ -42,6 +42,8 @@ mod held_store;
 mod hostile;
 #[path = "run/judged.rs"]
 mod judged;
+#[path = "run/kept_files.rs"]
+mod kept_files;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]

@@ -37,6 +37,33 @@ pub(super) struct Listing {
     pub(super) by_time: bool,
 }
 
+/// What the list of a folder says about a name in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListedEntry {
+    /// A file, by its SHA-256.
+    File(String),
+    /// A folder, a link that leads nowhere, or something else without a hash.
+    Other,
+}
+
+/// Finds a name in the list of a folder that was kept; `None` if nothing of that name was there.
+pub fn listed(list: &str, name: &Path) -> Option<ListedEntry> {
+    let wanted = key(name);
+    let mut rest = list;
+    while let Some((length, after)) = rest.split_once(':') {
+        let length: usize = length.parse().ok()?;
+        let (name, after) = (after.get(..length)?, after.get(length..)?);
+        let (content, next) = after.split_once('\n')?;
+        if name == wanted {
+            let last = content.rsplit(' ').next().unwrap_or_default();
+            let is_file = !content.ends_with("folder") && last.len() == 64;
+            return Some(if is_file { ListedEntry::File(last.to_owned()) } else { ListedEntry::Other });
+        }
+        rest = next;
+    }
+    None
+}
+
 /// Where folders are looked at.
 pub(super) struct Listed<'a> {
     pub(super) workspace: &'a Path,
