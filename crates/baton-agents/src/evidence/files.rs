@@ -143,6 +143,9 @@ impl<'a> FileEyes<'a> {
         let mut reading = Reading { room, contents: Vec::new(), known: HashSet::new() };
         for seen in examined {
             let (Some(path), Some(sha256)) = (&seen.path, &seen.sha256) else { continue };
+            if reading.is_full() {
+                break;
+            }
             let Ok(real) = self.real(path) else { continue };
             if !real.is_dir() {
                 reading.read(&real, sha256);
@@ -208,9 +211,13 @@ struct Reading {
 }
 
 impl Reading {
+    fn is_full(&self) -> bool {
+        self.room.run == 0 || self.contents.len() >= KEPT_FILES
+    }
+
     fn read(&mut self, path: &Path, sha256: &str) {
         let most = self.room.file.min(self.room.run);
-        if self.contents.len() >= KEPT_FILES || self.known.contains(sha256) {
+        if self.is_full() || self.known.contains(sha256) {
             return;
         }
         let mut bytes = Vec::new();
@@ -226,7 +233,7 @@ impl Reading {
     fn take(&mut self, bytes: Vec<u8>) {
         let length = bytes.len() as u64;
         let digest = Digest::of(&bytes);
-        let fits = length <= self.room.file.min(self.room.run) && self.contents.len() < KEPT_FILES;
+        let fits = length <= self.room.file.min(self.room.run) && !self.is_full();
         if fits && self.known.insert(digest.0.clone()) {
             self.room.run -= length;
             self.contents.push(Content { digest, bytes });

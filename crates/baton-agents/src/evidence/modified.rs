@@ -52,7 +52,7 @@ struct Strangers {
     beside: Vec<String>,
     /// The agent, or somebody who may write everywhere.
     anybody: Vec<String>,
-    /// Somebody who may write everywhere: for the agent it was read-only.
+    /// Somebody else who may write there: for the agent it was read-only.
     caged: Vec<String>,
 }
 
@@ -142,7 +142,11 @@ impl<'a> Comparison<'a> {
             Ok(during) => {
                 // Without a list, what the phase may write is told together with that.
                 let told = |path: &str| !all && !new && self.writes.fit(path);
-                self.sort(during, |path, change| self.named.hold(path) || !counts(change) || told(path))
+                // Where the phase may not write, it is told who may have written.
+                let elsewhere =
+                    |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
+                let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
+                self.sort(during, |path, change| !counts(change) || fine(path))
             }
             Err(why) if all || new => {
                 let claim = "that every changed file is named cannot be checked";
@@ -252,8 +256,8 @@ impl<'a> Comparison<'a> {
         let Ok(during) = self.changes.during() else { return Vec::new() };
         let sources = self.report.source_files_verified.iter();
         let inner = sources.filter_map(|source| sources::path_of(self.root, source));
-        let others = |path: &String| self.anybody || self.others.fit(path);
-        let changed = inner.filter(|path| during.contains_key(path) && others(path) && !self.named.hold(path));
+        let changed =
+            inner.filter(|path| during.contains_key(path) && self.may_be_of_others(path) && !self.named.hold(path));
         let seen = "but somebody beside it may have changed it meanwhile";
         changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
     }
@@ -263,14 +267,19 @@ impl<'a> Comparison<'a> {
         let mut strangers = Strangers::default();
         for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
             let list = match () {
+                () if self.may_be_of_others(path) && self.is_read_only(path) => &mut strangers.caged,
                 () if self.others.fit(path) => &mut strangers.beside,
-                () if self.anybody && self.is_read_only(path) => &mut strangers.caged,
                 () if self.anybody => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
             list.push(in_words(path, *change));
         }
         strangers
+    }
+
+    /// Returns whether somebody beside the agent may write a path.
+    fn may_be_of_others(&self, path: &str) -> bool {
+        self.anybody || self.others.fit(path)
     }
 
     /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern
