@@ -105,8 +105,8 @@ impl Telling {
         self.lines.reverse();
         let Telling { mut lines, files_left_out, seen_left_out, .. } = self;
         if files_left_out > 0 {
-            let claim = format!("{files_left_out} more files of earlier phases are not bound to this decision");
-            let seen = format!("only the {FILES_MAX} that were reported last are looked at again after it");
+            let claim = format!("{files_left_out} more reported files are not bound to this decision");
+            let seen = format!("only {FILES_MAX} are looked at again after it, those of the latest reports");
             lines.push(GateLine::Seen(line(artifact_changed::RULE.name, Finding::Unverifiable, claim, seen, true)));
         }
         if seen_left_out > 0 {

@@ -183,3 +183,18 @@ fn file_that_was_shown_again_and_approved_is_not_said_to_have_changed_once_more(
         .collect();
     assert_eq!(open, ["code.sql"], "only what has changed since the last approval");
 }
+
+#[test]
+fn gate_with_too_many_files_says_how_many_are_not_bound_and_checks_alone_do_not_open_it() {
+    let flow = gated("", "  - {id: ok, gate: {type: auto, checks: [{name: fine, run: \"true\"}]}}\n");
+    let body = "os.mkdir('m')\nnames = [f'm/{n}' for n in range(1005)]\nfor name in names: write(name, name)\n\
+        report(artifacts=names)";
+    let site = site(&flow).agent("code", body);
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    let gate = site.baton(&["show", "t.ok.1"]).stdout;
+    // Five of them, and the one of the phase before.
+    assert!(gate.contains("? 6 more reported files are not bound to this decision"), "{gate}");
+    let few = self::site(&flow);
+    assert_eq!(few.run(&[]).code, Some(0), "otherwise they do");
+}
