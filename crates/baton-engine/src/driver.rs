@@ -10,6 +10,7 @@ mod brief;
 mod claiming;
 mod hold;
 mod lead;
+mod look;
 mod queue_brief;
 mod record;
 mod taking;

@@ -10,6 +10,8 @@ mod acknowledging;
 mod approved_files;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/bound_files.rs"]
+mod bound_files;
 #[path = "run/cage.rs"]
 mod cage;
 #[path = "run/cheats.rs"]
@@ -40,6 +42,8 @@ mod held_store;
 mod hostile;
 #[path = "run/judged.rs"]
 mod judged;
+#[path = "run/kept_files.rs"]
+mod kept_files;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]

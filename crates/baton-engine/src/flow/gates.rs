@@ -8,6 +8,7 @@ use baton_protocol::workflow::GateFields;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
+use super::gate_evidence;
 use super::questions::{offered, questions};
 use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
@@ -16,7 +17,6 @@ use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, Examined};
 use crate::handoff::{Ask, Digest, State, Terms, Written};
-use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
@@ -203,9 +203,12 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
 
 /// Returns what was seen of what a question is about: at a gate, of the phases before it.
 fn seen(run: &Run, tracked: &Tracked) -> Vec<Examined> {
+    let files = &tracked.handoff.terms.files;
     match tracked.step.role {
         Role::Gate if tracked.examined.is_empty() => {
-            handover::givers(run, &tracked.step).iter().flat_map(|giver| giver.examined.clone()).collect()
+            let mut seen = gate_evidence::without_files(run, &tracked.step);
+            seen.extend(evidence::handed_over(files));
+            seen
         }
         _ => tracked.examined.clone(),
     }

@@ -73,8 +73,15 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
         transcript: None,
     };
     draft.apply(&id, Command::Report(report)).expect("reported");
-    let verify =
-        Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
+    let verify = Verify {
+        fence: 1,
+        verdict: Verdict::Verified,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review: false,
+        dice: 0.0,
+    };
     draft.apply(&id, Command::Verify(verify)).expect("verified");
     (draft.run, LOOKS.get() - before)
 }

@@ -10,7 +10,9 @@ use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
 use baton_engine::engine::Random;
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
+use baton_engine::evidence::{
+    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -131,11 +133,11 @@ impl Evidence for Blind {
         Vec::new()
     }
 
-    async fn look_again(&self, _: &Path, _: &[Examined]) -> Option<Vec<Examined>> {
-        None
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+        Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::handoff::{columns, one_line};
-use crate::showing::telling::changed_since;
+use crate::showing::telling::{asked_again, left_open};
 
 /// The longest text of an event that is shown in its line.
 const CHARACTERS_MAX: usize = 100;
@@ -82,9 +82,10 @@ fn happened(command: &Command) -> String {
         },
         Command::Fail(fail) => fail.failure.to_string(),
         Command::Verify(verify) => match &verify.verdict {
-            Verdict::Verified => match changed_since(&verify.examined) {
-                Some(changed) => format!("asked again: {changed}"),
-                None => "verified".to_owned(),
+            Verdict::Verified => match (asked_again(verify), left_open(verify)) {
+                (Some(changed), _) => format!("asked again: {changed}"),
+                (None, Some(open)) => format!("a person must look: {open}"),
+                (None, None) => "verified".to_owned(),
             },
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },

@@ -42,6 +42,7 @@ fn a_question_goes_to_the_agent_and_comes_back() {
         verdict,
         examined: Vec::new(),
         evidence: None,
+        kept: Vec::new(),
         review: false,
         dice: 0.0,
     };

@@ -19,7 +19,8 @@ use crate::store::Session;
 /// Prove that the journal is what was written
 ///
 /// Computes the chain of hashes again, replays every event and compares every handoff with what its events give. Each
-/// event that was changed, removed, moved or inserted is named, and each handoff that disagrees with its journal.
+/// event that was changed, removed, moved or inserted is named, each handoff that disagrees with its journal, and each
+/// file that was kept with a report and is missing or another one.
 ///
 /// Each run is also compared with the ledger, which has the heads of all runs. With --all, runs that the ledger knows and
 /// the store does not have are named, and every line of the anchor file is compared with the ledger: that shows what
@@ -218,7 +219,21 @@ async fn audit(
             break;
         }
     }
+    if !compare_files(store, run, &mut auditor).await? && store.history(run, 0, 1).await?.is_empty() {
+        // Somebody has removed the run meanwhile, and its files with it.
+        return Ok(None);
+    }
     Ok(Some(auditor.finish(&rows)))
+}
+
+/// Compares the files that the store has kept with what the journal tells of them. Says whether they are right.
+async fn compare_files(store: &dyn Store, run: &RunId, auditor: &mut Auditor) -> Result<bool, CommandError> {
+    let mut are_right = true;
+    for digest in auditor.kept_files() {
+        let bytes = store.content(run, &digest).await?;
+        are_right &= auditor.content(&digest, bytes.as_deref());
+    }
+    Ok(are_right)
 }
 
 /// Rows that cannot be read say nothing; that they cannot be read is a finding already.
