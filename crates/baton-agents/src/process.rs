@@ -13,6 +13,7 @@ mod limits;
 mod sink;
 mod sweep;
 mod telling;
+mod user_namespace;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
 pub use telling::{not_started, told};
+pub use user_namespace::UserNamespace;
 pub(crate) use telling::{permanent, size};
 
 use launcher::Apart;

@@ -101,13 +101,15 @@ impl Approval {
 
     fn judge(&self, handoff: &Handoff, decide: &Decide, at: Timestamp) -> Result<(), Refusal> {
         let by = decide.by.clone();
+        if decide.known.is_unproven() {
+            return Err(Refusal::Unknown { by });
+        }
         if !self.approvers.is_empty() && !self.approvers.iter().any(|approver| approver.name == by) {
             return Err(Refusal::NotNamed { by, named: self.names() });
         }
         match &decide.known {
-            Known::Unproven => return Err(Refusal::Unknown { by }),
             Known::Account if self.signed => return Err(Refusal::Unsigned { named: self.names() }),
-            Known::Account => {}
+            Known::Account | Known::Unproven => {}
             Known::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
         }
         let vote = Vote::of(decide);

@@ -86,7 +86,7 @@ pub enum Refusal {
         named: String,
     },
     /// Nobody knows who decided.
-    #[error("{by} is neither an account nor has signed, and people must decide this")]
+    #[error("{by}: only an account or a signature counts here, and this is neither")]
     Unknown {
         /// Who decided, by their own account.
         by: String,
