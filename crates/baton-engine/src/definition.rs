@@ -138,9 +138,9 @@ impl Definition {
             let known = self.approvers.iter().find(|approver| approver.name == *name).cloned();
             known.unwrap_or_else(|| Approver { name: name.clone(), keys: Vec::new() })
         };
-        let approvers = match gate.approvers.is_empty() && signed {
+        let approvers = match gate.approver_names().is_empty() && signed {
             true => self.approvers.iter().filter(|approver| !approver.keys.is_empty()).cloned().collect(),
-            false => gate.approvers.iter().map(known).collect(),
+            false => gate.approver_names().iter().map(known).collect(),
         };
         let at_least = gate.at_least.map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
         Some(Approval { at_least, signed, approvers })

@@ -32,7 +32,9 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
     }
     let namespace = UserNamespace::current();
     if namespace.as_ref().is_some_and(|namespace| namespace.is_tied) {
-        return agent("an agent cannot decide: this runs in a user namespace without new privileges, as in a cage".into());
+        return agent(
+            "an agent cannot decide: this runs in a user namespace without new privileges, as in a cage".into(),
+        );
     }
     if let Some(label) = label
         && (label.trim().is_empty() || label.len() > LABEL_BYTES_MAX || label.contains(char::is_control))

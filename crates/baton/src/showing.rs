@@ -24,6 +24,7 @@ use crate::output::Output;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
+use crate::recorded_keys;
 use crate::running::{self, WorkspaceLock};
 use crate::state;
 use crate::store::{Session, StoreOptions};
@@ -103,6 +104,10 @@ impl Show<'_> {
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
                     self.warn_of_gaps(&watching, &run);
+                    let recorded = recorded_keys::of_run(&run.definition);
+                    if let Some(changed) = recorded_keys::difference(&recorded, &self.session.approvers) {
+                        self.tell(&watching, &format!("warning: {changed}"));
+                    }
                 }
             }
             let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;

@@ -32,7 +32,7 @@ use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config::{self, Config};
+use crate::config::{self, Approvers, Config};
 use crate::output::Output;
 use crate::state;
 use ledger_keeper::LedgerKeeper;
@@ -102,8 +102,8 @@ pub(crate) struct Session {
     pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
-    /// The file that names the approvers, if they stand in one of their own.
-    pub approvers_file: Option<PathBuf>,
+    /// Who can sign decisions.
+    pub approvers: Approvers,
     /// The configuration file, if there is one.
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
@@ -150,7 +150,7 @@ impl Session {
             kept: config.kept,
             location,
             config_file: None,
-            approvers_file: config.approvers_file,
+            approvers: config.approvers,
             anchor: config.anchor,
             state: state::folder().ok(),
             ledger,

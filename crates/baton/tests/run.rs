@@ -40,6 +40,8 @@ mod held_store;
 mod hostile;
 #[path = "run/judged.rs"]
 mod judged;
+#[path = "run/keys.rs"]
+mod keys;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]

@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn number_outside_follows_from_the_map() {
         let map = rows("         0       1000          1\n         1     100000      65536\n");
-        assert_eq!([outside(&map, 0), outside(&map, 1), outside(&map, 1000)], [Some(1000), Some(100_000), Some(100_999)]);
+        assert_eq!(
+            [outside(&map, 0), outside(&map, 1), outside(&map, 1000)],
+            [Some(1000), Some(100_000), Some(100_999)]
+        );
         assert_eq!([outside(&map, 65_537), outside(&rows(""), 0)], [None, None]);
         assert_eq!(rows("         0          0 4294967295\n"), [EVERYBODY]);
     }

@@ -78,7 +78,7 @@ pub enum Refusal {
     #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
     NoChoice,
     /// The gate names others.
-    #[error("{by} may not decide this; approvers: {named}")]
+    #[error("the account `{by}` is not one of the approvers: {named}")]
     NotNamed {
         /// Who decided.
         by: String,

@@ -21,7 +21,7 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
         let _ = anchor.prepare();
         hidden.extend(anchor.file().map(Path::to_owned));
     }
-    let configuration = session.config_file.iter().chain(&session.approvers_file).cloned().collect();
+    let configuration = session.config_file.iter().chain(&session.approvers.file).cloned().collect();
     Launcher { hidden, configuration }
 }
 

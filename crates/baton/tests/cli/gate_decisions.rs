@@ -90,7 +90,7 @@ fn a_gate_with_choices_takes_only_them() {
     ");
     assert_snapshot!(sandbox.baton(&["answer", "HO-3", "--choice", "revise"]), @"
     --- stderr
-    error: a person decides at a terminal, and this is none
+    error: not a terminal: a decision needs one, or --shown DIGEST --yes
     hint: `baton show HO-3` shows it; then decide with --yes --shown DIGEST
     --- exit 2
     ");

@@ -26,7 +26,7 @@ fn account_decides_whatever_variables_and_labels_say() {
 #[test]
 fn nobody_becomes_an_approver_by_a_label_or_a_variable() {
     let team = Team::new(&gate("approvers: [mallory, ana]")).waiting();
-    let why = format!("{} may not decide this; approvers: mallory, ana", account());
+    let why = format!("the account `{}` is not one of the approvers: mallory, ana", account());
     team.is_refused(&team.decide("approve", "ok.1", &[]), &why);
     team.is_refused(&team.decide("approve", "ok.1", &["--as", "ana"]), &why);
     let refused = team.refused();

@@ -6,6 +6,7 @@ use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEntry, Occasion};
+use baton_engine::run::Run;
 use baton_engine::store::{Error, Store};
 use clap::Args;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Runs, Which, ledger};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::recorded_keys;
 use crate::render::counted;
 use crate::store::Session;
 
@@ -68,6 +70,9 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         let entered = entries.last().filter(|entry| entry.occasion == Occasion::Reached).map(|entry| entry.head.seq);
         let Some(audit) = audit(session.store.as_ref(), &run, options.head, entries).await? else { continue };
         gaps.count(&audit, entered);
+        if let Some(changed) = changed_keys(session, &run).await? {
+            output.note(&format!("note: {run}: {changed}"));
+        }
         match options.json {
             true => {
                 output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit), "    ")))?
@@ -100,6 +105,17 @@ pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, Com
     let entries = session.store.ledger_of(run).await?;
     let audit = audit(session.store.as_ref(), run, None, entries).await?;
     Ok(audit.is_none_or(|audit| audit.findings.is_empty()))
+}
+
+/// Says how the keys that were recorded with a run differ from those that the configuration names now.
+async fn changed_keys(session: &Session, run: &RunId) -> Result<Option<String>, CommandError> {
+    if !session.approvers.are_named() {
+        return Ok(None);
+    }
+    // What cannot be read is a finding already.
+    let Ok(first) = session.store.history(run, 0, 1).await else { return Ok(None) };
+    let Ok(run) = Run::of_journal(&first) else { return Ok(None) };
+    Ok(recorded_keys::difference(&recorded_keys::of_run(&run.definition), &session.approvers))
 }
 
 /// What the ledger does not cover.
