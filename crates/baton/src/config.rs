@@ -112,6 +112,8 @@ pub(crate) struct Config {
     pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
+    /// The file itself; `None` if there is none.
+    pub file: Option<PathBuf>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -125,7 +127,14 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
     let file = toml_of(&text, &path.display().to_string())?;
     let config = parse(file, &text, &path.display().to_string(), &folder)?;
     let anchor = config.anchor.map(|anchor| anchor.below(&folder));
-    Ok(Config { folder, anchor, ..config })
+    let files =
+        [("the configuration", Some(path.as_path())), ("the file of approvers", config.approvers.file.as_deref())];
+    for (what, file) in files.into_iter().filter_map(|(what, file)| Some((what, file?))) {
+        if anchor.as_ref().is_some_and(|anchor| anchor.is_at(file)) {
+            return Err(not_an_anchor(&path.display().to_string(), what));
+        }
+    }
+    Ok(Config { folder, anchor, file: Some(path), ..config })
 }
 
 /// Reads how documents are judged.
@@ -197,18 +206,27 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let approvers = Approvers::read(file.approvers, text, name, folder);
     settings.signers = approvers.judged();
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    Ok(Config { settings, store_url: file.store.url, approvers, anchor, kept, folder: PathBuf::new() })
+    Ok(Config { settings, store_url: file.store.url, approvers, anchor, kept, file: None, folder: PathBuf::new() })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
     let at = table.span().start;
     match table.into_inner() {
+        AnchorTable { file: Some(file), command: None } if file.as_os_str().is_empty() => {
+            Err(located(text, name, at, "[anchor] file is empty").hint("name a file, such as /var/log/baton/heads"))
+        }
         AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(file)),
         AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
             Ok(Anchor::Command { command, folder: PathBuf::new() })
         }
         _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
     }
+}
+
+/// Tells that a file which Baton needs cannot get the lines of the ledger.
+pub(crate) fn not_an_anchor(name: &str, what: &str) -> CommandError {
+    CommandError::usage(format!("{name}: [anchor] file is {what}, which its lines would spoil"))
+        .hint("name a file of its own, such as /var/log/baton/heads")
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {

@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/anchors.rs"]
+mod anchors;
 #[path = "run/approved_files.rs"]
 mod approved_files;
 #[path = "run/blocks.rs"]
@@ -50,6 +52,8 @@ mod liars;
 mod links;
 #[path = "run/measured.rs"]
 mod measured;
+#[path = "run/moved.rs"]
+mod moved;
 #[path = "run/namespaces.rs"]
 mod namespaces;
 #[path = "run/output_files.rs"]
@@ -60,6 +64,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/reach.rs"]
+mod reach;
 #[path = "run/record.rs"]
 mod record;
 #[path = "run/signatures.rs"]

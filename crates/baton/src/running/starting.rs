@@ -71,7 +71,8 @@ fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<
     let templates = templates(&workflow, &folder)?;
     let approvers = approvers(&workflow, &signers);
     let (inputs, workspace) = (Map::new(), workspace.to_owned());
-    Ok(Definition { workflow, folder, nested, templates, inputs, workspace, approvers })
+    let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Definition { workflow, folder, file, nested, templates, inputs, workspace, approvers })
 }
 
 fn nested(

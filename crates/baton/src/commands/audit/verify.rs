@@ -55,11 +55,6 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     if options.head.is_some() && options.which.runs.len() != 1 {
         return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
     }
-    let anchor = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
-    if let Some(missing) = anchor.filter(|file| options.which.all && !file.exists()) {
-        let message = format!("there is no anchor file {}: nothing was compared", missing.display());
-        return Err(CommandError::usage(message).hint("without --all the runs alone are verified"));
-    }
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
     if options.json {
@@ -140,7 +135,13 @@ impl Gaps {
 async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: &Output) -> Result<u64, CommandError> {
     let store = session.store.as_ref();
     let ledger = ledger::audit(store).await?;
-    let file = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
+    // A file that is configured and was never written to has nothing to compare with.
+    let configured = session.anchor.as_ref().and_then(|anchor| Some((anchor.file()?, anchor.place())));
+    let configured = match configured {
+        Some((file, place)) => (file.exists() || store.anchored(&place).await?.is_some()).then_some(file),
+        None => None,
+    };
+    let file = options.anchor.as_deref().or(configured);
     let anchor = match file {
         Some(file) => Some((file, ledger::audit_anchor(store, &ledger, file).await?)),
         None => None,
@@ -268,7 +269,7 @@ fn as_lines(audit: &Audit) -> String {
         audit.head.hash
     );
     for finding in &audit.findings {
-        text.push_str(&format!("  {}\n", printable(&finding.to_string())));
+        text.push_str(&format!("  {} [{}]\n", printable(&finding.to_string()), finding.fault.code()));
     }
     text
 }
