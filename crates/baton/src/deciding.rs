@@ -110,7 +110,7 @@ pub(crate) fn decide(
         let text = decide.signed_text(&handoff.id);
         if options.signing.to_sign {
             if let Some(question) = &question {
-                output.note(&format!("{}\n", render::question::lines(question, output.paint_beside())));
+                output.note(render::question::lines(question, output.paint_beside()).trim_end());
             }
             output.data(&text)?;
             return Ok(Exit::Done);
