@@ -13,6 +13,7 @@ mod limits;
 mod sink;
 mod sweep;
 mod telling;
+mod threshold;
 mod user_namespace;
 
 use std::collections::VecDeque;
@@ -44,6 +45,7 @@ pub use user_namespace::UserNamespace;
 
 use launcher::Apart;
 use sweep::{Below, Scope};
+use threshold::Threshold;
 
 /// The most that a program may write to stdout, unless it is allowed more.
 pub const STDOUT_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -158,11 +160,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program by these words, which begin with whatever keeps it apart.
+    /// Starts a program by these words, which begin with whatever keeps it apart, and leads it over the threshold.
     fn start(
         launch: Launch,
         words: Vec<OsString>,
         apart: Apart,
+        threshold: Option<Threshold>,
         spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> io::Result<Running> {
         let mut command = Command::new(&words[0]);
@@ -195,6 +198,14 @@ impl Running {
         };
         let input = launch.input;
         let feeder = tokio::spawn(async move {
+            let crossed = match threshold {
+                Some(threshold) => threshold.cross().await,
+                None => Ok(()),
+            };
+            if let (Err(_), Some(group)) = (crossed, group) {
+                // Nothing begins without its limits.
+                let _ = kill_process_group(group, Signal::KILL);
+            }
             if let Some(mut stdin) = stdin {
                 // A program that has read enough closes its end; what it answers is what counts.
                 let _ = stdin.write_all(&input).await;

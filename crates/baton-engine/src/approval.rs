@@ -153,7 +153,7 @@ impl Approval {
         let text = given.to_string();
         let mut keys = self.keys_of(&decide.by).filter(|key| key.key == text).peekable();
         if keys.peek().is_none() {
-            return Err(forged(format!("the key {} is not one of {}", given.fingerprint(), decide.by)));
+            return Err(forged(format!("the key {} does not belong to {}", given.fingerprint(), decide.by)));
         }
         if let Some(why) = keys.map(|key| key.useless_at(at)).min().flatten() {
             return Err(forged(format!("the key {} of {} {why}", given.fingerprint(), decide.by)));

@@ -190,7 +190,7 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
             RuleSetting::Level(word) => {
                 let level = Level::parse(&word).ok_or_else(|| {
                     let words = ["off", "info", "warning", "error"];
-                    fail(at, &format!("`{word}` is no severity")).hint(suggest(&word, &words))
+                    fail(at, &format!("unknown severity `{word}`")).hint(suggest(&word, &words))
                 })?;
                 settings.levels.insert(rule.name, level);
             }
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         assert_eq!(error("[rules]\nvague-sumary = \"off\"\n"), "baton.toml:2:1: there is no rule `vague-sumary`");
-        assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: `loud`"));
+        assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: unknown severity `loud`"));
         assert!(error("[rules]\nunreadable = \"off\"\n").contains("cannot be changed"));
         assert!(error("[rules]\nvague-summary = { allow = \" \" }\n").contains("reason"));
         assert!(error("[ruels]\n").starts_with("baton.toml:1:2"));

@@ -207,7 +207,7 @@ impl Wanted {
         let asked = question.filter(|question| question.reply.is_answer());
         let offered = asked.filter(|question| !question.choices.is_empty());
         Ok(match self {
-            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is none of the choices")),
+            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is not one of the choices")),
             Wanted::Approve => Some(Decision::Approve),
             Wanted::Reject(feedback) => feedback.clone().map(|feedback| Decision::Reject { feedback }),
             Wanted::Ask(question) => question.clone().map(|question| Decision::Ask { question }),
@@ -289,7 +289,7 @@ impl Wanted {
 }
 
 fn not_offered(handoff: &Handoff, word: &str, why: String) -> CommandError {
-    CommandError::usage(format!("{}: `{}` is none of the choices", handoff.id, render::handoff::one_line(word)))
+    CommandError::usage(format!("{}: `{}` is not one of the choices", handoff.id, render::handoff::one_line(word)))
         .hint(why)
 }
 

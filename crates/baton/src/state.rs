@@ -61,7 +61,8 @@ pub(crate) fn make(state: &StateFolder, place: &Path) -> Result<PathBuf, Command
 
 /// Notes where the runs of a workspace are kept, so that they are found from there.
 pub(crate) fn remember_workspace(state: &StateFolder, workspace: &Path, store: &Location) -> Result<(), CommandError> {
-    let folder = make(state, workspace)?;
+    let folder = state.of(workspace);
+    make_private(&folder).map_err(|error| unwritable(&folder, &error))?;
     let is_own = *store == Location::Sqlite(folder.join(STORE));
     let mut entry = Entry::of(workspace);
     entry.kept_in = (!is_own).then(|| entry::KeptIn::of(store));

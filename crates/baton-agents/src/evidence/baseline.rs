@@ -5,8 +5,8 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, DirBuilder, Metadata, OpenOptions};
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +66,7 @@ impl Memory {
         let seen: &(dyn Any + Send + Sync) = moment.seen.as_ref();
         let Some(held) = seen.downcast_ref::<Held>() else { return };
         // Without it nobody can tell after a crash what has changed, and that is what is told then.
-        let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &held.text, &mut File::sync_all);
+        let kept: io::Result<()> = keep(&self.state.measures(workspace, attempt), &held.text);
         drop(kept);
     }
 
@@ -123,37 +123,13 @@ fn tick(root: &Path) -> Option<Metadata> {
     metadata
 }
 
-fn keep(folder: &Path, text: &[u8], sync: &mut impl FnMut(&File) -> io::Result<()>) -> io::Result<()> {
+/// Writes a snapshot. It outlives this process, but not a machine that loses its power: waiting for the disk would slow
+/// every attempt down, and a file that is lost is told like one that was changed.
+fn keep(folder: &Path, text: &[u8]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let mut file = File::create(folder.join(FILE))?;
-    file.write_all(text)?;
-    // The agent begins afterwards: what it changed must not be on the disk before what was there.
-    sync(&file)?;
-    sync(&File::open(folder)?)
+    fs::write(folder.join(FILE), text)
 }
 
 fn read(folder: &Path) -> Option<Snapshot> {
     serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn snapshot_is_on_the_disk_with_its_name_before_anybody_works() {
-        let folder = std::env::temp_dir().join(format!("baton-baseline-{}", std::process::id()));
-        fs::create_dir(&folder).expect("a new folder");
-        let mut synced = Vec::new();
-        let mut sync = |file: &File| {
-            let kind = if file.metadata()?.is_dir() { "folder" } else { "file" };
-            // Whatever is synced is complete by then.
-            synced.push((kind, read(&folder).is_some()));
-            Ok(())
-        };
-        let text = serde_json::to_vec(&Snapshot::take(&folder, None, None)).expect("text");
-        keep(&folder, &text, &mut sync).expect("written");
-        assert_eq!(synced, [("file", true), ("folder", true)]);
-        fs::remove_dir_all(folder).expect("removed");
-    }
 }

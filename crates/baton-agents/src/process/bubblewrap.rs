@@ -30,7 +30,7 @@ impl Bubblewrap {
         let mut complaint = String::new();
         for own_users in [false, true] {
             let bubblewrap = Bubblewrap { program: program.to_owned(), own_users };
-            let words = bubblewrap.words(&Cage::read_only());
+            let words = bubblewrap.words(&Cage::read_only(), &[]);
             let ended = Command::new(&words[0]).args(&words[1..]).arg("true").stdin(Stdio::null()).output();
             match ended {
                 Ok(ended) if ended.status.success() => return Ok(bubblewrap),
@@ -42,11 +42,14 @@ impl Bubblewrap {
     }
 
     /// Returns the words before a command that put it into a cage.
-    pub(super) fn words(&self, cage: &Cage) -> Vec<OsString> {
+    pub(super) fn words(&self, cage: &Cage, options: &[String]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.program.clone().into()];
         let mut add = |some: &[&dyn AsRef<std::ffi::OsStr>]| words.extend(some.iter().map(|word| word.as_ref().into()));
         for word in ALWAYS {
             add(&[&word]);
+        }
+        for option in options {
+            add(&[option]);
         }
         if self.own_users {
             add(&[&"--unshare-user"]);

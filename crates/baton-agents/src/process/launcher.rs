@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 
 use super::bubblewrap::Bubblewrap;
 use super::cage::Cage;
-use super::{Ended, Environment, Launch, Running, landlock};
+use super::{Ended, Environment, Launch, Running, landlock, threshold};
 
 /// Why there is no cage although the machine may have one.
 const SWITCHED_OFF: &str = "sandbox: off";
@@ -104,25 +104,22 @@ impl Launcher {
         // Whatever stands between us and the program would say in its own words that it is not there.
         is_startable(&program, launch.folder.as_deref())?;
         let cage = launch.cage.clone().map(|cage| self.furnished(cage, launch.folder.as_deref()));
-        let bubblewrap = match (&MACHINE.cages, &cage) {
-            (Cages::Bubblewrap(bubblewrap), Some(cage)) => Some(bubblewrap.words(cage)),
-            _ => None,
+        let arguments: Vec<OsString> = launch.arguments.iter().map(OsString::from).collect();
+        let command = [program.into()].into_iter().chain(arguments);
+        if let (Cages::Bubblewrap(bubblewrap), Some(cage)) = (&MACHINE.cages, &cage) {
+            let (threshold, inherited) = threshold::open(launch.limits.of_a_cage())?;
+            let words = bubblewrap.words(cage, &inherited.words()).into_iter().chain(command).collect();
+            let apart = Apart::Caged;
+            return Running::start(launch, words, apart, Some(threshold), Command::spawn);
+        }
+        let (apart, session) = match &MACHINE.setsid {
+            Some(setsid) => (Apart::Session, Some(OsString::from(setsid))),
+            None => (Apart::Group, None),
         };
-        let apart = match (&bubblewrap, &MACHINE.setsid) {
-            (Some(_), _) => Apart::Caged,
-            (None, Some(_)) => Apart::Session,
-            (None, None) => Apart::Group,
-        };
-        let mut words = match (bubblewrap, &MACHINE.setsid) {
-            (Some(words), _) => words,
-            (None, Some(setsid)) => vec![setsid.clone().into()],
-            (None, None) => Vec::new(),
-        };
-        words.extend(launch.limits.words(MACHINE.prlimit.as_deref(), apart == Apart::Caged));
-        words.push(program.into());
-        words.extend(launch.arguments.iter().map(OsString::from));
+        let limits = launch.limits.words(MACHINE.prlimit.as_deref());
+        let words = session.into_iter().chain(limits).chain(command).collect();
         let restricted = cage.filter(|_| matches!(MACHINE.cages, Cages::Landlock { .. }));
-        Running::start(launch, words, apart, |command| spawn(command, restricted.as_ref()))
+        Running::start(launch, words, apart, None, |command| spawn(command, restricted.as_ref()))
     }
 
     /// Adds what is out of reach for everybody. It wins over whatever a workflow says about the same place.

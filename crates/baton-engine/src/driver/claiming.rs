@@ -67,7 +67,9 @@ impl Lead<'_> {
             }
             let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
             // It is kept and held here before the claim is written: whoever dies in between leaves nothing unknown.
-            self.keep_baseline(&draft.run, &id, fence, before.clone()).await;
+            if before.is_some() {
+                self.keep_baseline(&draft.run, &id, fence, before.clone()).await;
+            }
             self.seen.insert(id.clone(), (fence, SeenWorkspace { before, after: None }));
             match prepared {
                 Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
@@ -90,9 +92,7 @@ impl Lead<'_> {
         let workspace = run.definition.workspace.clone();
         // Without a folder the attempt cannot begin; that is told then.
         let Ok(folder) = self.driver.team.folder(&workspace, &run.id, id, fence) else { return };
-        if before.is_some() {
-            self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
-        }
+        self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
     }
 
     fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {

@@ -48,9 +48,9 @@ impl PublicKey {
     pub fn read(line: &str) -> Result<PublicKey, String> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(letters)) = (words.next(), words.next()) else {
-            return Err("the key cannot be read: a kind and letters are expected".to_owned());
+            return Err("the key cannot be used: a kind and letters are expected".to_owned());
         };
-        let unreadable = |why: String| format!("the key cannot be read: {why}");
+        let unreadable = |why: String| format!("the key cannot be used: {why}");
         let blob = STANDARD.decode(letters).map_err(|_| unreadable("it is not base64".to_owned()))?;
         let key = PublicKey::of_blob(&blob).map_err(unreadable)?;
         if key.kind != kind {
@@ -141,7 +141,7 @@ fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, String> {
 /// Takes a key apart, and returns its kind; the error says why it cannot be used.
 fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
     let mut reader = Reader::new(blob);
-    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be read")?;
+    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be used")?;
     let content = match kind {
         "ssh-ed25519" => Content::Ed25519(reader.string()?),
         "ecdsa-sha2-nistp256" => ecdsa(&mut reader, Curve::P256)?,

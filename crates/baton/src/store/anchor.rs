@@ -224,7 +224,7 @@ fn lost(path: &Path, known: &Anchored) -> String {
 /// How much of the end of a file is searched for its last line.
 const TAIL_BYTES: u64 = 16 * 1024;
 
-/// Returns the last line of a file that can be read, and whether the file is empty. A line that a crash has torn is none.
+/// Returns the last line of a file that can be read, and whether the file is empty. A line that a crash has torn does not count.
 fn last_line(file: &mut File) -> std::io::Result<(Option<LedgerEntry>, bool)> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;

@@ -38,9 +38,9 @@ fn key_that_cannot_count_is_refused_before_the_run_with_its_place() {
     let short = short.site.read(short.site.scratch.path("keys/short.pub"));
     let one = "approvers: [ana], signed: true";
     for (lines, why) in [
-        (format!("# team\nana {short}"), "allowed_signers:2: the key cannot be read: an RSA key needs 2048 bits"),
+        (format!("# team\nana {short}"), "allowed_signers:2: the key cannot be used: an RSA key needs 2048 bits"),
         ("ANA\n".to_owned(), "allowed_signers:1: the name is missing: write who has this key before it"),
-        ("ana ssh-ed25519 AAAA\n".to_owned(), "allowed_signers:1: the key cannot be read"),
+        ("ana ssh-ed25519 AAAA\n".to_owned(), "allowed_signers:1: the key cannot be used"),
         ("\nana valid-before=20200101Z ANA\n".to_owned(), "allowed_signers:2: the key has expired"),
         ("ana namespaces=\"git\" ANA\n".to_owned(), "allowed_signers:1: the key is for the namespaces `git`"),
         ("ben BEN\n".to_owned(), "ana cannot sign: there is no key of that name"),
