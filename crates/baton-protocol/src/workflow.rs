@@ -4,6 +4,7 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod acknowledge;
+mod approver_names;
 mod cage;
 mod choice;
 mod default_routes;
@@ -19,6 +20,7 @@ mod view;
 mod written;
 
 pub use acknowledge::Acknowledge;
+pub use approver_names::ApproverNames;
 pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, Duration, PassWhen, Review};
 pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
@@ -255,9 +257,9 @@ wire! {
         optional after: Option<Duration>,
         /// The commands that decide an auto gate.
         optional checks: Vec<Check>,
-        /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; everybody unless given.
-        optional approvers: Vec<String>,
-        /// How many people must approve, or choose the same; 1 unless given.
+        /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; default: everybody.
+        optional approvers: Option<ApproverNames>,
+        /// How many people must approve, or choose the same; default: 1.
         optional at_least: Option<u64>,
         /// Whether only signed decisions count.
         optional signed: Option<bool>,

@@ -155,6 +155,7 @@ impl Stage {
             approvers: Vec::new(),
             workflow: workflow::read(text.as_bytes()).workflow.unwrap(),
             folder: PathBuf::from("/flows"),
+            file: None,
             nested: BTreeMap::new(),
             templates: BTreeMap::new(),
             inputs: Map::new(),

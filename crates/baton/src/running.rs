@@ -8,12 +8,14 @@ mod workspace_lock;
 
 pub(crate) use claimant::is_dead;
 pub(crate) use crew::keep;
-pub(crate) use launching::launcher;
+pub(crate) use launching::{launcher, scripts};
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use baton_agents::Launcher;
 use baton_agents::evidence::Eyes;
 use baton_agents::process::Environment;
 use baton_engine::driver::{Audience, Driver, End, PATIENCE};
@@ -28,14 +30,15 @@ use crate::store::{Session, dice, unforeseeable_word};
 use crate::views::Views;
 use crew::Crew;
 
-/// Makes a driver for the runs of a store.
+/// Makes a driver for a run of a store, whose agents may not change these files.
 pub(crate) fn driver(
     session: &Session,
     people: Arc<dyn People>,
     audience: Arc<dyn Audience>,
+    scripts: Vec<PathBuf>,
 ) -> Result<Driver, CommandError> {
     let clock: Arc<dyn Clock> = session.clock.clone();
-    let launcher = launcher(session);
+    let launcher = Launcher { scripts, ..launcher(session) };
     let seen = Environment::reduced([]);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Driver {

@@ -6,6 +6,8 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/anchors.rs"]
+mod anchors;
 #[path = "run/approved_files.rs"]
 mod approved_files;
 #[path = "run/blocks.rs"]
@@ -44,6 +46,8 @@ mod hostile;
 mod judged;
 #[path = "run/kept_files.rs"]
 mod kept_files;
+#[path = "run/keys.rs"]
+mod keys;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]
@@ -52,6 +56,8 @@ mod liars;
 mod links;
 #[path = "run/measured.rs"]
 mod measured;
+#[path = "run/moved.rs"]
+mod moved;
 #[path = "run/namespaces.rs"]
 mod namespaces;
 #[path = "run/output_files.rs"]
@@ -62,6 +68,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/reach.rs"]
+mod reach;
 #[path = "run/record.rs"]
 mod record;
 #[path = "run/signatures.rs"]

@@ -35,6 +35,7 @@ pub(crate) fn begun(phases: &str, items: usize) -> Draft {
         approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
+        file: None,
         nested: BTreeMap::new(),
         templates: BTreeMap::new(),
         inputs: Map::from_iter([("list".to_owned(), Value::Array(list))]),

@@ -69,6 +69,7 @@ pub(crate) fn definition(text: &str, nested: &[(&str, &str)], inputs: Value) -> 
         approvers: Vec::new(),
         workflow,
         folder: PathBuf::from("/flows"),
+        file: None,
         nested: nested.iter().map(inner).collect::<BTreeMap<_, _>>(),
         templates: BTreeMap::new(),
         inputs,

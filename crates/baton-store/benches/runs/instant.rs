@@ -44,6 +44,7 @@ fn defined(text: &str, inputs: Map<String, Value>) -> Definition {
         approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
+        file: None,
         nested: BTreeMap::new(),
         templates: BTreeMap::new(),
         inputs,

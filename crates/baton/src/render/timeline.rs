@@ -6,10 +6,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::handoff::{columns, one_line};
+use crate::output::Output;
 use crate::showing::telling::{asked_again, left_open};
 
-/// The longest text of an event that is shown in its line.
+/// The longest text of an event that is shown in its line on a terminal.
 const CHARACTERS_MAX: usize = 100;
+
+/// The longest text of an event that is written elsewhere: a fingerprint or a path must not be cut off.
+const WRITTEN_MAX: usize = 1_000;
 
 /// Returns the JSON form of an event.
 pub(crate) fn json(event: &Event) -> Value {
@@ -24,14 +28,14 @@ pub(crate) fn json(event: &Event) -> Value {
 }
 
 /// Returns a line for each event: when, what, and who or why.
-pub(crate) fn lines(events: &[Event]) -> String {
-    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event))];
+pub(crate) fn lines(events: &[Event], output: &Output) -> String {
+    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event), output)];
     columns(&events.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Returns when an event happened, and who or why.
-pub(crate) fn told_at(event: &Event) -> (String, String) {
-    (clock_time(event.at), cut(&told(event)))
+pub(crate) fn told_at(event: &Event, output: &Output) -> (String, String) {
+    (clock_time(event.at), cut(&told(event), output))
 }
 
 /// Returns the JSON form of an event with the handoff and the run that it is about.
@@ -108,9 +112,10 @@ fn happened(command: &Command) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+fn cut(text: &str, output: &Output) -> String {
     let line = one_line(text);
-    match line.char_indices().nth(CHARACTERS_MAX) {
+    let most = if output.width().is_some() { CHARACTERS_MAX } else { WRITTEN_MAX };
+    match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }

@@ -6,6 +6,7 @@ use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEntry, Occasion};
+use baton_engine::run::Run;
 use baton_engine::store::{Error, Store};
 use clap::Args;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Runs, Which, ledger};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::recorded_keys;
 use crate::render::counted;
 use crate::store::Session;
 
@@ -54,11 +56,6 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     if options.head.is_some() && options.which.runs.len() != 1 {
         return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
     }
-    let anchor = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
-    if let Some(missing) = anchor.filter(|file| options.which.all && !file.exists()) {
-        let message = format!("there is no anchor file {}: nothing was compared", missing.display());
-        return Err(CommandError::usage(message).hint("without --all the runs alone are verified"));
-    }
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
     if options.json {
@@ -69,6 +66,9 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         let entered = entries.last().filter(|entry| entry.occasion == Occasion::Reached).map(|entry| entry.head.seq);
         let Some(audit) = audit(session.store.as_ref(), &run, options.head, entries).await? else { continue };
         gaps.count(&audit, entered);
+        if let Some(changed) = changed_keys(session, &run).await? {
+            output.note(&format!("note: {run}: {changed}"));
+        }
         match options.json {
             true => {
                 output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit), "    ")))?
@@ -103,6 +103,17 @@ pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, Com
     Ok(audit.is_none_or(|audit| audit.findings.is_empty()))
 }
 
+/// Says how the keys that were recorded with a run differ from those that the configuration names now.
+async fn changed_keys(session: &Session, run: &RunId) -> Result<Option<String>, CommandError> {
+    if !session.approvers.are_named() {
+        return Ok(None);
+    }
+    // What cannot be read is a finding already.
+    let Ok(first) = session.store.history(run, 0, 1).await else { return Ok(None) };
+    let Ok(run) = Run::of_journal(&first) else { return Ok(None) };
+    Ok(recorded_keys::difference(&recorded_keys::of_run(&run.definition), &session.approvers))
+}
+
 /// What the ledger does not cover.
 #[derive(Default)]
 struct Gaps {
@@ -125,7 +136,13 @@ impl Gaps {
 async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: &Output) -> Result<u64, CommandError> {
     let store = session.store.as_ref();
     let ledger = ledger::audit(store).await?;
-    let file = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
+    // A file that is configured and was never written to has nothing to compare with.
+    let configured = session.anchor.as_ref().and_then(|anchor| Some((anchor.file()?, anchor.place())));
+    let configured = match configured {
+        Some((file, place)) => (file.exists() || store.anchored(&place).await?.is_some()).then_some(file),
+        None => None,
+    };
+    let file = options.anchor.as_deref().or(configured);
     let anchor = match file {
         Some(file) => Some((file, ledger::audit_anchor(store, &ledger, file).await?)),
         None => None,
@@ -267,7 +284,7 @@ fn as_lines(audit: &Audit) -> String {
         audit.head.hash
     );
     for finding in &audit.findings {
-        text.push_str(&format!("  {}\n", printable(&finding.to_string())));
+        text.push_str(&format!("  {} [{}]\n", printable(&finding.to_string()), finding.fault.code()));
     }
     text
 }
