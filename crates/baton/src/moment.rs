@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_engine::engine::WantedTime;
 use jiff::Timestamp;
 
 /// The longest duration that is taken: a hundred years.
@@ -9,26 +10,6 @@ const SECONDS_MAX: f64 = 100.0 * 366.0 * 86_400.0;
 
 const UNITS: [(&str, f64); 6] =
     [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0), ("w", 7.0 * 86_400.0)];
-
-/// A time, or a duration from now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Moment {
-    /// That time.
-    At(Timestamp),
-    /// So long from now.
-    In(Duration),
-}
-
-impl Moment {
-    /// Returns the time, in whole microseconds.
-    pub(crate) fn after(self, now: Timestamp) -> Timestamp {
-        let time = match self {
-            Moment::At(time) => time,
-            Moment::In(duration) => now.checked_add(duration).unwrap_or(Timestamp::MAX),
-        };
-        Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
-    }
-}
 
 /// Reads a duration, for clap.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -54,11 +35,11 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a time or a duration, for clap.
-pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
+pub(crate) fn parse_moment(text: &str) -> Result<WantedTime, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(Moment::At(time));
+        return Ok(WantedTime::At(time));
     }
-    parse_duration(text).map(Moment::In).map_err(|why| match why.contains("too long") {
+    parse_duration(text).map(WantedTime::In).map_err(|why| match why.contains("too long") {
         true => why,
         false => {
             format!("`{text}` is no time: write 2026-05-01T12:00:00Z, or a duration from now such as 30s, 5m or 2h")

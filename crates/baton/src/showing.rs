@@ -107,7 +107,7 @@ impl Show<'_> {
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 None => {
-                    let events = self.session.events_of_run(self.id).await?;
+                    let events = self.session.engine.events_of_run(self.id).await?;
                     let run = driver.load(self.id).await?;
                     // A run that is driven says so itself, better than its workspace does.
                     let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
