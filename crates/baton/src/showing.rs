@@ -248,6 +248,14 @@ impl Show<'_> {
         if !protection.is_full() {
             self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
         }
+        let missing = Launcher::missing_programs();
+        if !missing.is_empty() {
+            let programs = missing.join(" and ");
+            self.tell(
+                watching,
+                &format!("warning: agents have no session or no limits without {programs}; see baton doctor"),
+            );
+        }
         let is_let_out = |agent: &Agent| !confinement.off && workflow.confinement(Some(agent)).off;
         for (name, _) in workflow.agents.iter().filter(|(_, agent)| is_let_out(agent)) {
             self.tell(watching, &format!("warning: the agent {name} is not caged (sandbox: off)"));

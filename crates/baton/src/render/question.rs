@@ -41,7 +41,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     sheet.list("look at", numbered(question.items.iter().cloned()));
     sheet.list("questions", numbered(asked));
     evidence(sheet, &question.examined);
-    sheet.list("not caged", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
+    sheet.list("cage", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
     if let Some(approval) = question.approval.as_ref().filter(|_| question.reply != ExpectedReply::Clarification) {
         sheet.row("approvers", &approval.in_words());
