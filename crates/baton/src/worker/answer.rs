@@ -69,6 +69,7 @@ fn findings(judgement: &Judgement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_engine::handoff::Written;
     use baton_engine::lifecycle::Accept;
     use baton_engine::{HandoffId, RunId, Terms};
     use baton_protocol::{Dialect, Settings};
