@@ -36,6 +36,8 @@ mod dir_verbs;
 mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
+#[path = "cli/door_suite.rs"]
+mod door_suite;
 #[path = "cli/examples.rs"]
 mod examples;
 #[path = "cli/explain.rs"]
