@@ -19,6 +19,7 @@
 pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
+pub mod duration;
 pub mod judge;
 pub mod model;
 mod positions;

@@ -144,7 +144,11 @@ impl Reader {
 
     /// Reports a value of the wrong type and keeps it.
     pub fn wrong_type(&mut self, expected: &str, node: Node<'_>) {
-        let message = format!("this should be {expected}, but it is {}", node.kind());
+        self.wrong_value(format!("this should be {expected}, but it is {}", node.kind()), expected, node);
+    }
+
+    /// Reports a value that cannot be what its field means, in words of its own, and keeps it.
+    pub fn wrong_value(&mut self, message: String, expected: &str, node: Node<'_>) {
         let finding = Finding::new(&rules::wrong_type::RULE, Place::Value(self.pointer()), message);
         self.findings.push(finding.help(format!("write {expected} in its place")));
         self.keep(node.into_json());

@@ -18,9 +18,10 @@ mod skill;
 mod view;
 mod written;
 
+pub use crate::duration::Duration;
 pub use acknowledge::Acknowledge;
 pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
-pub use choice::{CommandLine, Duration, PassWhen, Review};
+pub use choice::{CommandLine, PassWhen, Review};
 pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
 pub use files::Files;
 pub use flow::{Flow, PhaseKind, Step, Way, Within};

@@ -36,6 +36,8 @@ mod dir_verbs;
 mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
+#[path = "cli/durations.rs"]
+mod durations;
 #[path = "cli/examples.rs"]
 mod examples;
 #[path = "cli/explain.rs"]
