@@ -4,7 +4,6 @@
 //! SQL and binding only.
 
 mod boot_time;
-mod folders;
 mod location;
 mod own;
 mod plan;
@@ -18,7 +17,6 @@ use baton_engine::Store;
 use baton_engine::store::Error;
 
 pub use boot_time::boot_time;
-pub use folders::{make_folders, rename_new, sync_folder};
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.

@@ -21,11 +21,11 @@ use baton_engine::run::Run;
 use baton_engine::step::Role;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{HandoffId, RunId};
+use baton_host::atomic_file;
 use baton_protocol::convert::{Form, render};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::atomic_file;
 use crate::command_error::CommandError;
 use crate::views;
 

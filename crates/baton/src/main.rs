@@ -2,7 +2,6 @@
 
 mod archive;
 mod asking;
-mod atomic_file;
 mod briefing;
 mod cli;
 mod clock;

@@ -13,7 +13,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use baton_engine::StateFolder;
-use baton_store::{Location, sync_folder};
+use baton_host::folders::sync_folder;
+use baton_store::Location;
 
 use crate::command_error::CommandError;
 

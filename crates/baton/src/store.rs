@@ -24,6 +24,7 @@ use baton_engine::evidence::KeptBytes;
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
+use baton_host::quoted;
 use baton_protocol::Settings;
 use baton_protocol::wire::closest;
 use baton_store::Location;
@@ -275,15 +276,6 @@ impl Session {
             Some(close) => error.hint(format!("did you mean `{close}`?")),
             None => error.hint(format!("`{listing}` shows what is there")),
         }
-    }
-}
-
-/// Writes a word so that a shell takes it as one.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

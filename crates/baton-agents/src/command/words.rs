@@ -34,8 +34,7 @@ fn beside_in_shell(text: &str, folder: &Path) -> String {
     if !text.starts_with("./") && !text.starts_with("../") {
         return text.to_owned();
     }
-    let quoted = folder.display().to_string().replace('\'', r"'\''");
-    format!("'{quoted}'/{text}")
+    format!("{}/{text}", baton_host::quoted(&folder.display().to_string()))
 }
 
 #[cfg(test)]

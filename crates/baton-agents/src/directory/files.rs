@@ -7,15 +7,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+#[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use baton_host::{atomic_file, folders};
 use baton_protocol::read::BYTES_MAX;
 use rustix::fs::OFlags;
 
 use super::Error;
 
-/// How the name of a file ends that is not finished yet.
-pub(super) const TEMPORARY: &str = ".tmp";
+pub(super) use baton_host::atomic_file::TEMPORARY;
 
 /// Carries out the changes.
 #[derive(Debug, Default)]
@@ -82,20 +83,9 @@ impl Files {
 
     /// Makes an empty file beside its later place, with a name that nobody takes for a handoff.
     pub(super) fn create_beside(&self, place: &Path) -> Result<(File, Written<'_>), Error> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let folder = place.parent().unwrap_or(Path::new("."));
-        let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        loop {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!(".{name}.{}-{count}{TEMPORARY}", std::process::id()));
-            let made =
-                self.step().and_then(|()| OpenOptions::new().read(true).write(true).create_new(true).open(&path));
-            match made {
-                Ok(file) => return Ok((file, Written { files: self, path: Some(path) })),
-                // Left by a process of the same number, perhaps on another machine.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("write in", folder, error)),
-            }
+        match self.step().and_then(|()| atomic_file::create_beside(place)) {
+            Ok((file, path)) => Ok((file, Written { files: self, path: Some(path) })),
+            Err(error) => Err(Error::io("write in", place.parent().unwrap_or(Path::new(".")), error)),
         }
     }
 
@@ -106,8 +96,7 @@ impl Files {
 
     /// Brings the names in a folder to the disk.
     pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
-        let sync = || File::open(folder)?.sync_all();
-        self.step().and_then(|()| sync()).map_err(|error| Error::io("sync", folder, error))
+        self.step().and_then(|()| folders::sync_folder(folder)).map_err(|error| Error::io("sync", folder, error))
     }
 
     /// Renames a file, replacing what is there.
@@ -117,19 +106,7 @@ impl Files {
 
     /// Renames a file; what is there stays, and is an error of the kind `AlreadyExists`.
     pub(super) fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{CWD, RenameFlags, renameat_with};
-            use rustix::io::Errno;
-            match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                // Some file systems cannot; a second name for the file does the same in two steps.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                other => return other.map_err(io::Error::from),
-            }
-        }
-        fs::hard_link(from, to)?;
-        fs::remove_file(from)
+        self.step().and_then(|()| atomic_file::rename_new(from, to))
     }
 
     /// Removes a file; one that is gone already is as good.
@@ -140,19 +117,14 @@ impl Files {
         }
     }
 
-    /// Makes a folder and those above it.
+    /// Makes a folder and those above it; their names are on the disk before anything refers to what is in them.
     pub(super) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
         if folder.is_dir() {
             return Ok(());
         }
         self.step()
-            .and_then(|()| fs::create_dir_all(folder))
-            .map_err(|error| Error::io("make the folder", folder, error))?;
-        // The names of the new folders must be on the disk before anything refers to what is in them.
-        match folder.parent() {
-            Some(parent) => self.sync_folder(parent),
-            None => Ok(()),
-        }
+            .and_then(|()| folders::make_folders(folder))
+            .map_err(|error| Error::io("make the folder", folder, error))
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use baton_engine::protection::Protection;
+use baton_host::is_program;
 use baton_protocol::workflow::Confinement;
 use tokio::process::{Child, Command};
 
@@ -151,8 +152,8 @@ fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
         Some(folder) => folder.join(program),
         None => program.to_owned(),
     };
-    let found = fs::metadata(&path)?;
-    if !found.is_file() || !super::environment::is_program(&path) {
+    fs::metadata(&path)?;
+    if !is_program(&path) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     match interpreter(&path) {

@@ -45,7 +45,7 @@ fn folder(state: &StateFolder, source: &Source) -> Sign {
     let says = |what: &str| format!("{} {what}", root.display());
     let within_reach = |folder: &Path| root.starts_with(folder);
     if state::is_open_to_others(root) {
-        let hint = format!("keep it to yourself: chmod 700 {}", crate::store::quoted(&root.to_string_lossy()));
+        let hint = format!("keep it to yourself: chmod 700 {}", baton_host::quoted(&root.to_string_lossy()));
         return Sign::warning("state", says("can be read by other users"), hint);
     }
     match source {

@@ -1,12 +1,8 @@
-//! Folders that survive a power cut: each new one is on the disk, with its name, when it has been made. And names that
-//! nobody loses to somebody else's file.
+//! Folders that survive a power cut: each new one is on the disk, with its name, when it has been made.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
 
 /// Makes the folders that are missing; each is on the disk when this returns.
 pub fn make_folders(folder: &Path) -> io::Result<()> {
@@ -16,17 +12,6 @@ pub fn make_folders(folder: &Path) -> io::Result<()> {
 /// Brings the names in a folder to the disk: a new file or folder is there only when its name is.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
-}
-
-/// Renames a file; what is there stays, and is an error of the kind `AlreadyExists`.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems cannot; a second name for the file does the same in two steps.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            fs::hard_link(from, to).and_then(|()| fs::remove_file(from))
-        }
-        renamed => renamed.map_err(io::Error::from),
-    }
 }
 
 fn make(folder: &Path, sync: &mut impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
