@@ -4,6 +4,7 @@ use baton_engine::evidence::{Examined, Finding};
 use baton_engine::people::{ExpectedReply, Question, Trouble};
 use baton_protocol::model::Document;
 
+use super::columns;
 use super::document;
 use super::handoff::one_line;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
@@ -86,10 +87,10 @@ fn trouble(sheet: &mut Sheet, trouble: Option<&Trouble>) {
 
 /// Writes what can be chosen, or what the request says that decisions mean.
 fn options(sheet: &mut Sheet, question: &Question) {
-    let width = question.choices.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
+    let width = question.choices.iter().map(|(word, _)| columns::width(word)).max().unwrap_or_default();
     let choice = |(word, meaning): &(String, String)| match meaning.is_empty() {
         true => word.clone(),
-        false => format!("{word:<width$}  {meaning}"),
+        false => format!("{}  {meaning}", columns::padded(word, width)),
     };
     sheet.list("choices", numbered(question.choices.iter().map(choice)));
     if !question.choices.is_empty() {

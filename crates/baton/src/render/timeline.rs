@@ -5,7 +5,8 @@ use baton_engine::lifecycle::{Command, Decision, Ending, Refused, Verdict, reada
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::handoff::{columns, one_line};
+use super::columns::columns;
+use super::handoff::one_line;
 use crate::showing::telling::changed_since;
 
 /// The longest text of an event that is shown in its line.
