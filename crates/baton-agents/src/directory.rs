@@ -60,7 +60,8 @@ pub use watch::{POLL, Watch};
 
 use files::Files;
 use queue::Queue;
-use schemas::SchemaFolder;
+
+use crate::schema_folder::SchemaFolder;
 
 /// Where a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
 use baton_agents::workspace::Folder;
 use baton_engine::Handoff;
 use baton_engine::handoff::Written;
@@ -16,7 +17,6 @@ use crate::outcome;
 use crate::output::Output;
 use crate::render;
 use crate::report::{Checked, Report};
-use crate::schema_folder::{SchemaFolder, SchemaFolders};
 
 /// A valid document.
 #[derive(Debug)]

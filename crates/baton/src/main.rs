@@ -21,7 +21,6 @@ mod people;
 mod render;
 mod report;
 mod running;
-mod schema_folder;
 mod sending;
 mod showing;
 mod signing;
