@@ -15,8 +15,8 @@ use crate::process::{Cage, Environment, ssh_agent};
 /// Where Baton keeps what agents may see of their attempts, in the workspace.
 pub(crate) const OURS: &str = ".baton";
 
-/// Temporary folders beside `TMPDIR`.
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Temporary folders beside `TMPDIR`, which processes in a cage may change.
+pub const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Caches in the home folder that build tools cannot do without. What is run from there is not among them.
 const CACHES: [&str; 10] = [
@@ -84,7 +84,10 @@ impl Ground<'_> {
 
     fn furnish_workspace(&self, cage: &mut Cage) {
         match self.writes {
-            Some(patterns) => writes::open_up(cage, self.workspace, patterns),
+            Some(patterns) => {
+                cage.note_named_writes();
+                writes::open_up(cage, self.workspace, patterns);
+            }
             None => {
                 cage.open_up(self.workspace);
                 git::folders_outside(self.workspace).iter().for_each(|path| cage.open_up(path));

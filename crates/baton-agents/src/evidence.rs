@@ -12,6 +12,7 @@ mod criteria;
 mod entry;
 mod files;
 mod ignore_rules;
+mod listing;
 mod modified;
 mod named;
 mod outcome;
@@ -24,17 +25,21 @@ mod transcript;
 mod walk;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_engine::StateFolder;
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Finding, Moment, Outcome, Scene};
+use baton_engine::evidence::{
+    Changed, Check, Content, Evidence, Examined, FileIdentity, Finding, KeptBytes, Moment, Outcome, Scene,
+};
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
 
 use self::baseline::Memory;
 use self::changes::{Changes, Trust};
+use self::files::FileEyes;
+pub use self::listing::{ListedEntry, listed};
 use self::modified::Comparison;
 pub(crate) use self::patterns::Patterns;
 use crate::confinement::Ground;
@@ -134,8 +139,10 @@ impl Evidence for Eyes {
 
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
         let (mut examined, changes) = self.looking(scene, report, look).await;
+        let pinned = examined.len();
         examined.extend(self.examine_checks(scene, report).await);
         if let Some(changes) = changes.filter(|_| checks::runs_commands(scene, report)) {
+            examined = self.looking(scene, report, move |scene, _, _| pin_again(scene, examined, pinned)).await;
             let look =
                 move |scene: &Scene, report: &Report, memory: &Memory| after_commands(scene, report, memory, &changes);
             examined.extend(self.looking(scene, report, look).await);
@@ -143,15 +150,33 @@ impl Evidence for Eyes {
         examined
     }
 
-    async fn look_again(&self, workspace: &Path, examined: &[Examined]) -> Option<Vec<Examined>> {
-        let (workspace, examined) = (workspace.to_owned(), examined.to_vec());
-        let look = move || files::look_again(&workspace, &examined);
+    async fn identify(
+        &self,
+        workspace: &Path,
+        views: &[PathBuf],
+        paths: Vec<String>,
+    ) -> Result<Vec<FileIdentity>, String> {
+        let (workspace, views) = (workspace.to_owned(), views.to_vec());
+        let look = move || {
+            let workspace = Folder::open(&workspace).map_err(|error| error.to_string())?;
+            let eyes = FileEyes::new(&workspace, &views);
+            Ok(paths.iter().map(|path| eyes.identify(path)).collect())
+        };
         tokio::task::spawn_blocking(look).await.expect("looking does not panic")
     }
 
-    async fn contents(&self, workspace: &Path, examined: &[Examined], bytes_max: u64) -> Vec<Content> {
-        let (workspace, examined) = (workspace.to_owned(), examined.to_vec());
-        let read = move || files::contents(&workspace, &examined, bytes_max);
+    async fn contents(
+        &self,
+        workspace: &Path,
+        views: &[PathBuf],
+        examined: &[Examined],
+        room: KeptBytes,
+    ) -> Vec<Content> {
+        let (workspace, views, examined) = (workspace.to_owned(), views.to_vec(), examined.to_vec());
+        let read = move || match Folder::open(&workspace) {
+            Ok(workspace) => FileEyes::new(&workspace, &views).contents(&examined, room),
+            Err(_) => Vec::new(),
+        };
         tokio::task::spawn_blocking(read).await.expect("reading does not panic")
     }
 
@@ -208,6 +233,14 @@ fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Opti
     };
     examined.extend(skills::examine(scene, report));
     (examined, changes)
+}
+
+/// Looks again at the files that are among the first of what was seen, after commands have run.
+fn pin_again(scene: &Scene, mut examined: Vec<Examined>, files: usize) -> Vec<Examined> {
+    if let (Ok(workspace), Some(seen)) = (Folder::open(&scene.workspace), examined.get_mut(..files)) {
+        FileEyes::new(&workspace, &scene.views).pin_again(seen);
+    }
+    examined
 }
 
 /// Looks at what has changed while commands ran.

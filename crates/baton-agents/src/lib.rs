@@ -13,7 +13,7 @@
 
 mod acknowledgment;
 pub mod command;
-mod confinement;
+pub mod confinement;
 pub mod directory;
 pub mod directory_agent;
 pub mod evidence;

@@ -14,6 +14,7 @@ mod sink;
 mod sweep;
 mod telling;
 mod threshold;
+mod user_namespace;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -40,6 +41,7 @@ pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
 pub use telling::{not_started, told};
 pub(crate) use telling::{permanent, size};
+pub use user_namespace::UserNamespace;
 
 use launcher::Apart;
 use sweep::{Below, Scope};

@@ -68,6 +68,9 @@ pub struct Vote {
     pub withdrawn: bool,
 }
 
+/// Why no signature counts where no approvers are named.
+const UNKNOWN_KEYS: &str = "no approvers are named here, so nobody's key is known";
+
 impl Approval {
     /// Returns the keys of somebody.
     fn keys_of(&self, name: &str) -> impl Iterator<Item = &Key> {
@@ -79,6 +82,11 @@ impl Approval {
         let key = key.to_string();
         let mut owners = self.approvers.iter().filter(|approver| approver.keys.iter().any(|known| known.key == key));
         owners.next().map(|approver| approver.name.as_str())
+    }
+
+    /// Returns whether anybody who may decide can sign.
+    pub fn has_keys(&self) -> bool {
+        self.approvers.iter().any(|approver| !approver.keys.is_empty())
     }
 
     /// Returns the names of those who may decide.
@@ -101,13 +109,18 @@ impl Approval {
 
     fn judge(&self, handoff: &Handoff, decide: &Decide, at: Timestamp) -> Result<(), Refusal> {
         let by = decide.by.clone();
+        if decide.known.is_unproven() {
+            return Err(Refusal::Unknown { by });
+        }
+        if let Some(signature) = decide.known.signature() {
+            self.is_of_approver(signature)?;
+        }
         if !self.approvers.is_empty() && !self.approvers.iter().any(|approver| approver.name == by) {
             return Err(Refusal::NotNamed { by, named: self.names() });
         }
         match &decide.known {
-            Known::Unproven => return Err(Refusal::Unknown { by }),
             Known::Account if self.signed => return Err(Refusal::Unsigned { named: self.names() }),
-            Known::Account => {}
+            Known::Account | Known::Unproven => {}
             Known::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
         }
         let vote = Vote::of(decide);
@@ -115,6 +128,17 @@ impl Approval {
             return Err(Refusal::Twice { by: vote.by });
         }
         Ok(())
+    }
+
+    /// Refuses a key that nobody who may decide has.
+    fn is_of_approver(&self, signature: &Signature) -> Result<(), Refusal> {
+        let key = signature.public_key().map_err(|why| Refusal::Forged { why })?;
+        let why = match self.owner_of(&key) {
+            Some(_) => return Ok(()),
+            None if self.approvers.is_empty() => UNKNOWN_KEYS.to_owned(),
+            None => format!("the key {} belongs to none of the approvers: {}", key.fingerprint(), self.names()),
+        };
+        Err(Refusal::Forged { why })
     }
 
     fn verify(
@@ -129,18 +153,20 @@ impl Approval {
         let text = given.to_string();
         let mut keys = self.keys_of(&decide.by).filter(|key| key.key == text).peekable();
         if keys.peek().is_none() {
-            return Err(forged(format!("{} is no key of {}", given.fingerprint(), decide.by)));
+            return Err(forged(format!("the key {} does not belong to {}", given.fingerprint(), decide.by)));
         }
-        if !keys.any(|key| key.counts_at(at)) {
-            return Err(forged(format!("the key {} of {} does not count at {at}", given.fingerprint(), decide.by)));
+        if let Some(why) = keys.map(|key| key.useless_at(at)).min().flatten() {
+            return Err(forged(format!("the key {} of {} {why}", given.fingerprint(), decide.by)));
         }
         signature.verify(&given, decide.signed_text(handoff).as_bytes()).map_err(forged)
     }
 }
 
 impl Key {
-    fn counts_at(&self, at: Timestamp) -> bool {
-        self.valid_after.is_none_or(|after| after <= at) && self.valid_before.is_none_or(|before| at < before)
+    /// Returns why a signature of this time does not count; `None` if it does.
+    fn useless_at(&self, at: Timestamp) -> Option<String> {
+        let early = self.valid_after.filter(|after| at < *after).map(|after| format!("counts only from {after} on"));
+        early.or_else(|| self.valid_before.filter(|before| *before <= at).map(|before| format!("expired at {before}")))
     }
 }
 
@@ -185,9 +211,7 @@ pub(crate) fn permit(handoff: &Handoff, decide: &Decide, at: Timestamp) -> Resul
     match (&handoff.state, approval) {
         (State::AwaitingPerson { ask: Ask::Review | Ask::Gate }, Some(approval)) => approval.judge(handoff, decide, at),
         // Whoever cannot tell whose signature it is must not record it as somebody's.
-        _ if decide.known.signature().is_some() => {
-            Err(Refusal::Forged { why: "no approvers are named here, so nobody's key is known".to_owned() })
-        }
+        _ if decide.known.signature().is_some() => Err(Refusal::Forged { why: UNKNOWN_KEYS.to_owned() }),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 //! A journal that was rewritten from some event to its end, together with the rows, is sound in itself; only a head that
 //! was kept elsewhere shows that: an entry of the [`ledger`](crate::ledger), or what somebody wrote down.
 
+mod kept_files;
 mod ledger;
 
 pub use ledger::{AnchorAudit, AnchorAuditor, JournalAt, LedgerAuditor, LedgerFault, LedgerFinding};
@@ -13,8 +14,9 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use self::kept_files::KeptFiles;
 use crate::approval;
-use crate::handoff::Handoff;
+use crate::handoff::{Digest, Handoff};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact, Hash, Head};
 use crate::ledger::{LedgerEntry, Occasion};
@@ -159,6 +161,22 @@ pub enum Fault {
         /// The last event that is there.
         last: u64,
     },
+    /// A file that was kept is not in the store.
+    #[error("{file} was kept with it (sha256 {}), and is not in the store", .digest.0)]
+    FileMissing {
+        /// Its path, where the journal names it.
+        file: String,
+        /// What identifies it.
+        digest: Digest,
+    },
+    /// A file that was kept is another one.
+    #[error("{file} was kept with it (sha256 {}), and the store has another file in its place", .digest.0)]
+    FileChanged {
+        /// Its path, where the journal names it.
+        file: String,
+        /// What identifies it.
+        digest: Digest,
+    },
     /// The store could not give what it has.
     #[error("{0}")]
     Damaged(String),
@@ -186,6 +204,8 @@ impl Fault {
             Fault::HeadUnknown(_) => "head-unknown",
             Fault::Rewritten { .. } => "rewritten",
             Fault::Shortened { .. } => "shortened",
+            Fault::FileMissing { .. } => "file-missing",
+            Fault::FileChanged { .. } => "file-changed",
             Fault::Damaged(_) => "damaged",
         }
     }
@@ -216,6 +236,7 @@ pub struct Auditor {
     kept: Option<Hash>,
     /// What the ledger knows of this journal, in the order of the events.
     entered: VecDeque<LedgerEntry>,
+    files: KeptFiles,
 }
 
 /// How many hashes are remembered for one place.
@@ -235,7 +256,9 @@ impl Auditor {
     /// Begins with an empty journal.
     pub fn new(run: RunId) -> Auditor {
         let audit = Audit { run, events: 0, handoffs: 0, head: Head::START, findings: Vec::new() };
-        Auditor { audit, before: vec![Head::START.hash], tracks: BTreeMap::new(), kept: None, entered: VecDeque::new() }
+        let before = vec![Head::START.hash];
+        let (tracks, entered, files) = (BTreeMap::new(), VecDeque::new(), KeptFiles::default());
+        Auditor { audit, before, tracks, kept: None, entered, files }
     }
 
     /// Demands that some event has this hash, because somebody kept it elsewhere.
@@ -289,6 +312,19 @@ impl Auditor {
                 self.find(event, Fault::Rewritten { entry: entry.number, entered, found });
             }
         }
+    }
+
+    /// Returns what identifies the files that were kept, by the events so far.
+    pub fn kept_files(&self) -> Vec<Digest> {
+        self.files.digests()
+    }
+
+    /// Takes what the store has of a file that was kept. Says whether that is right.
+    pub fn content(&mut self, digest: &Digest, bytes: Option<&[u8]>) -> bool {
+        let found = self.files.compare(digest, bytes);
+        let is_right = found.is_none();
+        self.audit.findings.extend(found);
+        is_right
     }
 
     /// Takes a fault that the store told of.
@@ -380,6 +416,9 @@ impl Auditor {
                 return None;
             }
         };
+        if let Fact::Happened(Command::Verify(verify)) = &fact {
+            self.files.take(event, verify);
+        }
         if broken {
             // What follows from an event that could not be replayed is not known; it is named already.
             return None;

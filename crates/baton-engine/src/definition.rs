@@ -27,6 +27,8 @@ pub struct Definition {
     pub workflow: Workflow,
     /// The folder of its file.
     pub folder: PathBuf,
+    /// The name of its file, if somebody noted it.
+    pub file: Option<String>,
     /// The workflows that are phases of it, by the path that it names.
     pub nested: BTreeMap<String, Definition>,
     /// The templates of its agents, by the path that it names.
@@ -103,6 +105,9 @@ impl Definition {
         if !self.approvers.is_empty() {
             written["approvers"] = json!(self.approvers);
         }
+        if let Some(file) = &self.file {
+            written["file"] = json!(file);
+        }
         written
     }
 
@@ -116,6 +121,7 @@ impl Definition {
         Some(Definition {
             workflow: workflow::read(text.as_bytes()).workflow?,
             folder: path("folder")?,
+            file: data.get("file").and_then(Value::as_str).map(str::to_owned),
             workspace: path("workspace")?,
             inputs: data.get("inputs")?.as_object()?.clone(),
             templates: templates.collect::<Option<_>>()?,
@@ -138,9 +144,9 @@ impl Definition {
             let known = self.approvers.iter().find(|approver| approver.name == *name).cloned();
             known.unwrap_or_else(|| Approver { name: name.clone(), keys: Vec::new() })
         };
-        let approvers = match gate.approvers.is_empty() && signed {
+        let approvers = match gate.approver_names().is_empty() && signed {
             true => self.approvers.iter().filter(|approver| !approver.keys.is_empty()).cloned().collect(),
-            false => gate.approvers.iter().map(known).collect(),
+            false => gate.approver_names().iter().map(known).collect(),
         };
         let at_least = gate.at_least.map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX));
         Some(Approval { at_least, signed, approvers })
@@ -243,6 +249,7 @@ mod tests {
             approvers: Vec::new(),
             workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
             folder: PathBuf::from("/flows"),
+            file: None,
             nested: BTreeMap::new(),
             templates: BTreeMap::new(),
             inputs: Map::new(),

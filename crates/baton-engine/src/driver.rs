@@ -10,6 +10,7 @@ mod brief;
 mod claiming;
 mod hold;
 mod lead;
+mod look;
 mod queue_brief;
 mod record;
 mod taking;
@@ -31,6 +32,7 @@ use tokio::sync::watch as channel;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::definition::Definition;
+use crate::engine::Random;
 use crate::evidence::{Evidence, KeptBytes};
 use crate::flow;
 use crate::handoff::Terms;
@@ -100,15 +102,6 @@ pub enum News<'a> {
     Note(&'a str),
 }
 
-/// Throws dice.
-pub trait Dice: Send + Sync {
-    /// Returns a number from 0 to 1.
-    fn number(&self) -> f64;
-
-    /// Returns a word that nobody can foresee.
-    fn word(&self) -> String;
-}
-
 /// How driving a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
@@ -142,7 +135,7 @@ pub struct Driver {
     /// Who is told.
     pub audience: Arc<dyn Audience>,
     /// Chance.
-    pub dice: Arc<dyn Dice>,
+    pub random: Arc<dyn Random>,
     /// The name under which it claims.
     pub claimant: String,
     /// What the project has configured.

@@ -1,5 +1,12 @@
 //! Evidence, as a port: what Baton sees itself, claim by claim, before a report counts.
 
+mod approved;
+
+pub use approved::{
+    FileIdentity, ReportedFile, SeenFile, after_approval, changed_since_shown, handed_over, seen_files, unseen,
+    when_asked,
+};
+
 use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_protocol::model::{Report, Request};
-use baton_protocol::rules::{Rule, artifact_changed};
+use baton_protocol::rules::Rule;
 use baton_protocol::settings::Level;
 use baton_protocol::workflow::Confinement;
 use baton_protocol::{Settings, Severity};
@@ -29,12 +36,24 @@ pub trait Evidence: Send + Sync {
     /// Compares every claim of a report with what can be seen.
     async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
 
-    /// Looks once more at the files that a person has approved, before anything follows; `None` if they are as they were.
-    /// Otherwise returns everything that was seen, with what has changed since for a person to look at.
-    async fn look_again(&self, workspace: &Path, examined: &[Examined]) -> Option<Vec<Examined>>;
+    /// Finds out what stands at paths of a workspace now, in their order, without what Baton itself keeps there (`views`).
+    /// The error says why nobody can look.
+    async fn identify(
+        &self,
+        workspace: &Path,
+        views: &[PathBuf],
+        paths: Vec<String>,
+    ) -> Result<Vec<FileIdentity>, String>;
 
-    /// Reads the files that were looked at and are not larger than this, as they were then.
-    async fn contents(&self, workspace: &Path, examined: &[Examined], bytes_max: u64) -> Vec<Content>;
+    /// Reads the files that were looked at, those in folders as well, as far as there is room for them and they are as
+    /// they were then.
+    async fn contents(
+        &self,
+        workspace: &Path,
+        views: &[PathBuf],
+        examined: &[Examined],
+        room: KeptBytes,
+    ) -> Vec<Content>;
 
     /// Lists the files that have changed since the attempt began, as far as that can be told.
     async fn changed(&self, scene: &Scene) -> Changed;
@@ -172,10 +191,14 @@ pub struct Examined {
     /// The file or folder that was looked at: its path in the workspace, or an absolute one outside of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Its SHA-256, in hexadecimal: of a folder, that of all names and contents in it. Without one, there is nothing at
-    /// the path.
+    /// Its SHA-256, in hexadecimal: of a folder, that of the list of all names and contents in it. Without one and without
+    /// a mark, there is nothing at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// What else tells whether it is the same: that it can be run, or of what is too large for a hash, its size and when
+    /// it was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     /// Why the claim need not be so: the workflow or the project lets it pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
@@ -206,38 +229,6 @@ impl Default for KeptBytes {
     fn default() -> KeptBytes {
         KeptBytes { file: 1024 * 1024, run: 16 * 1024 * 1024 }
     }
-}
-
-/// A file or folder as it was when it was looked at, without its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenFile {
-    /// Its path in the workspace, or an absolute one outside of it.
-    pub path: String,
-    /// Its SHA-256, in hexadecimal; `None` if nothing was there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
-}
-
-/// Returns the files that were looked at.
-pub fn seen_files(examined: &[Examined]) -> impl Iterator<Item = SeenFile> {
-    examined
-        .iter()
-        .filter_map(|examined| Some(SeenFile { path: examined.path.clone()?, sha256: examined.sha256.clone() }))
-}
-
-/// Returns what a person was shown of files that the phases before have left.
-pub fn handed_over(files: &[SeenFile]) -> Vec<Examined> {
-    let seen = |file: &SeenFile| Examined {
-        rule: artifact_changed::RULE.name.to_owned(),
-        claim: format!("`{}` as it was handed over", file.path),
-        verdict: Finding::Verified,
-        seen: String::new(),
-        path: Some(file.path.clone()),
-        sha256: file.sha256.clone(),
-        allowed: None,
-        asks_person: false,
-    };
-    files.iter().map(seen).collect()
 }
 
 /// Whether a claim is so.
@@ -295,6 +286,13 @@ pub fn left_to_person(examined: &[Examined]) -> impl Iterator<Item = &Examined> 
 }
 
 impl Examined {
+    /// Puts down what came out under a rule.
+    pub fn new(rule: &str, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+        let (rule, claim, seen) = (rule.to_owned(), claim.into(), seen.into());
+        let (path, sha256, mark, allowed) = (None, None, None, None);
+        Examined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false }
+    }
+
     /// Returns what came out in one sentence: the claim, and what was seen of it.
     pub fn sentence(&self) -> String {
         match (self.claim.is_empty(), self.seen.is_empty()) {
@@ -312,16 +310,7 @@ mod tests {
     use super::*;
 
     fn skill() -> Vec<Examined> {
-        vec![Examined {
-            rule: "skill-missing".to_owned(),
-            claim: "mandatory skill x".to_owned(),
-            verdict: Finding::Refuted,
-            seen: "not named in the report".to_owned(),
-            path: None,
-            sha256: None,
-            allowed: None,
-            asks_person: false,
-        }]
+        vec![Examined::new("skill-missing", Finding::Refuted, "mandatory skill x", "not named in the report")]
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod enter;
 mod following;
+mod gate_evidence;
 mod gates;
 mod join;
 pub(crate) mod limits;
@@ -17,6 +18,7 @@ mod values;
 mod waiting;
 
 pub use following::following;
+pub(crate) use gate_evidence::{GateLine, gate_lines};
 pub(crate) use gates::gate_of;
 pub use gates::question;
 pub(crate) use join::claim;
@@ -135,9 +137,8 @@ fn open_of(run: &Run, tracked: &Tracked) -> Open {
 pub fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
     run.open().filter(|tracked| {
         let has_work = match tracked.step.role {
-            Role::Work | Role::Check | Role::Delegation => true,
-            // What was approved at a gate is looked at once more.
-            Role::Gate => tracked.handoff.approved,
+            // The files that a gate is about are looked at before somebody is asked, and once more after an approval.
+            Role::Work | Role::Check | Role::Delegation | Role::Gate => true,
             Role::Run | Role::Group | Role::Escalation | Role::Failure | Role::Limit => false,
         };
         has_work

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use baton_protocol::model::terms::Priority;
-use baton_protocol::{Dialect, Judgement, Severity};
+use baton_protocol::model::{Document, Request};
+use baton_protocol::{Dialect, Hints, Judgement, Severity};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -17,6 +18,7 @@ pub use terms::Terms;
 use crate::approval::Vote;
 use crate::failure::Failure;
 use crate::id::{HandoffId, RunId};
+use crate::step::Role;
 
 /// A document as it was written: nothing of it is lost, and everybody can read it in the dialect they like.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,6 +198,20 @@ pub enum About {
     Requeued,
 }
 
+impl About {
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            About::Refuted => "refuted",
+            About::Resolution => "resolution",
+            About::Feedback => "feedback",
+            About::Answer => "answer",
+            About::Question => "question",
+            About::Requeued => "requeued",
+        }
+    }
+}
+
 /// The name of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateName {
@@ -306,6 +322,11 @@ const WARNINGS_MAX: usize = 20;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
 impl Handoff {
+    /// Returns whether it stands for a run of a workflow.
+    pub fn is_run(&self) -> bool {
+        self.terms.step.as_ref().is_some_and(|step| step.role == Role::Run)
+    }
+
     /// Identifies all that a person is shown who decides about it: which attempt, what was asked (with what is to be looked
     /// at and what can be chosen), what was reported, and what was seen of it, with the hashes of files.
     pub fn shown(&self) -> Option<Digest> {
@@ -369,6 +390,20 @@ impl Written {
     /// Returns what identifies the document.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text.as_bytes())
+    }
+
+    /// Reads the document as its writer meant it; `None` if it cannot be read any more.
+    pub fn read(&self) -> Option<Document> {
+        let hints = Hints { format: None, dialect: Dialect::parse(&self.dialect) };
+        baton_protocol::read(self.text.as_bytes(), hints).document
+    }
+
+    /// Reads a request; `None` if it is something else.
+    pub fn read_request(&self) -> Option<Request> {
+        match self.read()? {
+            Document::Request(request) => Some(*request),
+            Document::Report(_) | Document::Acknowledgment(_) => None,
+        }
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Who<'d>(pub(crate) &'d str, pub(crate) Option<&'d str>);
 impl fmt::Display for Who<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Who(name, Some(label)) if name != label => write!(formatter, "{name} (as \"{label}\")"),
+            Who(name, Some(label)) if name != label => write!(formatter, "{name} (as {label:?})"),
             Who(name, _) => formatter.write_str(name),
         }
     }

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod definition;
 pub mod draft;
 pub mod driver;
+pub mod engine;
 pub mod evidence;
 pub mod expression;
 pub mod failure;
@@ -40,6 +41,7 @@ pub mod store;
 pub mod view;
 
 pub use clock::Clock;
+pub use engine::Engine;
 pub use failure::{Code, Failure};
 pub use handoff::{Handoff, Priority, State, Terms};
 pub use id::{HandoffId, RunId};

@@ -1,5 +1,9 @@
 //! People, as a port: somebody who can be asked while a run goes on, and what they are asked.
 
+mod question;
+
+pub use question::plain_words;
+
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -160,9 +164,11 @@ impl Question {
         let name = &decider.name;
         let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
         match &decider.known {
-            Known::Unproven => Err("people must decide this".to_owned()),
+            Known::Unproven => Err(format!("{name} is not a person, and the approvers must decide this")),
             Known::Account if approval.signed => Err("only signed decisions count".to_owned()),
-            Known::Account | Known::Signature(_) if !named => Err(format!("{name} is no approver")),
+            Known::Account | Known::Signature(_) if !named => {
+                Err(format!("the account `{name}` is not one of the approvers: {}", approval.names()))
+            }
             Known::Account | Known::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
                 Err(format!("{name} has decided already"))
             }

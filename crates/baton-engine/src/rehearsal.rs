@@ -208,7 +208,19 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
         let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
         let review = draft.run.definition.locate(&phase).is_some_and(|located| located.phase().review.is_some());
         let (verdict, examined) = (Verdict::Verified, Vec::new());
-        apply(draft, id, Command::Verify(Verify { fence: 1, verdict, examined, evidence: None, review, dice: 0.0 }))?;
+        apply(
+            draft,
+            id,
+            Command::Verify(Verify {
+                fence: 1,
+                verdict,
+                examined,
+                evidence: None,
+                kept: Vec::new(),
+                review,
+                dice: 0.0,
+            }),
+        )?;
     }
     Ok(match ending {
         Ending::Complete => Outcome::Complete,

@@ -85,6 +85,11 @@ impl Policy {
     }
 }
 
+/// Returns a duration in milliseconds.
+pub fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,6 @@ pub use agenda::Agenda;
 pub use counted::Counted;
 pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::Known;
-pub(crate) use tracked::read_document;
 pub use tracked::{Told, Tracked};
 
 use std::path::{Path, PathBuf};

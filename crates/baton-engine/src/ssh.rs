@@ -27,7 +27,7 @@ const VERSION: u32 = 1;
 /// The lines around an armoured signature.
 const ARMOUR: (&str, &str) = ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----");
 
-/// Signatures are shorter than this; what is longer is none.
+/// Signatures are shorter than this.
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
 
 /// A signature as it is recorded.
@@ -49,7 +49,7 @@ struct Parts<'b> {
 }
 
 impl Signature {
-    /// Reads an armoured signature; the error says why it is none.
+    /// Reads an armoured signature; the error says why it cannot be read.
     pub fn read(armoured: &str) -> Result<Signature, String> {
         let bytes = dearmour(armoured)?;
         let key = Parts::read(&bytes)?.key.fingerprint();
@@ -88,7 +88,7 @@ impl Signature {
 
 impl<'b> Parts<'b> {
     fn read(bytes: &'b [u8]) -> Result<Parts<'b>, String> {
-        let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or("this is no SSH signature")?);
+        let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or("not an SSH signature")?);
         let version = reader.number()?;
         if version != VERSION {
             return Err(format!("the signature has version {version}, but only {VERSION} is known"));
@@ -112,7 +112,7 @@ fn dearmour(armoured: &str) -> Result<Vec<u8>, String> {
     let inner = armoured.trim().strip_prefix(ARMOUR.0).and_then(|rest| rest.strip_suffix(ARMOUR.1));
     let inner = inner.ok_or_else(|| format!("an SSH signature begins with `{}`", ARMOUR.0))?;
     let letters: String = inner.split_ascii_whitespace().collect();
-    STANDARD.decode(letters).map_err(|_| "the signature is damaged: it is no base64".to_owned())
+    STANDARD.decode(letters).map_err(|_| "the signature is damaged: it is not base64".to_owned())
 }
 
 #[cfg(test)]

@@ -117,10 +117,10 @@ pub trait Store: Send + Sync {
 
     /// Keeps files that were looked at, for as long as their run is kept. What would be more than so many bytes in the
     /// whole run is left out.
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error>;
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error>;
 
-    /// Finds a file that was kept, by what identifies it.
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
+    /// Finds a file that was kept for a run, by what identifies it.
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;
@@ -140,6 +140,15 @@ pub trait Store: Send + Sync {
 
     /// Looks whether the store is sound.
     async fn checkup(&self) -> Result<Checkup, Error>;
+}
+
+/// What was kept of files that were looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptContents {
+    /// What identifies those that are kept now, also if they were before.
+    pub digests: Vec<Digest>,
+    /// How many bytes there is still room for in their run.
+    pub room: u64,
 }
 
 /// The last entry of the ledger that was delivered to a place.

@@ -88,10 +88,23 @@ impl Principals {
         !left_out.any(|pattern| fits(pattern, name)) && included.any(|pattern| fits(pattern, name))
     }
 
-    /// Returns the names that are no patterns.
+    /// Returns the names without those that are patterns.
     pub fn plain(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str).filter(|name| !name.contains(['*', '?', '!']))
     }
+}
+
+/// A key that the project names, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signer {
+    /// Whose it is.
+    pub principals: Principals,
+    /// What tells it from other keys.
+    pub fingerprint: String,
+    /// Where it stands: file and line.
+    pub place: String,
+    /// Why nothing that is signed with it counts; `None` if it does.
+    pub useless: Option<String>,
 }
 
 /// Compares with a pattern, row by row: which beginnings of the name the beginning of the pattern fits.
@@ -128,8 +141,8 @@ pub struct Settings {
     pub phases: Vec<String>,
     /// The most tokens that a summary may have.
     pub summary_tokens: usize,
-    /// Whose keys the project names: they can sign decisions.
-    pub signers: Vec<Principals>,
+    /// The keys that the project names: whoever has one can sign decisions.
+    pub signers: Vec<Signer>,
 }
 
 impl Default for Settings {

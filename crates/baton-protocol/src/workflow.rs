@@ -4,6 +4,7 @@
 //! What the parts mean to each other is judged in `workflow/rules.rs`; what runs is the engine's business.
 
 mod acknowledge;
+mod approver_names;
 mod cage;
 mod choice;
 mod default_routes;
@@ -20,6 +21,7 @@ mod written;
 
 pub use crate::duration::Duration;
 pub use acknowledge::Acknowledge;
+pub use approver_names::ApproverNames;
 pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, PassWhen, Review};
 pub use default_routes::{COMMON_REASONS, DEFAULT_ROUTES, DefaultRoute, HUMAN, REASONS, SCHEMA_DISCOVERY_FAILED};
@@ -256,9 +258,9 @@ wire! {
         optional after: Option<Duration>,
         /// The commands that decide an auto gate.
         optional checks: Vec<Check>,
-        /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; everybody unless given.
-        optional approvers: Vec<String>,
-        /// How many people must approve, or choose the same; 1 unless given.
+        /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; default: everybody.
+        optional approvers: Option<ApproverNames>,
+        /// How many people must approve, or choose the same; default: 1.
         optional at_least: Option<u64>,
         /// Whether only signed decisions count.
         optional signed: Option<bool>,

@@ -12,7 +12,9 @@ use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::store::{
+    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Wish,
+};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -256,12 +258,12 @@ impl Store for Faulty {
         self.through(Call::Writes, self.store.set_anchored(place, anchored)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
         self.through(Call::Writes, self.store.keep_contents(run, contents, bytes_max)).await
     }
 
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.through(Call::Reads, self.store.content(digest)).await
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.through(Call::Reads, self.store.content(run, digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -39,6 +39,7 @@ pub fn definition(text: &str, nested: &[(&str, &str)]) -> Definition {
         approvers: Vec::new(),
         workflow,
         folder: PathBuf::from("/flows"),
+        file: None,
         nested: nested.iter().map(inner).collect::<BTreeMap<_, _>>(),
         templates: BTreeMap::new(),
         inputs,

@@ -11,7 +11,9 @@ use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Wish};
+use baton_engine::store::{
+    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Wish,
+};
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -213,13 +215,12 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
-        self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max));
-        Ok(())
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+        Ok(self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max)))
     }
 
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.look(|model| model.content(digest)))
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.look(|model| model.content(run, digest)))
     }
 
     fn changes(&self) -> u64 {

@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, News, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, Finding, Moment, Outcome, Scene};
+use baton_engine::evidence::{
+    Changed, Check, Content, Evidence, Examined, FileIdentity, Finding, KeptBytes, Moment, Outcome, Scene,
+};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
@@ -162,18 +164,19 @@ impl Evidence for Inspector {
         tokio::time::sleep(self.0.examine()).await;
         let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
         let (verdict, seen) = if lies { (Finding::Refuted, "not there") } else { (Finding::Verified, "there") };
-        let (rule, claim) = ("artifact-missing".to_owned(), "the file was made".to_owned());
         let (path, sha256) = (Some("out/report.md".to_owned()), Some(Digest::of(b"as it was").0));
-        vec![Examined { rule, claim, verdict, seen: seen.to_owned(), path, sha256, allowed: None, asks_person: false }]
+        vec![Examined { path, sha256, ..Examined::new("artifact-missing", verdict, "the file was made", seen) }]
     }
 
-    async fn look_again(&self, _: &Path, examined: &[Examined]) -> Option<Vec<Examined>> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, String> {
         tokio::time::sleep(self.0.examine()).await;
-        let changed = |seen: &Examined| Examined { asks_person: true, ..seen.clone() };
-        self.0.changes_approved_files().then(|| examined.iter().map(changed).collect())
+        // A change stays for as long as nobody looks again: the next look finds another one, or what was there first.
+        let content: &[u8] = if self.0.changes_approved_files() { b"as it is now" } else { b"as it was" };
+        let identity = FileIdentity::There { sha256: Some(Digest::of(content).0), mark: None };
+        Ok(vec![identity; paths.len()])
     }
 
-    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
         vec![Content { digest: Digest::of(b"as it was"), bytes: b"as it was".to_vec() }]
     }
 
@@ -216,7 +219,7 @@ impl Audience for Deaf {
 /// Chance, as the driver wants it.
 pub struct Thrown(pub Chance);
 
-impl baton_engine::driver::Dice for Thrown {
+impl baton_engine::engine::Random for Thrown {
     fn number(&self) -> f64 {
         self.0.fraction()
     }

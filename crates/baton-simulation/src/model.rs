@@ -11,7 +11,7 @@ use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Claimed, Error, Order, Step, Wish};
+use baton_engine::store::{Accepted, Anchored, Claimed, Error, KeptContents, Order, Step, Wish};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
@@ -197,18 +197,27 @@ impl Model {
     }
 
     /// Keeps files, as far as there is room for them.
-    pub fn keep_contents(&mut self, run: &RunId, contents: Vec<Content>, bytes_max: u64) {
+    pub fn keep_contents(&mut self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> KeptContents {
+        let kept = self.contents.iter().filter(|((of, _), _)| of == run).map(|(_, bytes)| bytes.len() as u64).sum();
+        let mut room = bytes_max.saturating_sub(kept);
+        let mut digests = Vec::new();
         for Content { digest, bytes } in contents {
-            let kept: usize = self.contents.iter().filter(|((of, _), _)| of == run).map(|(_, bytes)| bytes.len()).sum();
-            if (kept + bytes.len()) as u64 <= bytes_max {
-                self.contents.entry((run.clone(), digest)).or_insert(bytes);
+            let (place, length) = ((run.clone(), digest.clone()), bytes.len() as u64);
+            let is_known = self.contents.contains_key(&place);
+            if !is_known && length <= room {
+                room -= length;
+                self.contents.insert(place, bytes);
+            } else if !is_known {
+                continue;
             }
+            digests.push(digest);
         }
+        KeptContents { digests, room }
     }
 
     /// Finds a file that was kept.
-    pub fn content(&self, digest: &Digest) -> Option<Vec<u8>> {
-        self.contents.iter().find(|((_, known), _)| known == digest).map(|(_, bytes)| bytes.clone())
+    pub fn content(&self, run: &RunId, digest: &Digest) -> Option<Vec<u8>> {
+        self.contents.get(&(run.clone(), digest.clone())).cloned()
     }
 
     fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, Error>) -> Result<T, Error> {

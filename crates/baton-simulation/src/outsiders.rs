@@ -299,7 +299,15 @@ impl Outsider {
             Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() })
         };
         let verify = |verdict| {
-            Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice })
+            Command::Verify(Verify {
+                fence,
+                verdict,
+                examined: Vec::new(),
+                evidence: None,
+                kept: Vec::new(),
+                review: false,
+                dice,
+            })
         };
         let decide = |decision| {
             let shown = handoff.shown().unwrap_or(Digest::of(b""));

@@ -113,7 +113,7 @@ impl Stage {
             evidence: Arc::new(Inspector(mind.clone())),
             people: Arc::new(AtTheDesk(mind.clone())),
             audience: Arc::new(Deaf),
-            dice: Arc::new(Thrown(chance.fork())),
+            random: Arc::new(Thrown(chance.fork())),
             claimant,
             settings: Settings::default(),
             kept: KeptBytes::default(),

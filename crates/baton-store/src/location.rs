@@ -30,6 +30,16 @@ impl Location {
     }
 }
 
+impl Location {
+    /// Returns whether whoever knows where the store is can open it: a server that is asked without a password.
+    pub fn is_open_to_all(&self) -> bool {
+        match self {
+            Location::Sqlite(_) => false,
+            Location::Postgres(url) => without_password(url) == *url && !url.contains("sslcert="),
+        }
+    }
+}
+
 /// Shows the location without the password.
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,6 +75,13 @@ mod tests {
         assert_eq!(Location::parse("a/b.db"), Ok(Location::Sqlite("a/b.db".into())));
         assert!(matches!(Location::parse("postgresql://h/d"), Ok(Location::Postgres(_))));
         assert!(Location::parse("mysql://h/d").is_err() && Location::parse("").is_err());
+    }
+
+    #[test]
+    fn server_without_a_password_is_open_to_all() {
+        let is_open = |url: &str| Location::Postgres(url.to_owned()).is_open_to_all();
+        assert!(is_open("postgres://u@h/d") && is_open("postgres:///d?host=/run/postgresql"));
+        assert!(!is_open("postgres://u:secret@h/d") && !is_open("postgres://h/d?user=u&password=secret"));
     }
 
     #[test]

@@ -37,7 +37,9 @@ use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::store::{
+    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+};
 use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use jiff::Timestamp;
@@ -275,12 +277,12 @@ impl Store for Postgres {
         self.0.patiently(|| ledger::set_anchored(&self.0, place, anchored)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
         self.0.patiently(|| contents::keep(&self.0, run, &contents, bytes_max)).await
     }
 
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.0.patiently(|| contents::find(&self.0, digest)).await
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.patiently(|| contents::find(&self.0, run, digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -33,7 +33,9 @@ use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::store::{
+    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+};
 use baton_engine::{HandoffId, RunId};
 use baton_host::folders::make_folders;
 use jiff::Timestamp;
@@ -281,14 +283,14 @@ impl Store for Sqlite {
         self.write(move |batch| ledger::set_anchored(batch, &place, anchored).map(Ok)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
         let run = run.clone();
         self.write(move |batch| contents::keep(batch, &run, &contents, bytes_max).map(Ok)).await
     }
 
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        let digest = digest.clone();
-        self.read(move |connection| contents::find(connection, &digest)).await
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        let (run, digest) = (run.clone(), digest.clone());
+        self.read(move |connection| contents::find(connection, &run, &digest)).await
     }
 
     fn changes(&self) -> u64 {

@@ -10,8 +10,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Dice, Driver, End, News, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
+use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::engine::Random;
+use baton_engine::evidence::{
+    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+};
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
 use baton_engine::store::Wish;
@@ -86,11 +89,11 @@ impl Evidence for Nothing {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn look_again(&self, _: &Path, _: &[Examined]) -> Option<Vec<Examined>> {
-        None
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+        Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 
@@ -114,7 +117,7 @@ impl People for Nothing {
     }
 }
 
-impl Dice for Nothing {
+impl Random for Nothing {
     fn number(&self) -> f64 {
         0.5
     }
@@ -152,6 +155,7 @@ impl Stage {
             approvers: Vec::new(),
             workflow: workflow::read(text.as_bytes()).workflow.unwrap(),
             folder: PathBuf::from("/flows"),
+            file: None,
             nested: BTreeMap::new(),
             templates: BTreeMap::new(),
             inputs: Map::new(),
@@ -166,7 +170,7 @@ impl Stage {
             evidence: Arc::new(Nothing),
             people: Arc::new(Nothing),
             audience: Arc::new(Notes(sender)),
-            dice: Arc::new(Nothing),
+            random: Arc::new(Nothing),
             claimant: "driver".to_owned(),
             settings: Settings::default(),
             kept: KeptBytes::default(),

@@ -3,18 +3,18 @@
 //! `.project/07-audit/sessions/<run>/handoffs/<id>.yaml` is the request as a package and nothing else, so that every
 //! reader of packages understands it. What the agent wrote stands beside it as it was written: a package as
 //! `handoffs/<id>.report.yaml`, anything else in `reports/`. `…/<run>/journal/<id>.yaml` has the rest: what was
-//! answered, decided and when, and every event letter by letter with its hash. `state/current.json` lists the latest
-//! handoffs.
+//! answered, decided and when, the files that were looked at, and every event letter by letter with its hash;
+//! `…/<run>/files/<sha256>` are those files, as far as they were kept. `state/current.json` lists the latest handoffs.
 
 mod answer;
 mod package;
 mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::run::Run;
@@ -105,8 +105,17 @@ impl Archive {
     async fn write_run(&self, store: &dyn Store, run: &RunId) -> Outcome {
         let folder = self.root.join(".project/07-audit/sessions").join(run.as_str());
         let lives = lives(store, run).await?;
-        let written = tokio::task::spawn_blocking(move || write_lives(&folder, &lives)).await;
-        written.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
+        let kept: BTreeSet<Digest> = lives.iter().flat_map(|life| kept_files(&life.events)).collect();
+        for digest in kept {
+            let path = folder.join("files").join(&digest.0);
+            let content = store.content(run, &digest).await?;
+            let content = content.filter(|bytes| Digest::of(bytes) == digest).ok_or_else(|| {
+                CommandError::no(format!("a file that was kept in {run} is not what it was (sha256 {})", digest.0))
+                    .hint(format!("baton audit verify {run} says what is wrong"))
+            })?;
+            blocking(move || write_bytes(&path, &content)).await?;
+        }
+        blocking(move || write_lives(&folder, &lives)).await
     }
 
     /// Writes the list of the latest handoffs, the newest last.
@@ -200,6 +209,15 @@ fn request(first: &Event) -> Option<Written> {
     }
 }
 
+/// Returns what identifies the files that were kept, by these events.
+fn kept_files(events: &[Event]) -> Vec<Digest> {
+    let kept = |event: &Event| match event.fact() {
+        Ok(Fact::Happened(Command::Verify(verify))) => verify.kept,
+        Ok(_) | Err(_) => Vec::new(),
+    };
+    events.iter().flat_map(kept).collect()
+}
+
 fn report(event: &Event) -> Option<Written> {
     match event.fact() {
         Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
@@ -207,8 +225,20 @@ fn report(event: &Event) -> Option<Written> {
     }
 }
 
+/// Does something that takes its time on the disk.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, CommandError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(CommandError::internal(format!("writing the archive stopped: {error}"))))
+}
+
 fn write(path: &Path, text: &str) -> Result<(), CommandError> {
-    atomic_file::write(path, text.as_bytes())
+    write_bytes(path, text.as_bytes())
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    atomic_file::write(path, bytes)
         .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", path.display())))
 }
 

@@ -42,7 +42,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// A command could not do what was asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     kind: Exit,
     /// What happened, where.

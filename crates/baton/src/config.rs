@@ -1,11 +1,12 @@
 //! The configuration file `baton.toml`: found beside or above the working directory, and never needed.
 
+mod approvers;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::evidence::KeptBytes;
-use baton_engine::ssh::allowed_signers::{self, AllowedSigner};
 use baton_protocol::rules::{self, Rule};
 use baton_protocol::settings::{FilePermissions, Level, Permission, Settings};
 use baton_protocol::wire::suggest;
@@ -14,6 +15,8 @@ use toml::Spanned;
 
 use crate::command_error::CommandError;
 use crate::store::Anchor;
+pub(crate) use approvers::Approvers;
+use approvers::ApproversTable;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -30,7 +33,7 @@ struct File {
     #[serde(default)]
     store: Store,
     #[serde(default)]
-    approvers: Approvers,
+    approvers: ApproversTable,
     #[serde(default)]
     artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
@@ -72,15 +75,6 @@ struct Store {
     url: Option<String>,
 }
 
-/// Who can sign decisions, in the format of OpenSSH's allowed signers.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Approvers {
-    file: Option<Spanned<PathBuf>>,
-    #[serde(default)]
-    keys: Vec<Spanned<String>>,
-}
-
 /// Where the heads of runs are kept beside the store.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,13 +107,13 @@ pub(crate) struct Config {
     /// Where the store is.
     pub store_url: Option<String>,
     /// Who can sign decisions, with their keys.
-    pub signers: Vec<AllowedSigner>,
+    pub approvers: Approvers,
     /// Where the heads of runs are kept beside the store.
     pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
-    /// The file that names the approvers, if they stand in one of their own.
-    pub approvers_file: Option<PathBuf>,
+    /// The file itself; `None` if there is none.
+    pub file: Option<PathBuf>,
     /// The folder of the file: paths in it start there.
     pub folder: PathBuf,
 }
@@ -131,20 +125,16 @@ pub(crate) fn read(given: Option<&Path>) -> Result<Config, CommandError> {
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let file = toml_of(&text, &path.display().to_string())?;
-    let listed = file.approvers.file.as_ref().map(|listed| (listed.span().start, folder.join(listed.get_ref())));
-    let mut config = parse(file, &text, &path.display().to_string())?;
-    if let Some((at, listed)) = listed {
-        let failed = |error| {
-            let message = format!("cannot read the approvers in {}: {error}", listed.display());
-            located(&text, &path.display().to_string(), at, &message)
-        };
-        let lines = fs::read_to_string(&listed).map_err(failed)?;
-        config.signers.extend(signers(&lines, &listed.display().to_string())?);
-        config.approvers_file = Some(listed);
-    }
-    config.settings.signers = config.signers.iter().map(|signer| signer.principals.clone()).collect();
+    let config = parse(file, &text, &path.display().to_string(), &folder)?;
     let anchor = config.anchor.map(|anchor| anchor.below(&folder));
-    Ok(Config { folder, anchor, ..config })
+    let files =
+        [("the configuration", Some(path.as_path())), ("the file of approvers", config.approvers.file.as_deref())];
+    for (what, file) in files.into_iter().filter_map(|(what, file)| Some((what, file?))) {
+        if anchor.as_ref().is_some_and(|anchor| anchor.is_at(file)) {
+            return Err(not_an_anchor(&path.display().to_string(), what));
+        }
+    }
+    Ok(Config { folder, anchor, file: Some(path), ..config })
 }
 
 /// Reads how documents are judged.
@@ -162,11 +152,6 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
 }
 
-/// Reads lines of allowed signers; what is wrong has its line.
-fn signers(lines: &str, name: &str) -> Result<Vec<AllowedSigner>, CommandError> {
-    allowed_signers::read(lines).map_err(|(line, why)| CommandError::usage(format!("{name}:{line}: {why}")))
-}
-
 fn toml_of(text: &str, name: &str) -> Result<File, CommandError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -174,7 +159,7 @@ fn toml_of(text: &str, name: &str) -> Result<File, CommandError> {
     })
 }
 
-fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
+fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, CommandError> {
     let defaults = Settings::default();
     let mut settings = Settings {
         reasons: file.vocabulary.reasons,
@@ -205,7 +190,7 @@ fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
             RuleSetting::Level(word) => {
                 let level = Level::parse(&word).ok_or_else(|| {
                     let words = ["off", "info", "warning", "error"];
-                    fail(at, &format!("`{word}` is no severity")).hint(suggest(&word, &words))
+                    fail(at, &format!("unknown severity `{word}`")).hint(suggest(&word, &words))
                 })?;
                 settings.levels.insert(rule.name, level);
             }
@@ -218,32 +203,30 @@ fn parse(file: File, text: &str, name: &str) -> Result<Config, CommandError> {
         }
     }
     let kept = file.artifacts.into();
-    let mut signers = Vec::new();
-    for line in &file.approvers.keys {
-        let read = allowed_signers::read(line.get_ref());
-        signers.extend(read.map_err(|(_, why)| located(text, name, line.span().start, &why))?);
-    }
+    let approvers = Approvers::read(file.approvers, text, name, folder);
+    settings.signers = approvers.judged();
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    Ok(Config {
-        settings,
-        store_url: file.store.url,
-        signers,
-        anchor,
-        kept,
-        approvers_file: None,
-        folder: PathBuf::new(),
-    })
+    Ok(Config { settings, store_url: file.store.url, approvers, anchor, kept, file: None, folder: PathBuf::new() })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
     let at = table.span().start;
     match table.into_inner() {
+        AnchorTable { file: Some(file), command: None } if file.as_os_str().is_empty() => {
+            Err(located(text, name, at, "[anchor] file is empty").hint("name a file, such as /var/log/baton/heads"))
+        }
         AnchorTable { file: Some(file), command: None } => Ok(Anchor::File(file)),
         AnchorTable { file: None, command: Some(command) } if !command.trim().is_empty() => {
             Ok(Anchor::Command { command, folder: PathBuf::new() })
         }
         _ => Err(located(text, name, at, "an anchor is a `file` or a `command`: one of the two")),
     }
+}
+
+/// Tells that a file which Baton needs cannot get the lines of the ledger.
+pub(crate) fn not_an_anchor(name: &str, what: &str) -> CommandError {
+    CommandError::usage(format!("{name}: [anchor] file is {what}, which its lines would spoil"))
+        .hint("name a file of its own, such as /var/log/baton/heads")
 }
 
 fn located(text: &str, name: &str, at: usize, message: &str) -> CommandError {
@@ -256,7 +239,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str, name: &str) -> Result<Config, CommandError> {
-        super::parse(toml_of(text, name)?, text, name)
+        super::parse(toml_of(text, name)?, text, name, Path::new(""))
     }
 
     fn error(text: &str) -> String {
@@ -267,8 +250,11 @@ mod tests {
     fn approvers_have_keys_and_mistakes_in_them_a_place() {
         let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
         let config = parse(&format!("[approvers]\nkeys = [\n  \"ana {key}\",\n]\n"), "baton.toml").expect("valid");
-        assert!(config.signers[0].principals.include("ana"));
-        assert!(error("[approvers]\nkeys = [\n  \"ana\",\n]\n").starts_with("baton.toml:3:3: the key is missing"));
+        assert!(config.approvers.signers().expect("sound")[0].principals.include("ana"));
+        // Only whoever needs keys is told.
+        let broken = parse("[approvers]\nkeys = [\n  \"ana\",\n]\n", "baton.toml").expect("the rest can be used");
+        let told = broken.approvers.signers().expect_err("a mistake").message;
+        assert!(told.starts_with("baton.toml:3:3: the key is missing"), "{told}");
         assert!(error("[approvers]\nfiles = \"x\"\n").starts_with("baton.toml:2:1"));
     }
 
@@ -305,7 +291,7 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         assert_eq!(error("[rules]\nvague-sumary = \"off\"\n"), "baton.toml:2:1: there is no rule `vague-sumary`");
-        assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: `loud`"));
+        assert!(error("[rules]\nvague-summary = \"loud\"\n").starts_with("baton.toml:2:17: unknown severity `loud`"));
         assert!(error("[rules]\nunreadable = \"off\"\n").contains("cannot be changed"));
         assert!(error("[rules]\nvague-summary = { allow = \" \" }\n").contains("reason"));
         assert!(error("[ruels]\n").starts_with("baton.toml:1:2"));

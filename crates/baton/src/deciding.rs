@@ -18,6 +18,7 @@ use crate::output::Output;
 use crate::people::keyboard::Keyboard;
 use crate::people::reply;
 use crate::people::talk::Talk;
+use crate::recorded_keys;
 use crate::render;
 use crate::signing::SigningOptions;
 use crate::store::{Access, Session, StoreOptions};
@@ -95,16 +96,36 @@ pub(crate) fn decide(
             // Under a signature stands what was typed, whatever the account is called.
             decide.label = options.label.as_deref().map(|label| label.trim().to_owned());
         }
+        let approval = handoff.terms.approval.as_ref();
+        if let Some(changed) = approval.and_then(|rule| recorded_keys::difference(&rule.approvers, &session.approvers))
+        {
+            output.note(&format!("warning: {changed}"));
+        }
+        // Nobody signs, or types a passphrase, for what would be refused whoever signs it.
+        if options.signing.is_made_here()
+            && let Some(refused) = session.foreseen(&open_to_all(&handoff), Command::Decide(decide.clone()))
+        {
+            return Err(refused);
+        }
         let text = decide.signed_text(&handoff.id);
         if options.signing.to_sign {
+            if let Some(question) = &question {
+                output.note(render::question::lines(question, output.paint_beside()).trim_end());
+            }
             output.data(&text)?;
             return Ok(Exit::Done);
         }
-        let approval = handoff.terms.approval.as_ref();
         if let Some(signature) = options.signing.signature(approval, &text)? {
             signed(&mut decide, signature, approval);
         }
-        let applied = session.apply(&handoff, Command::Decide(decide), Vec::new()).await?;
+        let is_signed = decide.known.signature().is_some();
+        let applied = session.apply(&handoff, Command::Decide(decide), Vec::new()).await;
+        let applied = applied.map_err(|error| match approval {
+            Some(rule) if !is_signed && rule.has_keys() && error.exit_code() == Exit::No => {
+                error.hint(format!("whoever has the key of an approver signs: baton … {} --sign", handoff.id))
+            }
+            _ => error,
+        })?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })
@@ -119,8 +140,10 @@ async fn at_terminal(
     output: &Output,
 ) -> Result<Option<(Decision, Digest)>, CommandError> {
     if !output.can_ask() {
-        let hint = format!("`baton show {}` shows it; then decide with --yes --shown DIGEST", handoff.id);
-        return Err(CommandError::usage("a person decides at a terminal, and this is none").hint(hint));
+        let is_signed = handoff.terms.approval.as_ref().is_some_and(|rule| rule.signed) && !options.signing.is_wanted();
+        let sign = if is_signed { " --sign" } else { "" };
+        let hint = format!("`baton show {}` shows it; then decide with --yes --shown DIGEST{sign}", handoff.id);
+        return Err(CommandError::usage("not a terminal: a decision needs one, or --shown DIGEST --yes").hint(hint));
     }
     let current = options.shown.as_ref().map(|shown| Digest(shown.trim().to_lowercase()));
     let Some(shown) = current.or_else(|| handoff.shown()) else {
@@ -129,11 +152,8 @@ async fn at_terminal(
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
     let said = Said { decision, note: None, by: by.clone(), door: DOOR.to_owned() };
     let foreseen = recorded(said, shown.clone(), question);
-    let mut foreseeable = handoff.clone();
-    if options.signing.is_wanted() {
-        // Whose signature it will be is not known yet.
-        Arc::make_mut(&mut foreseeable.terms).approval = None;
-    }
+    // Whose signature it will be is not known yet.
+    let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
     if let Some(refused) = session.foreseen(&foreseeable, Command::Decide(foreseen)) {
         return Err(refused);
@@ -149,6 +169,13 @@ async fn at_terminal(
         None => wanted.ask(question, &mut talk).await,
     };
     Ok(decision.map(|decision| (decision, shown)))
+}
+
+/// Returns a handoff that everybody may decide about.
+fn open_to_all(handoff: &Handoff) -> Handoff {
+    let mut open = handoff.clone();
+    Arc::make_mut(&mut open.terms).approval = None;
+    open
 }
 
 /// Returns the decision as it is recorded.
@@ -180,7 +207,7 @@ impl Wanted {
         let asked = question.filter(|question| question.reply.is_answer());
         let offered = asked.filter(|question| !question.choices.is_empty());
         Ok(match self {
-            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is none of the choices")),
+            Wanted::Approve if is_choice => return Err(no_choice(handoff, "approval is not one of the choices")),
             Wanted::Approve => Some(Decision::Approve),
             Wanted::Reject(feedback) => feedback.clone().map(|feedback| Decision::Reject { feedback }),
             Wanted::Ask(question) => question.clone().map(|question| Decision::Ask { question }),
@@ -262,7 +289,7 @@ impl Wanted {
 }
 
 fn not_offered(handoff: &Handoff, word: &str, why: String) -> CommandError {
-    CommandError::usage(format!("{}: `{}` is none of the choices", handoff.id, render::handoff::one_line(word)))
+    CommandError::usage(format!("{}: `{}` is not one of the choices", handoff.id, render::handoff::one_line(word)))
         .hint(why)
 }
 

@@ -1,10 +1,11 @@
 //! Who may decide. Every door that decides comes by here first, and gets the only thing that decisions are made with.
 //!
 //! Whoever works on a handoff does not decide, neither about it nor about another. The mark of an attempt is looked for in our
-//! own variables and in those of every process above us: dropping it before the call is not enough.
+//! own variables and in those of every process above us: dropping it before the call is not enough. A namespace of processes
+//! would end the way up; whoever makes one without being root makes a user namespace first, and that can be seen.
 
-use baton_agents::process::attempt_above;
-use baton_engine::known::{Decider, LABEL_BYTES_MAX};
+use baton_agents::process::{UserNamespace, attempt_above};
+use baton_engine::known::{Decider, Known, LABEL_BYTES_MAX};
 
 use crate::command_error::CommandError;
 use crate::user;
@@ -22,9 +23,18 @@ impl Person {
 
 /// Lets a person pass, who may want to be called something else than their account, and nobody else.
 pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
-    if let Some(handoff) = attempt_above() {
-        let message = format!("an agent cannot decide: this runs inside the work on {handoff}");
-        return Err(CommandError::no(message).hint("a person decides, in a shell of their own"));
+    let agent = |message: String| Err(CommandError::no(message).hint("a person decides, in a shell of their own"));
+    let above = attempt_above().map_err(|error| {
+        CommandError::usage(format!("cannot tell who decides: /proc/self cannot be read: {error}")).hint("mount /proc")
+    })?;
+    if let Some(handoff) = above {
+        return agent(format!("an agent cannot decide: this runs inside the work on {handoff}"));
+    }
+    let namespace = UserNamespace::current();
+    if namespace.as_ref().is_some_and(|namespace| namespace.is_tied) {
+        return agent(
+            "an agent cannot decide: this runs in a user namespace without new privileges, as in a cage".into(),
+        );
     }
     if let Some(label) = label
         && (label.trim().is_empty() || label.len() > LABEL_BYTES_MAX || label.contains(char::is_control))
@@ -32,7 +42,15 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
         let message = format!("--as takes one line of at most {LABEL_BYTES_MAX} bytes");
         return Err(CommandError::usage(message).hint("who decides is known from your account, or by --sign"));
     }
-    Ok(Person(Decider::account(user::name(), label.map(|label| label.trim().to_owned()))))
+    let label = label.map(|label| label.trim().to_owned());
+    Ok(Person(match namespace {
+        None => Decider::account(user::name(), label),
+        // Inside, the name of an account is whatever a file says; the number outside is all that is left of it.
+        Some(UserNamespace { outside, .. }) => {
+            let number = outside.map_or_else(|| "unknown uid".to_owned(), |outside| format!("uid {outside}"));
+            Decider { name: format!("{number} in a user namespace"), known: Known::Unproven, label }
+        }
+    }))
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ mod outcome;
 mod output;
 mod own_folder;
 mod people;
+mod reach;
+mod recorded_keys;
 mod render;
 mod report;
 mod running;

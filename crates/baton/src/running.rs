@@ -8,15 +8,18 @@ mod workspace_lock;
 
 pub(crate) use claimant::is_dead;
 pub(crate) use crew::keep;
-pub(crate) use launching::launcher;
+pub(crate) use launching::{launcher, scripts};
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::WorkspaceLock;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use baton_agents::Launcher;
 use baton_agents::evidence::Eyes;
 use baton_agents::process::Environment;
-use baton_engine::driver::{Audience, Dice, Driver, End, PATIENCE};
+use baton_engine::driver::{Audience, Driver, End, PATIENCE};
+use baton_engine::engine::Random;
 use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
@@ -27,14 +30,15 @@ use crate::store::{Session, dice, unforeseeable_word};
 use crate::views::Views;
 use crew::Crew;
 
-/// Makes a driver for the runs of a store.
+/// Makes a driver for a run of a store, whose agents may not change these files.
 pub(crate) fn driver(
     session: &Session,
     people: Arc<dyn People>,
     audience: Arc<dyn Audience>,
+    scripts: Vec<PathBuf>,
 ) -> Result<Driver, CommandError> {
     let clock: Arc<dyn Clock> = session.clock.clone();
-    let launcher = launcher(session);
+    let launcher = Launcher { scripts, ..launcher(session) };
     let seen = Environment::reduced([]);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Driver {
@@ -44,7 +48,7 @@ pub(crate) fn driver(
         evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
-        dice: Arc::new(Thrown),
+        random: Arc::new(Thrown),
         claimant: claimant::claimant(),
         settings: session.settings.clone(),
         kept: session.kept,
@@ -88,7 +92,7 @@ pub(crate) async fn drive(
 /// Dice that nobody can foresee.
 struct Thrown;
 
-impl Dice for Thrown {
+impl Random for Thrown {
     fn number(&self) -> f64 {
         dice()
     }

@@ -16,17 +16,22 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
+use baton_protocol::workflow::Agent;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::config;
 use crate::guard;
 use crate::output::Output;
+use crate::own_folder;
 use crate::people::InTurn;
 use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
+use crate::reach::{Places, WithinReach};
+use crate::recorded_keys;
 use crate::running::{self, WorkspaceLock};
 use crate::state;
-use crate::store::{Session, StoreOptions};
+use crate::store::{Session, StoreOptions, place};
 use crate::views::Views;
 use events::Events;
 use live::Live;
@@ -83,7 +88,16 @@ impl Show<'_> {
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
         let views = Arc::new(Views::before(watching.audience()));
-        let driver = running::driver(self.session, Arc::new(people), views.clone())?;
+        let scripts = match begin {
+            Some((definition, _)) => running::scripts(definition),
+            None => self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?,
+        };
+        if let Some(anchor) = &self.session.anchor
+            && scripts.iter().any(|script| anchor.is_at(script))
+        {
+            return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
+        }
+        let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts)?;
         self.session.run(async {
             let mut _workspace = None;
             match begin {
@@ -103,6 +117,10 @@ impl Show<'_> {
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
                     self.warn_of_gaps(&watching, &run);
+                    let recorded = recorded_keys::of_run(&run.definition);
+                    if let Some(changed) = recorded_keys::difference(&recorded, &self.session.approvers) {
+                        self.tell(&watching, &format!("warning: {changed}"));
+                    }
                 }
             }
             let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
@@ -136,9 +154,37 @@ impl Show<'_> {
     /// Takes a workspace, from which the run is found from now on.
     fn take(&self, workspace: &Path, driver: &str) -> Result<WorkspaceLock, CommandError> {
         self.refuse_anchor_inside(workspace)?;
+        if !workspace.is_dir() {
+            return Err(self.moved_away(workspace));
+        }
         let lock = WorkspaceLock::take(workspace, self.id, driver)?;
         state::remember_workspace(self.session.state()?, workspace, &self.session.location)?;
         Ok(lock)
+    }
+
+    /// Tells that a workspace is not where it was when the run began, and how the run can go on.
+    fn moved_away(&self, workspace: &Path) -> CommandError {
+        let message = format!("the workspace of {} is missing: {}", self.id, workspace.display());
+        let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
+        let (old, new) = match self.found_again(workspace) {
+            Some((old, new)) => (old, quoted(&new)),
+            None => (workspace.to_owned(), "NEW".to_owned()),
+        };
+        let above = old.parent().map(quoted).unwrap_or_default();
+        let link = format!("mkdir -p {above} && ln -s {new} {}", quoted(&old));
+        CommandError::usage(message).hint(format!("put it back, or let a link lead to where it is now: {link}"))
+    }
+
+    /// Looks for a workspace in the project as it is now: some end of its path, with files of this run in it. Returns the
+    /// folder of the project as it was and as it is; agents and scripts were moved with it.
+    fn found_again(&self, workspace: &Path) -> Option<(PathBuf, PathBuf)> {
+        let project = place::project(&std::env::current_dir().ok()?);
+        let is_it = |folder: &Path| folder.join(own_folder::NAME).join("runs").join(self.id.as_str()).is_dir();
+        let mut above = workspace.ancestors();
+        above.find_map(|old| {
+            let new = project.join(workspace.strip_prefix(old).ok()?);
+            (is_it(&new) && !old.exists()).then(|| (old.to_owned(), project.clone()))
+        })
     }
 
     /// What proves the journal must not lie where agents write.
@@ -181,19 +227,46 @@ impl Show<'_> {
 
     /// Tells which run begins, with the event that it begins with.
     async fn tell_beginning(&self, driver: &Driver, watching: &Watching) -> Result<(), CommandError> {
+        let run = self.beginning().await?;
         let events = self.session.store.history(self.id, 0, 1).await?;
-        let run = Run::of_journal(&events).map_err(CommandError::internal)?;
         self.tell(watching, &format!("run {} of {}", run.id, run.definition.name()));
         self.warn_of_gaps(watching, &run);
         events.iter().for_each(|event| driver.audience.hear(&run, &News::Event(event)));
         Ok(())
     }
 
-    /// Tells that agents are not fully caged. That they are stands at the end.
+    /// Returns the run as it began.
+    async fn beginning(&self) -> Result<Run, CommandError> {
+        let events = self.session.store.history(self.id, 0, 1).await?;
+        Run::of_journal(&events).map_err(CommandError::internal)
+    }
+
+    /// Tells that agents are not fully caged, or reach what they must not change. That they are caged stands at the end.
     fn warn_of_gaps(&self, watching: &Watching, run: &Run) {
-        let protection = protection(run);
+        let workflow = &run.definition.workflow;
+        let (confinement, protection) = (workflow.confinement(None), protection(run));
         if !protection.is_full() {
             self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
+        }
+        let is_let_out = |agent: &Agent| !confinement.off && workflow.confinement(Some(agent)).off;
+        for (name, _) in workflow.agents.iter().filter(|(_, agent)| is_let_out(agent)) {
+            self.tell(watching, &format!("warning: the agent {name} is not caged (sandbox: off)"));
+        }
+        let session = self.session;
+        let opened = confinement.cage.write.iter().filter(|path| !path.starts_with('~'));
+        for path in opened.clone().filter(|path| !run.definition.workspace.join(path).exists()) {
+            self.tell(watching, &format!("warning: cage.write names {path}, which is missing: nobody can write there"));
+        }
+        let places = Places {
+            store: &session.location,
+            state: session.state.as_ref().map(|state| state.root()),
+            config_file: session.config_file.as_deref(),
+            approvers_file: session.approvers.file.as_deref(),
+            anchor: session.anchor.as_ref().and_then(|anchor| anchor.file()),
+            opened: opened.map(|path| run.definition.workspace.join(path)).collect(),
+        };
+        for WithinReach { says, hint } in places.within_reach(&protection) {
+            self.tell(watching, &format!("warning: {says}; {hint}"));
         }
     }
 
@@ -209,8 +282,7 @@ impl Show<'_> {
 
 /// Returns what keeps the processes of a run away from what is not theirs, unless an agent is an exception.
 fn protection(run: &Run) -> Protection {
-    let confinement = run.definition.workflow.confinement(None);
-    Launcher::protection_of(&confinement)
+    Launcher::protection_of(&run.definition.workflow.confinement(None))
 }
 
 impl Watching {

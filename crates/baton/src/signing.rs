@@ -42,9 +42,14 @@ enum Key {
 }
 
 impl SigningOptions {
-    /// Says whether the decision is signed, here or elsewhere.
+    /// Returns whether the decision is signed, here or elsewhere.
     pub(crate) fn is_wanted(&self) -> bool {
         self.sign || self.signature.is_some() || self.to_sign
+    }
+
+    /// Returns whether it is signed here, so that a passphrase may be asked for, or is to be signed elsewhere.
+    pub(crate) fn is_made_here(&self) -> bool {
+        self.sign || self.to_sign
     }
 
     /// Returns the signature of a text, if one is wanted. `approval` says whose keys count.
@@ -54,7 +59,7 @@ impl SigningOptions {
             (None, true) => sign(&self.chosen(approval)?, text)?,
             (None, false) => return Ok(None),
         };
-        Signature::read(&armoured).map(Some).map_err(|why| CommandError::no(format!("this is no signature: {why}")))
+        Signature::read(&armoured).map(Some).map_err(|why| CommandError::no(format!("not an SSH signature: {why}")))
     }
 
     fn chosen(&self, approval: Option<&Approval>) -> Result<Key, CommandError> {
@@ -79,7 +84,7 @@ fn read(file: &Path) -> Result<String, CommandError> {
     let input = if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.to_owned()) };
     let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&input.name())))?;
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= SIGNATURE_BYTES_MAX);
-    text.ok_or_else(|| CommandError::usage(format!("{}: this is no SSH signature", input.name())))
+    text.ok_or_else(|| CommandError::usage(format!("{}: not an SSH signature", input.name())))
 }
 
 /// Returns the keys that a user may mean: the one git signs with, then the usual files.
@@ -116,7 +121,7 @@ fn told(command: &mut Command) -> Option<String> {
 
 /// Lets `ssh-keygen` sign. It asks for the passphrase, and for the touch of a token, by itself.
 fn sign(key: &Key, text: &str) -> Result<String, CommandError> {
-    let failed = |why: String| CommandError::no(format!("it was not signed: {why}"));
+    let failed = |why: String| CommandError::no(format!("the decision was not signed: {why}"));
     let public = match key {
         Key::File(_) => None,
         Key::Agent(key) => Some(public_file(key).map_err(|error| failed(error.to_string()))?),

@@ -22,18 +22,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_engine::evidence::KeptBytes;
 use baton_engine::handoff::StateName;
+use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::{Filter, Store};
-use baton_engine::{Clock, Handoff, HandoffId, StateFolder};
+use baton_engine::{Clock, Handoff, HandoffId, RunId, StateFolder};
 use baton_host::quoted;
 use baton_protocol::Settings;
 use baton_protocol::wire::closest;
 use baton_store::Location;
 use clap::Args;
+use jiff::Timestamp;
 use uuid::{ContextV7, Uuid};
 
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
-use crate::config::{self, Config};
+use crate::config::{self, Approvers, Config};
 use crate::output::Output;
 use crate::state;
 use ledger_keeper::LedgerKeeper;
@@ -103,8 +105,8 @@ pub(crate) struct Session {
     pub kept: KeptBytes,
     /// Where the store is.
     pub location: Location,
-    /// The file that names the approvers, if they stand in one of their own.
-    pub approvers_file: Option<PathBuf>,
+    /// Who can sign decisions.
+    pub approvers: Approvers,
     /// The configuration file, if there is one.
     pub config_file: Option<PathBuf>,
     /// Where the heads of runs are kept beside the store.
@@ -122,11 +124,16 @@ impl Session {
         let (place, config) = options.place()?;
         let session = Session::at(offer::tell(place, access, output)?, access, config)?;
         session.ledger.tells(*output);
-        Ok(Session { config_file: config::file(options.config.as_deref()), ..session })
+        Ok(session)
     }
 
     /// Opens the store at a place.
     pub(crate) fn at(place: Place, access: Access, config: Config) -> Result<Session, CommandError> {
+        if let (Some(anchor), Location::Sqlite(path)) = (&config.anchor, &place.location)
+            && anchor.is_at(path)
+        {
+            return Err(config::not_an_anchor("baton.toml", "the store"));
+        }
         place.prepare(access)?;
         let Place { location, source, .. } = place;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -150,8 +157,8 @@ impl Session {
             settings: config.settings,
             kept: config.kept,
             location,
-            config_file: None,
-            approvers_file: config.approvers_file,
+            config_file: config.file,
+            approvers: config.approvers,
             anchor: config.anchor,
             state: state::folder().ok(),
             ledger,
@@ -266,8 +273,25 @@ impl Session {
         }
     }
 
+    /// Returns the entry of the ledger that says that a run was pruned, whose id or one of whose handoffs this is.
+    async fn removal(&self, given: &str) -> Option<LedgerEntry> {
+        let ends = given.match_indices('.').map(|(at, _)| at).chain([given.len()]);
+        for run in ends.filter_map(|end| RunId::parse(&given[..end]).ok()) {
+            let entries = self.store.ledger_of(&run).await.unwrap_or_default();
+            if let Some(last) = entries.into_iter().next_back().filter(|last| last.occasion == Occasion::Removed) {
+                return Some(last);
+            }
+        }
+        None
+    }
+
     /// Tells that there is no such thing; `listing` is the command that shows what there is.
     async fn unknown(&self, what: &str, listing: &str, given: &str) -> CommandError {
+        if let Some(entry) = self.removal(given).await {
+            let when = Timestamp::from_second(entry.at.as_second()).unwrap_or(entry.at);
+            return CommandError::usage(format!("the run {} was pruned at {when}", entry.run))
+                .hint("what was archived lies where `baton prune --to` wrote it");
+        }
         let error = CommandError::usage(format!("there is no {what} `{given}`"));
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: 200 };
         let recent = self.store.list(&filter).await.unwrap_or_default();

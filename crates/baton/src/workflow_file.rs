@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_engine::ssh::allowed_signers::AllowedSigner;
 use baton_host::find_program;
 use baton_protocol::surroundings::Sight;
-use baton_protocol::workflow::{self, Files, Reading, Workflow};
+use baton_protocol::workflow::{self, Files, Flow, Reading, Workflow};
 
 use crate::command_error::CommandError;
+use crate::config::Approvers;
 use crate::discover::{Input, NotRead};
 
 /// The names of a workflow file in a folder.
@@ -51,6 +53,13 @@ pub(crate) fn open(path: &Path) -> Result<Opened, CommandError> {
 /// Returns the folder that the paths of a workflow file begin in.
 pub(crate) fn folder_of(file: &Path) -> PathBuf {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Returns who can sign what a workflow lets people decide; fails if its gates name deciders, and their keys cannot be read.
+pub(crate) fn signers(workflow: Option<&Workflow>, approvers: &Approvers) -> Result<Vec<AllowedSigner>, CommandError> {
+    let steps = workflow.map(|workflow| Flow::of(workflow).steps).unwrap_or_default();
+    let is_needed = steps.iter().flat_map(|step| step.phase.gates()).any(|(_, gate)| gate.names_deciders());
+    if is_needed { approvers.signers() } else { Ok(Vec::new()) }
 }
 
 /// Reads a workflow file, or explains why it cannot be read.

@@ -6,10 +6,14 @@
 
 #[path = "run/acknowledging.rs"]
 mod acknowledging;
+#[path = "run/anchors.rs"]
+mod anchors;
 #[path = "run/approved_files.rs"]
 mod approved_files;
 #[path = "run/blocks.rs"]
 mod blocks;
+#[path = "run/bound_files.rs"]
+mod bound_files;
 #[path = "run/cage.rs"]
 mod cage;
 #[path = "run/cheats.rs"]
@@ -40,6 +44,10 @@ mod held_store;
 mod hostile;
 #[path = "run/judged.rs"]
 mod judged;
+#[path = "run/kept_files.rs"]
+mod kept_files;
+#[path = "run/keys.rs"]
+mod keys;
 #[path = "run/killed.rs"]
 mod killed;
 #[path = "run/liars.rs"]
@@ -48,6 +56,8 @@ mod liars;
 mod links;
 #[path = "run/measured.rs"]
 mod measured;
+#[path = "run/moved.rs"]
+mod moved;
 #[path = "run/namespaces.rs"]
 mod namespaces;
 #[path = "run/output_files.rs"]
@@ -58,6 +68,8 @@ mod packages;
 mod questions;
 #[path = "run/queue.rs"]
 mod queue;
+#[path = "run/reach.rs"]
+mod reach;
 #[path = "run/record.rs"]
 mod record;
 #[path = "run/signatures.rs"]

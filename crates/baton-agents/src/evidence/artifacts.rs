@@ -9,7 +9,8 @@ use baton_protocol::surroundings::{Sight, Workspace};
 
 use super::changes::{Changes, Trace};
 use super::entry::{refuted, verified};
-use super::{files, named};
+use super::files::FileEyes;
+use super::named;
 use crate::workspace::Folder;
 
 /// Looks at every artifact of a report.
@@ -21,6 +22,7 @@ pub(super) fn examine(workspace: &Folder, scene: &Scene, report: &Report, change
 /// Where artifacts may lie: in the workspace, and in the folders that the agent was given.
 struct Places<'a> {
     workspace: &'a Folder,
+    files: FileEyes<'a>,
     given: Vec<Folder>,
     changes: &'a Changes,
 }
@@ -28,7 +30,8 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn open(workspace: &'a Folder, scene: &Scene, changes: &'a Changes) -> Self {
         let given = scene.output_directory.iter().chain([&scene.folder]);
-        Places { workspace, given: given.filter_map(|folder| Folder::open(folder).ok()).collect(), changes }
+        let files = FileEyes::new(workspace, &scene.views);
+        Places { workspace, files, given: given.filter_map(|folder| Folder::open(folder).ok()).collect(), changes }
     }
 
     /// Finds out what stands at a path. Only an absolute one leads to a given folder.
@@ -50,12 +53,12 @@ impl<'a> Places<'a> {
             Sight::Folder { empty: true } => refuted(&artifact_empty::RULE, claim, "but it is an empty folder"),
             Sight::Folder { empty: false } => {
                 let seen = format!("a folder with something in it{}", self.since(path));
-                files::pin(verified(&artifact_missing::RULE, there, seen), self.workspace, path)
+                self.files.pin(verified(&artifact_missing::RULE, there, seen), path)
             }
             Sight::File { bytes } => {
                 let unit = if bytes == 1 { "byte" } else { "bytes" };
                 let seen = format!("{bytes} {unit}{}", self.since(path));
-                files::pin(verified(&artifact_missing::RULE, there, seen), self.workspace, path)
+                self.files.pin(verified(&artifact_missing::RULE, there, seen), path)
             }
         }
     }

@@ -5,8 +5,7 @@ use baton_protocol::rules::Rule;
 
 /// Puts down what came out under a rule.
 pub(super) fn entry(rule: &Rule, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    let (rule, claim, seen) = (rule.name.to_owned(), claim.into(), seen.into());
-    Examined { rule, claim, verdict, seen, path: None, sha256: None, allowed: None, asks_person: false }
+    Examined::new(rule.name, verdict, claim, seen)
 }
 
 /// Puts down that a claim is so.

@@ -1,171 +1,242 @@
-//! Files that people approve: what identifies them, whether they are still the same, and what is in them.
+//! Files that people approve: what identifies them, and what is in them.
 
-use std::fs;
+use std::collections::HashSet;
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use baton_engine::evidence::{Content, Examined};
-use baton_engine::handoff::{Digest, hexadecimal};
+use baton_engine::evidence::{Content, Examined, FileIdentity, Finding, KeptBytes};
+use baton_engine::handoff::Digest;
 use baton_protocol::rules::artifact_changed;
-use baton_protocol::surroundings::{Sight, Workspace};
-use sha2::{Digest as _, Sha256};
+use jiff::Timestamp;
 
-use super::entry::unchecked;
+use super::entry::unverifiable;
 use super::ignore_rules::open;
-use super::named;
-use super::snapshot::{hash, hash_entry, key, path_of};
+use super::listing::{Listed, Listing};
+use super::named::{self, Places};
+use super::snapshot::{changed, hash, key, path_of};
 use crate::workspace::Folder;
 
-/// Larger files are not hashed: it would take longer than people wait.
+/// Larger files are not hashed: it would take longer than people wait. They are told by their size and time.
 const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
-
-/// Folders with more in them are not hashed.
-const HASHED_ENTRIES: usize = 10_000;
 
 /// So many files of one report are kept.
 const KEPT_FILES: usize = 1_000;
 
-/// What stands at a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Identity {
-    /// A file or a folder, by the SHA-256 of it.
-    Known(String),
-    /// Nothing.
-    Nothing,
-    /// Something that cannot be hashed, or is too large.
-    Unknown,
+/// So many links that lead outside are named.
+const TOLD: usize = 5;
+
+/// Looks at files of a workspace.
+pub(super) struct FileEyes<'a> {
+    workspace: &'a Folder,
+    /// What Baton itself keeps there.
+    views: Places,
 }
 
-/// Notes which file an examined claim is about, if it can be told later whether that is still the same.
-pub(super) fn pin(examined: Examined, workspace: &Folder, path: &str) -> Examined {
-    let path = match named::inside(workspace.root(), Path::new(path)) {
-        Some(inner) => inner,
-        None if path.starts_with('/') => key(Path::new(path)),
-        None => return unpinned(examined),
-    };
-    match identify(workspace, &path) {
-        Identity::Known(sha256) => Examined { path: Some(path), sha256: Some(sha256), ..examined },
-        Identity::Nothing => Examined { path: Some(path), sha256: None, ..examined },
-        Identity::Unknown => unpinned(examined),
+/// What stands at a path, and what cannot be told of it.
+struct Sighting {
+    identity: FileIdentity,
+    /// What of it can change without being noticed.
+    open: Option<String>,
+}
+
+impl From<FileIdentity> for Sighting {
+    fn from(identity: FileIdentity) -> Sighting {
+        Sighting { identity, open: None }
+    }
+}
+
+impl<'a> FileEyes<'a> {
+    pub(super) fn new(workspace: &'a Folder, views: &[PathBuf]) -> FileEyes<'a> {
+        FileEyes { workspace, views: Places::new(workspace.root(), views) }
+    }
+
+    /// Notes which file an examined claim is about and what identifies it, so that it can be told later whether it is
+    /// still the same; what cannot be is never told as verified.
+    pub(super) fn pin(&self, examined: Examined, path: &str) -> Examined {
+        let root = self.workspace.root();
+        let path = match named::inside(root, Path::new(path)) {
+            Some(inner) => inner,
+            None if fs::canonicalize(root.join(path)).is_ok_and(|real| real == root) => ".".to_owned(),
+            None if path.starts_with('/') => key(Path::new(path)),
+            None => return open_question(examined, "its path has no place"),
+        };
+        let Sighting { identity, open } = self.look(&path);
+        let pinned = match identity {
+            FileIdentity::There { sha256, mark } => Examined { path: Some(path), sha256, mark, ..examined },
+            FileIdentity::Nothing => Examined { path: Some(path), ..examined },
+            FileIdentity::Unknown(why) => open_question(examined, &why),
+        };
+        match open {
+            Some(why) => open_question(pinned, &why),
+            None => pinned,
+        }
+    }
+
+    /// Looks again at what was pinned, after commands have run. What they changed is told, and pinned as it is now.
+    pub(super) fn pin_again(&self, examined: &mut [Examined]) {
+        for seen in examined {
+            let Some(path) = &seen.path else { continue };
+            let now = self.identify(path);
+            if now == seen.identity() {
+                continue;
+            }
+            let told = match (&now, &seen.sha256) {
+                (FileIdentity::Nothing, _) => "it is gone".to_owned(),
+                (_, Some(sha256)) => format!("it had the sha256 {} before", &sha256[..12.min(sha256.len())]),
+                (_, None) => "look at it as it is now".to_owned(),
+            };
+            let claim = format!("`{path}` was changed while the checks ran");
+            let told = unverifiable(&artifact_changed::RULE, claim, told);
+            *seen = match now {
+                FileIdentity::There { sha256, mark } => Examined { path: seen.path.clone(), sha256, mark, ..told },
+                FileIdentity::Nothing => Examined { path: seen.path.clone(), ..told },
+                FileIdentity::Unknown(why) => open_question(told, &why),
+            };
+        }
+    }
+
+    /// Finds out what stands at a path of the workspace, or at an absolute one.
+    pub(super) fn identify(&self, path: &str) -> FileIdentity {
+        self.look(path).identity
+    }
+
+    fn look(&self, path: &str) -> Sighting {
+        let unknown = |error: io::Error| FileIdentity::Unknown(error.to_string());
+        let real = match self.real(path) {
+            Ok(real) => real,
+            Err(identity) => return identity.into(),
+        };
+        match fs::metadata(&real) {
+            Ok(metadata) if metadata.is_file() => identify_file(&real).unwrap_or_else(unknown).into(),
+            Ok(metadata) if metadata.is_dir() => match self.listed().list(&real) {
+                Ok(listing) => listing.into(),
+                Err(error) => unknown(error).into(),
+            },
+            Ok(_) => FileIdentity::Unknown("it is neither a file nor a folder".to_owned()).into(),
+            Err(error) => unknown(error).into(),
+        }
+    }
+
+    /// Finds the real place of a path. Only an absolute one leads out of the workspace, and not through links.
+    fn real(&self, path: &str) -> Result<PathBuf, FileIdentity> {
+        let path = path_of(path);
+        let root = match path.is_relative() {
+            true => self.workspace.root().to_owned(),
+            false => path.parent().and_then(|parent| fs::canonicalize(parent).ok()).ok_or(FileIdentity::Nothing)?,
+        };
+        match fs::canonicalize(root.join(path)) {
+            Ok(real) if real.starts_with(&root) => Ok(real),
+            Ok(_) => Err(FileIdentity::Unknown("it leads out of the workspace".to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FileIdentity::Nothing),
+            Err(error) => Err(FileIdentity::Unknown(error.to_string())),
+        }
+    }
+
+    fn listed(&self) -> Listed<'_> {
+        Listed { workspace: self.workspace.root(), views: &self.views, bytes_max: HASHED_BYTES }
+    }
+
+    /// Reads the files that are as they were seen, as far as there is room. Of a folder, its list and the files in it.
+    pub(super) fn contents(&self, examined: &[Examined], room: KeptBytes) -> Vec<Content> {
+        let mut reading = Reading { room, contents: Vec::new(), known: HashSet::new() };
+        for seen in examined {
+            let (Some(path), Some(sha256)) = (&seen.path, &seen.sha256) else { continue };
+            if reading.is_full() {
+                break;
+            }
+            let Ok(real) = self.real(path) else { continue };
+            if !real.is_dir() {
+                reading.read(&real, sha256);
+                continue;
+            }
+            let Ok(listing) = self.listed().list(&real) else { continue };
+            if Digest::of(listing.text.as_bytes()).0 != *sha256 {
+                continue;
+            }
+            reading.take(listing.text.into_bytes());
+            listing.files.iter().for_each(|(_, path, sha256)| reading.read(path, sha256));
+        }
+        reading.contents
+    }
+}
+
+impl From<Listing> for Sighting {
+    fn from(listing: Listing) -> Sighting {
+        let digest = Digest::of(listing.text.as_bytes()).0;
+        let (sha256, mark) = match listing.by_time {
+            true => (None, Some(format!("{} entries, by size and time {}", listing.entries, &digest[..32]))),
+            false => (Some(digest), None),
+        };
+        let named: Vec<String> = listing.outside.iter().take(TOLD).map(|key| format!("`{key}`")).collect();
+        let more = listing.outside.len().saturating_sub(TOLD);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let open = format!("{}{more} in it leads out of the workspace", named.join(", "));
+        let open = (!named.is_empty()).then_some(open);
+        Sighting { identity: FileIdentity::There { sha256, mark }, open }
     }
 }
 
 /// Tells whoever approves that a change after the approval will not be noticed.
-fn unpinned(examined: Examined) -> Examined {
-    let seen = format!("{}; nobody can tell later whether it is still the same", examined.seen);
-    Examined { seen, ..examined }
+fn open_question(examined: Examined, why: &str) -> Examined {
+    let seen = format!("{}; whether it is still the same after an approval cannot be told: {why}", examined.seen);
+    Examined { seen, verdict: Finding::Unverifiable, ..examined }
 }
 
-/// Compares the files that a person has approved with what stands there now.
-pub(super) fn look_again(workspace: &Path, examined: &[Examined]) -> Option<Vec<Examined>> {
-    let workspace = match Folder::open(workspace) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            let claim = "what was approved could not be looked at again";
-            return Some(vec![unchecked(&artifact_changed::RULE, claim, error.to_string())]);
-        }
-    };
-    let mut same = true;
-    let look = |seen: &Examined| {
-        let Some(path) = &seen.path else { return seen.clone() };
-        let now = identify(&workspace, path);
-        let before = seen.sha256.clone().map_or(Identity::Nothing, Identity::Known);
-        if now == before {
-            return seen.clone();
-        }
-        same = false;
-        let claim = format!("`{path}` has changed since it was examined");
-        let (told, sha256) = match now {
-            Identity::Known(sha256) => ("look at it as it is now".to_owned(), Some(sha256)),
-            Identity::Nothing => ("it is gone".to_owned(), None),
-            Identity::Unknown => ("it cannot be looked at any more".to_owned(), None),
-        };
-        Examined { path: Some(path.clone()), sha256, ..unchecked(&artifact_changed::RULE, claim, told) }
-    };
-    let examined = examined.iter().map(look).collect();
-    (!same).then_some(examined)
+fn identify_file(path: &Path) -> io::Result<FileIdentity> {
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    let runs = metadata.permissions().mode() & 0o111 != 0;
+    if metadata.len() > HASHED_BYTES {
+        let runs = if runs { ", executable" } else { "" };
+        let mark = format!("{} bytes, last changed {}{runs}", metadata.len(), changed_at(&metadata));
+        return Ok(FileIdentity::There { sha256: None, mark: Some(mark) });
+    }
+    let sha256 = Some(hash(file.take(HASHED_BYTES))?);
+    Ok(FileIdentity::There { sha256, mark: runs.then(|| "executable".to_owned()) })
 }
 
-/// Reads the files that are as they were seen, and not too large.
-pub(super) fn contents(workspace: &Path, examined: &[Examined], bytes_max: u64) -> Vec<Content> {
-    let Ok(workspace) = Folder::open(workspace) else { return Vec::new() };
-    let read = |seen: &Examined| {
-        let (path, sha256) = (seen.path.as_ref()?, seen.sha256.as_ref()?);
-        let (folder, name) = place(&workspace, path)?;
+/// Returns when a file last changed in any way.
+fn changed_at(metadata: &Metadata) -> String {
+    let time = Timestamp::new(metadata.ctime(), i32::try_from(metadata.ctime_nsec()).unwrap_or_default());
+    time.map_or_else(|_| changed(metadata).to_string(), |time| time.to_string())
+}
+
+/// Reads files as long as there is room.
+struct Reading {
+    room: KeptBytes,
+    contents: Vec<Content>,
+    known: HashSet<String>,
+}
+
+impl Reading {
+    fn is_full(&self) -> bool {
+        self.room.run == 0 || self.contents.len() >= KEPT_FILES
+    }
+
+    fn read(&mut self, path: &Path, sha256: &str) {
+        let most = self.room.file.min(self.room.run);
+        if self.is_full() || self.known.contains(sha256) {
+            return;
+        }
         let mut bytes = Vec::new();
-        folder.open_file(&name)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+        let read = open(path).and_then(|file| match file.metadata()?.len() <= most {
+            true => file.take(most.saturating_add(1)).read_to_end(&mut bytes),
+            false => Err(io::ErrorKind::FileTooLarge.into()),
+        });
+        if read.is_ok() && Digest::of(&bytes).0 == *sha256 {
+            self.take(bytes);
+        }
+    }
+
+    fn take(&mut self, bytes: Vec<u8>) {
+        let length = bytes.len() as u64;
         let digest = Digest::of(&bytes);
-        (bytes.len() as u64 <= bytes_max && digest.0 == *sha256).then_some(Content { digest, bytes })
-    };
-    examined.iter().filter_map(read).take(KEPT_FILES).collect()
-}
-
-/// Finds out what stands at a path of a workspace, or at an absolute one.
-fn identify(workspace: &Folder, path: &str) -> Identity {
-    let Some((folder, name)) = place(workspace, path) else { return Identity::Nothing };
-    match folder.look(&name) {
-        Sight::Missing => Identity::Nothing,
-        Sight::File { bytes } if bytes <= HASHED_BYTES => {
-            let hashed = folder.open_file(&name).and_then(|file| hash(file.take(HASHED_BYTES)).ok());
-            hashed.map_or(Identity::Unknown, Identity::Known)
-        }
-        Sight::Folder { .. } => hash_folder(&folder.root().join(&name)).map_or(Identity::Unknown, Identity::Known),
-        Sight::File { .. } | Sight::Unreadable | Sight::Outside => Identity::Unknown,
-    }
-}
-
-/// Returns the folder that a path lies in, and its name there.
-fn place(workspace: &Folder, path: &str) -> Option<(Folder, String)> {
-    let path = path_of(path);
-    if path.is_relative() {
-        return Some((workspace.clone(), path.to_str()?.to_owned()));
-    }
-    let name = path.file_name()?.to_str()?.to_owned();
-    Some((Folder::open(path.parent()?).ok()?, name))
-}
-
-/// Hashes the names and contents of everything in a folder, links not followed; `None` if that is too much.
-fn hash_folder(root: &Path) -> Option<String> {
-    let mut files: Vec<(String, PathBuf)> = Vec::new();
-    let mut ahead = vec![root.to_owned()];
-    while let Some(folder) = ahead.pop() {
-        for entry in fs::read_dir(folder).ok()? {
-            let path = entry.ok()?.path();
-            if fs::symlink_metadata(&path).ok()?.is_dir() {
-                ahead.push(path.clone());
-            }
-            files.push((key(path.strip_prefix(root).ok()?), path));
-            if files.len() > HASHED_ENTRIES {
-                return None;
-            }
+        let fits = length <= self.room.file.min(self.room.run) && !self.is_full();
+        if fits && self.known.insert(digest.0.clone()) {
+            self.room.run -= length;
+            self.contents.push(Content { digest, bytes });
         }
     }
-    files.sort();
-    let (mut hasher, mut left) = (Sha256::new(), HASHED_BYTES);
-    for (key, path) in files {
-        let content = content_of(&path, &mut left).ok()?;
-        hasher.update(format!("{}:{key} {content}\n", key.len()));
-    }
-    Some(hexadecimal(&hasher.finalize()))
-}
-
-/// Identifies an entry of a folder.
-fn content_of(path: &Path, left: &mut u64) -> io::Result<String> {
-    let metadata = fs::symlink_metadata(path)?;
-    if metadata.is_dir() {
-        return Ok("folder".to_owned());
-    }
-    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, "there is too much in the folder");
-    *left = left.checked_sub(metadata.len()).ok_or_else(too_large)?;
-    if metadata.is_symlink() {
-        // What a link leads to belongs to what is approved; of a folder only that it leads there.
-        let behind = fs::canonicalize(path)
-            .and_then(|real| open(&real))
-            .and_then(|file| hash(file.take(HASHED_BYTES)))
-            .unwrap_or_default();
-        return Ok(format!("link {} {behind}", hash_entry(path, &metadata)?));
-    }
-    let runs = metadata.permissions().mode() & 0o111;
-    Ok(format!("{runs:o} {}", hash_entry(path, &metadata)?))
 }

@@ -14,7 +14,7 @@ use baton_protocol::rules::{
 
 use super::changes::{Change, Changes, Trace};
 use super::entry::{refuted, unchecked, unverifiable, verified};
-use super::files;
+use super::files::FileEyes;
 use super::named::{self, Places};
 use super::patterns::Patterns;
 use super::sources;
@@ -28,7 +28,7 @@ const TOLD: usize = 20;
 
 /// What the changes are compared with.
 pub(super) struct Comparison<'a> {
-    workspace: &'a Folder,
+    files: FileEyes<'a>,
     root: &'a Path,
     scene: &'a Scene,
     report: &'a Report,
@@ -52,7 +52,7 @@ struct Strangers {
     beside: Vec<String>,
     /// The agent, or somebody who may write everywhere.
     anybody: Vec<String>,
-    /// Somebody who may write everywhere: for the agent it was read-only.
+    /// Somebody else who may write there: for the agent it was read-only.
     caged: Vec<String>,
 }
 
@@ -63,7 +63,8 @@ impl<'a> Comparison<'a> {
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
         let (named, others) = (Places::new(root, named), Patterns::new(&others));
         let (writes, anybody) = (Patterns::new(scene.writes.as_deref().unwrap_or_default()), !anybody.is_empty());
-        Comparison { workspace, root, scene, report, changes, named, writes, others, anybody }
+        let files = FileEyes::new(workspace, &scene.views);
+        Comparison { files, root, scene, report, changes, named, writes, others, anybody }
     }
 
     /// Compares what a report says about changes with the changes.
@@ -122,7 +123,7 @@ impl<'a> Comparison<'a> {
         match inner.map_or(Trace::Outside, |inner| self.changes.trace(self.root, &inner)) {
             Trace::Changed(change) => {
                 let seen = verified(rule, format!("`{path}` was {}", change.as_str()), "as reported");
-                files::pin(seen, self.workspace, path)
+                self.files.pin(seen, path)
             }
             Trace::Same => refuted(rule, claim, format!("but `{path}` is unchanged")),
             Trace::Never => refuted(rule, claim, "but it does not exist, and did not before"),
@@ -141,7 +142,11 @@ impl<'a> Comparison<'a> {
             Ok(during) => {
                 // Without a list, what the phase may write is told together with that.
                 let told = |path: &str| !all && !new && self.writes.fit(path);
-                self.sort(during, |path, change| self.named.hold(path) || !counts(change) || told(path))
+                // Where the phase may not write, it is told who may have written.
+                let elsewhere =
+                    |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
+                let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
+                self.sort(during, |path, change| !counts(change) || fine(path))
             }
             Err(why) if all || new => {
                 let claim = "that every changed file is named cannot be checked";
@@ -251,8 +256,8 @@ impl<'a> Comparison<'a> {
         let Ok(during) = self.changes.during() else { return Vec::new() };
         let sources = self.report.source_files_verified.iter();
         let inner = sources.filter_map(|source| sources::path_of(self.root, source));
-        let others = |path: &String| self.anybody || self.others.fit(path);
-        let changed = inner.filter(|path| during.contains_key(path) && others(path) && !self.named.hold(path));
+        let changed =
+            inner.filter(|path| during.contains_key(path) && self.may_be_of_others(path) && !self.named.hold(path));
         let seen = "but somebody beside it may have changed it meanwhile";
         changed.map(|path| unverifiable(&stale_base::RULE, format!("claims to have read `{path}`"), seen)).collect()
     }
@@ -262,14 +267,19 @@ impl<'a> Comparison<'a> {
         let mut strangers = Strangers::default();
         for (path, change) in changes.iter().filter(|(path, change)| !fine(path, **change)) {
             let list = match () {
+                () if self.may_be_of_others(path) && self.is_read_only(path) => &mut strangers.caged,
                 () if self.others.fit(path) => &mut strangers.beside,
-                () if self.anybody && self.is_read_only(path) => &mut strangers.caged,
                 () if self.anybody => &mut strangers.anybody,
                 () => &mut strangers.own,
             };
             list.push(in_words(path, *change));
         }
         strangers
+    }
+
+    /// Returns whether somebody beside the agent may write a path.
+    fn may_be_of_others(&self, path: &str) -> bool {
+        self.anybody || self.others.fit(path)
     }
 
     /// Returns whether the cage kept the agent from a path. It lets everything be written in the nearest folder of a pattern

@@ -84,7 +84,8 @@ pub(super) fn walk(root: &Path, before: Option<&IgnoreRules>, mut visit: impl Fn
     rules
 }
 
-fn is_watched(name: &OsStr) -> bool {
+/// Returns whether something in a `.git` folder decides what git does.
+pub(super) fn is_watched(name: &OsStr) -> bool {
     WATCHED.iter().any(|watched| name == *watched)
 }
 

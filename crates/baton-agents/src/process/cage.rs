@@ -22,12 +22,19 @@ pub struct Cage {
     pub(super) places: BTreeMap<PathBuf, Access>,
     /// Whether there is a network.
     pub(super) network: bool,
+    /// Whether somebody has named what may be changed in the workspace, rather than all of it.
+    pub(super) has_named_writes: bool,
 }
 
 impl Cage {
     /// Everything can be seen, and nothing changed.
     pub fn read_only() -> Cage {
-        Cage { places: BTreeMap::new(), network: true }
+        Cage { places: BTreeMap::new(), network: true, has_named_writes: false }
+    }
+
+    /// Notes that what may be changed in the workspace is named.
+    pub fn note_named_writes(&mut self) {
+        self.has_named_writes = true;
     }
 
     /// Takes the network away.

@@ -31,6 +31,8 @@ pub struct Launcher {
     /// Files that say how Baton works. In a workspace that can be changed they can be read: whoever commits everything would
     /// commit that they are gone.
     pub configuration: Vec<PathBuf>,
+    /// The workflow and its scripts. In a workspace they can be changed only if the workflow names what may be.
+    pub scripts: Vec<PathBuf>,
 }
 
 /// What this machine has.
@@ -126,6 +128,10 @@ impl Launcher {
         for path in &self.configuration {
             let is_inside = workspace.is_some_and(|workspace| path.starts_with(workspace));
             if is_inside && cage.is_writable(path) { cage.close(path) } else { cage.hide(path) }
+        }
+        if !cage.has_named_writes {
+            let inside = |path: &&PathBuf| workspace.is_some_and(|workspace| path.starts_with(workspace));
+            self.scripts.iter().filter(inside).for_each(|path| cage.close(path));
         }
         self.hidden.iter().for_each(|path| cage.hide(path));
         cage

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -237,10 +238,22 @@ fn parent_of(process: u32) -> Option<u32> {
 
 /// Returns the handoff that we work on: the mark of an attempt, on ourselves or on a process above us.
 ///
-/// Of processes of other users nothing can be read; what they start for others has a mark of its own.
-pub fn attempt_above() -> Option<String> {
+/// Of processes of other users nothing can be read; what they start for others has a mark of its own. Fails where nobody
+/// can tell which process we are.
+pub fn attempt_above() -> io::Result<Option<String>> {
     let own = std::env::var_os(HANDOFF).map(|value| value.to_string_lossy().into_owned());
-    own.or_else(|| ourselves().into_iter().find_map(handoff_of)).map(|handoff| handoff.escape_debug().to_string())
+    let found = match own {
+        Some(own) => Some(own),
+        None => above(own_number()?).into_iter().find_map(handoff_of),
+    };
+    Ok(found.map(|handoff| handoff.escape_debug().to_string()))
+}
+
+/// Returns our number as `/proc` has it. In a namespace of processes it is another one than we know ourselves by, if `/proc`
+/// is that of the namespace above.
+fn own_number() -> io::Result<u32> {
+    let number = fs::read_link("/proc/self")?;
+    number.to_str().and_then(|number| number.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn handoff_of(process: u32) -> Option<String> {
@@ -252,7 +265,12 @@ fn handoff_of(process: u32) -> Option<String> {
 
 /// Returns ourselves and those above us.
 fn ourselves() -> Vec<u32> {
-    let above = std::iter::successors(Some(std::process::id()), |process| parent_of(*process));
+    above(std::process::id())
+}
+
+/// Returns a process and those above it.
+fn above(process: u32) -> Vec<u32> {
+    let above = std::iter::successors(Some(process), |process| parent_of(*process));
     above.take_while(|process| *process > 0).collect()
 }
 

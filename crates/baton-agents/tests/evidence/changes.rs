@@ -178,10 +178,15 @@ async fn phase_writes_only_where_it_may() {
         |stage: &Stage| _ = stage.write("src/quota.rs", "1").write("docs/plan.md", "2").write("out/report.md", "3");
     let examined = stage.attempt(work, &Report::default()).await;
     insta::assert_snapshot!(shown(&examined), @"
-    Unverifiable modified-not-declared: `docs/plan.md` was changed, by it or by somebody beside it: nobody can tell
     Unverifiable writes-outside: `docs/plan.md` was changed, where only somebody beside it may write
     Verified writes-outside: `src/quota.rs` was changed, where it may write
     ");
+    stage.scene.is_caged = true;
+    insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
+    Verified writes-outside: `docs/plan.md` was changed, by somebody beside it: the cage lets it write only `src/**`
+    Verified writes-outside: `src/quota.rs` was changed, where it may write
+    ");
+    stage.scene.is_caged = false;
     stage.write("Cargo.toml", "new");
     let examined = stage.examine(&modified(&["src/quota.rs", "Cargo.toml"])).await;
     assert_eq!(refuted(&examined), ["writes-outside"], "{}", shown(&examined));
@@ -212,7 +217,7 @@ async fn links_and_modes_are_part_of_the_work() {
     let examined = stage.attempt(work, &modified(&["src/quota.rs", "etc", "etc/passwd", "/etc/passwd"])).await;
     insta::assert_snapshot!(shown(&examined), @"
     Verified file-not-modified: `src/quota.rs` was changed, as reported
-    Verified file-not-modified: `etc` was created, as reported; nobody can tell later whether it is still the same
+    Unverifiable file-not-modified: `etc` was created, as reported; whether it is still the same after an approval cannot be told: it leads out of the workspace
     Refuted artifact-outside-workspace: claims to have changed `etc/passwd`, but it lies outside the workspace
     Refuted artifact-outside-workspace: claims to have changed `/etc/passwd`, but it lies outside the workspace
     Verified modified-not-declared: every changed file is named, nothing else has changed
@@ -367,7 +372,6 @@ async fn what_the_cage_kept_from_the_agent_was_somebody_else() {
     assert!(examined.iter().any(|one| one.asks_person && one.claim.contains("src/quota.rs")), "{}", shown(&examined));
     stage.scene.writes = Some(owned(&["docs/*.md"]));
     insta::assert_snapshot!(shown(&stage.examine(&Report::default()).await), @"
-    Unverifiable modified-not-declared: `docs/notes.txt` was created, `src/quota.rs` was changed, by it or by somebody beside it: nobody can tell
     Unverifiable writes-outside: `docs/notes.txt` was created, that only `docs/*.md` was written cannot be checked: somebody beside it may write it, too (a person must look)
     Verified writes-outside: `src/quota.rs` was changed, by somebody beside it: the cage lets it write only `docs/*.md`
     ");

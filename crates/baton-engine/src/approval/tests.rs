@@ -194,7 +194,7 @@ fn signature_counts_for_its_key_its_words_and_its_handoff_only() {
         refusal.to_string()
     };
     let as_ana = signed(&gate, approve(&gate, "ana"), &ben);
-    assert!(forged(as_ana).contains("is no key of ana"));
+    assert!(forged(as_ana).contains("does not belong to ana"));
     let mut noted = signed(&gate, approve(&gate, "ana"), &ana);
     noted.note = Some("and drop the table".to_owned());
     assert!(forged(noted).contains("does not fit what was decided"));

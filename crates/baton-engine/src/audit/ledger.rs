@@ -72,6 +72,15 @@ pub enum LedgerFault {
         /// What the ledger has.
         found: Hash,
     },
+    /// The entry says something else than what was kept of it, under the same digest.
+    #[error("the entry was changed: the anchor has `{0}`")]
+    EntryRewritten(Box<LedgerEntry>),
+    /// The ledger does not have the entry, but later ones.
+    #[error("the entry was removed from the ledger: the anchor has `{0}`")]
+    EntryMissing(Box<LedgerEntry>),
+    /// The anchor file is not there, or cannot be read.
+    #[error("the anchor file cannot be read: {0}")]
+    AnchorUnreadable(String),
     /// The ledger does not have what was kept of it.
     #[error("the ledger was cut off: the anchor has this entry, the ledger ends with entry {last}")]
     LedgerCutOff {
@@ -112,6 +121,9 @@ impl LedgerFault {
             LedgerFault::RunCutOff { .. } => "run-cut-off",
             LedgerFault::RunRewritten { .. } => "run-rewritten",
             LedgerFault::LedgerRewritten { .. } => "ledger-rewritten",
+            LedgerFault::EntryRewritten(_) => "entry-rewritten",
+            LedgerFault::EntryMissing(_) => "entry-missing",
+            LedgerFault::AnchorUnreadable(_) => "anchor-unreadable",
             LedgerFault::LedgerCutOff { .. } => "ledger-cut-off",
             LedgerFault::LineUnreadable(_) => "line-unreadable",
             LedgerFault::LineChanged(_) => "line-changed",
@@ -250,19 +262,24 @@ impl AnchorAuditor {
                 false
             }
             Some(entry) => {
-                if !self.is_rewritten {
+                if line.digest == entry.digest {
+                    // The chain was not computed again, so the entries behind it are what they were.
+                    self.find(number, Some(line), None, LedgerFault::EntryRewritten(Box::new(line.clone())));
+                } else if !self.is_rewritten {
                     let fault = LedgerFault::LedgerRewritten { anchored: line.digest, found: entry.digest };
                     self.find(number, Some(line), None, fault);
+                    self.is_rewritten = true;
                 }
-                self.is_rewritten = true;
                 // What only has another digest follows from an entry before it.
                 (&line.run, line.head, line.occasion) != (&entry.run, entry.head, entry.occasion)
             }
             None => {
-                if !self.is_rewritten {
+                if line.number < self.ledger_end {
+                    self.find(number, Some(line), None, LedgerFault::EntryMissing(Box::new(line.clone())));
+                } else if !self.is_rewritten {
                     self.find(number, Some(line), None, LedgerFault::LedgerCutOff { last: self.ledger_end });
+                    self.is_rewritten = true;
                 }
-                self.is_rewritten = true;
                 true
             }
         }
@@ -293,6 +310,12 @@ impl AnchorAuditor {
             let fault = LedgerFault::RemovalNotAnchored;
             self.findings.push(LedgerFinding { entry: number, line: None, run, fault });
         }
+    }
+
+    /// Takes that the file cannot be read.
+    pub fn unreadable(&mut self, why: String) {
+        let fault = LedgerFault::AnchorUnreadable(why);
+        self.findings.push(LedgerFinding { entry: None, line: None, run: None, fault });
     }
 
     /// Returns what was found; `delivered` is the last entry that the store remembers to have delivered to this file.

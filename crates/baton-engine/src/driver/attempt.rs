@@ -11,9 +11,11 @@ use tokio::sync::mpsc;
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, Understood};
-use crate::evidence::{self, Changed, Check, Content, Evidence, Examined, Moment, Outcome, Scene, Transcript};
+use crate::evidence::{
+    self, Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene, Transcript,
+};
 use crate::failure::{Code, Failure};
-use crate::handoff::Written;
+use crate::handoff::{Digest, Written};
 use crate::id::HandoffId;
 use crate::run::Told;
 
@@ -30,25 +32,25 @@ pub(super) enum Finished {
     Failed(Box<Failed>),
     /// A report that was recorded before has been examined.
     Examined(Seen),
-    /// What a person has approved was looked at once more; `None` if it is as it was.
-    LookedAgain(Option<Seen>),
+    /// The files that a person decides about were looked at; `None` if they are as they were approved.
+    Looked(Option<Seen>),
     /// A command has ended.
     Checked(Outcome),
 }
 
 impl Finished {
-    /// Returns the files that are still to be kept; `None` if there are none.
-    pub(super) fn contents(&mut self) -> Option<&mut Vec<Content>> {
+    /// Returns what was seen, if files of it are still to be kept.
+    pub(super) fn to_keep(&mut self) -> Option<&mut Seen> {
         let seen = match self {
-            Finished::Examined(seen) | Finished::LookedAgain(Some(seen)) => seen,
+            Finished::Examined(seen) | Finished::Looked(Some(seen)) => seen,
             Finished::Answered(answered) => answered.examined.as_mut()?,
             Finished::Understood(_)
             | Finished::NotUnderstood(_)
             | Finished::Failed(_)
-            | Finished::LookedAgain(None)
+            | Finished::Looked(None)
             | Finished::Checked(_) => return None,
         };
-        Some(&mut seen.contents).filter(|contents| !contents.is_empty())
+        Some(seen).filter(|seen| !seen.contents.is_empty())
     }
 }
 
@@ -91,8 +93,10 @@ pub(super) struct Answered {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     pub(super) examined: Vec<Examined>,
-    /// The files that are kept.
+    /// The files that are still to be kept.
     pub(super) contents: Vec<Content>,
+    /// What identifies those that are kept.
+    pub(super) kept: Vec<Digest>,
 }
 
 /// Something that happens to an attempt of a handoff while it goes on.
@@ -132,8 +136,8 @@ pub(super) struct Trial {
     pub(super) following: Vec<String>,
     pub(super) acknowledge: bool,
     pub(super) settings: Settings,
-    /// The largest file that is kept.
-    pub(super) kept_bytes: u64,
+    /// How much is kept of files.
+    pub(super) room: KeptBytes,
     /// Where is told what happens while it goes on.
     pub(super) progress: mpsc::UnboundedSender<Progress>,
 }
@@ -220,7 +224,7 @@ impl Trial {
         scene.after = after;
         scene.others_write.append(&mut self.newcomers.lock().unwrap_or_else(PoisonError::into_inner));
         let examined = match quick {
-            true => Some(look(&*self.evidence, &scene, &understood.report, (&self.settings, self.kept_bytes)).await),
+            true => Some(look(&*self.evidence, &scene, &understood.report, (&self.settings, self.room)).await),
             false => None,
         };
         let tokens_used = reply.tokens_used;
@@ -326,9 +330,9 @@ pub(super) async fn examine(
     evidence: Arc<dyn Evidence>,
     scene: Scene,
     report: Report,
-    (settings, kept_bytes): (Settings, u64),
+    (settings, room): (Settings, KeptBytes),
 ) -> Finished {
-    Finished::Examined(look(&*evidence, &scene, &report, (&settings, kept_bytes)).await)
+    Finished::Examined(look(&*evidence, &scene, &report, (&settings, room)).await)
 }
 
 /// Looks at every claim, and marks what may pass all the same.
@@ -336,15 +340,15 @@ async fn look(
     evidence: &dyn Evidence,
     scene: &Scene,
     report: &Report,
-    (settings, kept_bytes): (&Settings, u64),
+    (settings, room): (&Settings, KeptBytes),
 ) -> Seen {
     let mut examined = evidence.examine(scene, report).await;
     evidence::allow(&mut examined, settings);
     let contents = match examined.iter().any(|examined| examined.path.is_some()) {
-        true => evidence.contents(&scene.workspace, &examined, kept_bytes).await,
+        true => evidence.contents(&scene.workspace, &scene.views, &examined, room).await,
         false => Vec::new(),
     };
-    Seen { examined, contents }
+    Seen { examined, contents, kept: Vec::new() }
 }
 
 /// Runs the command of a check phase.

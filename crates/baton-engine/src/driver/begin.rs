@@ -5,9 +5,10 @@ use std::sync::PoisonError;
 use baton_protocol::workflow;
 use tokio::task::AbortHandle;
 
-use super::attempt::{self, Failed, Finished, Seen, Trial};
+use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
+use super::look::FileLook;
 use super::{News, Reached};
 use crate::evidence::{self, Examined, Moment};
 use crate::failure::{Code, Failure};
@@ -16,6 +17,7 @@ use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::run::Tracked;
 use crate::step::Role;
+use crate::view;
 
 /// An agent, a command or an examination that goes on. Only one goes on for each handoff.
 pub(super) struct Working {
@@ -63,8 +65,8 @@ impl Lead<'_> {
     fn begin_one(&mut self, id: &HandoffId) {
         let Some(tracked) = self.run.find(id) else { return };
         let fence = tracked.handoff.fence;
-        if tracked.handoff.approved {
-            return self.look_again(id);
+        if tracked.handoff.approved || tracked.step.role == Role::Gate {
+            return self.look_at_files(id);
         }
         let Some(brief) = Brief::of(&self.run, tracked) else { return };
         let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
@@ -82,8 +84,7 @@ impl Lead<'_> {
         let news = if verifying { News::Examines(id) } else { News::Begins(id) };
         self.driver.audience.hear(&self.run, &news);
         let task = if let (true, Some(report)) = (verifying, report) {
-            let examine =
-                attempt::examine(evidence, scene, report, (self.driver.judging(&brief), self.driver.kept.file));
+            let examine = attempt::examine(evidence, scene, report, (self.driver.judging(&brief), self.room()));
             self.tasks.spawn(async move { Outcome::Work(examine.await) })
         } else if tracked.step.role == Role::Check {
             let check = attempt::check(evidence, scene, brief::command(brief.located.phase()));
@@ -96,7 +97,7 @@ impl Lead<'_> {
             let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
                 Some(ready) => Ok(ready.told),
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
-                None => brief.tell(&self.driver.dice.word()),
+                None => brief.tell(&self.driver.random.word()),
             };
             let job = told.and_then(|told| {
                 self.driver.team.keep(&self.run.definition.workspace, &told.copies)?;
@@ -117,7 +118,7 @@ impl Lead<'_> {
                 phase: brief.phase().map(|_| tracked.step.phase.clone()),
                 acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
                 settings: self.driver.judging(&brief),
-                kept_bytes: self.driver.kept.file,
+                room: self.room(),
                 progress: self.tell.clone(),
             };
             self.tasks.spawn(async move { Outcome::Work(trial.run().await) })
@@ -130,20 +131,24 @@ impl Lead<'_> {
         self.works_on(id, fence, task);
     }
 
-    /// Looks once more at the files that a person has approved.
-    fn look_again(&mut self, id: &HandoffId) {
+    /// Looks at the files that people decide about: at a gate before they are asked, and everywhere after an approval.
+    fn look_at_files(&mut self, id: &HandoffId) {
         let Some(tracked) = self.run.find(id) else { return };
-        let (fence, examined) = (tracked.handoff.fence, approved_files(tracked));
+        let fence = tracked.handoff.fence;
         self.driver.audience.hear(&self.run, &News::Examines(id));
-        let (evidence, workspace) = (self.driver.evidence.clone(), self.run.definition.workspace.clone());
-        let kept_bytes = self.driver.kept.file;
-        let task = self.tasks.spawn(async move {
-            let Some(examined) = evidence.look_again(&workspace, &examined).await else {
-                return Outcome::Work(Finished::LookedAgain(None));
-            };
-            let contents = evidence.contents(&workspace, &examined, kept_bytes).await;
-            Outcome::Work(Finished::LookedAgain(Some(Seen { examined, contents })))
-        });
+        let look = FileLook {
+            evidence: self.driver.evidence.clone(),
+            workspace: self.run.definition.workspace.clone(),
+            views: view::kept(&self.run),
+            room: self.room(),
+        };
+        let task = if tracked.handoff.approved {
+            let examined = approved_files(tracked);
+            self.tasks.spawn(async move { Outcome::Work(look.after_approval(examined).await) })
+        } else {
+            let lines = flow::gate_lines(&self.run, &tracked.step);
+            self.tasks.spawn(async move { Outcome::Work(look.before_asking(lines).await) })
+        };
         self.works_on(id, fence, task);
     }
 
@@ -153,7 +158,7 @@ impl Lead<'_> {
     }
 }
 
-/// Returns what a person was shown of files: what was seen of the report, or at a gate what the phases before have left.
+/// Returns what a person was shown of files. Older gates were asked with what the reports said.
 fn approved_files(tracked: &Tracked) -> Vec<Examined> {
     if !tracked.examined.is_empty() {
         return tracked.examined.clone();

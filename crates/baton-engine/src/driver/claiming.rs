@@ -105,7 +105,7 @@ impl Lead<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             Reached::Elsewhere => Prepared::Elsewhere,
             Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(agent) => match brief.tell(&self.driver.dice.word()) {
+            Reached::Here(agent) => match brief.tell(&self.driver.random.word()) {
                 Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },

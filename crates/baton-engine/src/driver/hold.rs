@@ -81,7 +81,7 @@ impl Lead<'_> {
         let due = |tracked: &&Tracked| self.ends_at(tracked).is_some_and(|at| at <= draft.at);
         let due: Vec<HandoffId> = draft.run.open().filter(due).map(|tracked| tracked.handoff.id.clone()).collect();
         for id in due {
-            let dice = self.driver.dice.number();
+            let dice = self.driver.random.number();
             let Some(tracked) = draft.run.find(&id) else { continue };
             // What follows is worked out for the claim that is known here: if there is another one by now, look again.
             let fence = Some(tracked.handoff.fence);

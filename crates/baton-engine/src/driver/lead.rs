@@ -17,6 +17,7 @@ use super::wait::IDLE;
 use super::watch::{Asked, Said};
 use super::{Driver, End, News};
 use crate::draft::{Draft, Foreseen};
+use crate::evidence::KeptBytes;
 use crate::flow;
 use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
@@ -25,7 +26,7 @@ use crate::lifecycle::{Command, Release};
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::step::Role;
-use crate::store::{Error, Step};
+use crate::store::{Error, KeptContents, Step};
 
 /// By how much a turn may take longer than it should before the driver takes it that it was asleep.
 const HICCUP: Duration = Duration::from_secs(5);
@@ -80,6 +81,8 @@ pub(super) struct Lead<'d> {
     pub(super) results: Vec<(HandoffId, u64, Finished)>,
     /// How the workspace was before what has begun, and after what must still be examined, by the token of the claim.
     pub(super) seen: BTreeMap<HandoffId, (u64, SeenWorkspace)>,
+    /// How many bytes of files the run may still keep, as far as is known.
+    room: u64,
     /// What the journal will say if nobody else has written.
     foreseen: Foreseen,
     /// What attempts tell while they go on.
@@ -128,6 +131,7 @@ impl<'d> Lead<'d> {
             ready: BTreeMap::new(),
             results: Vec::new(),
             seen: BTreeMap::new(),
+            room: driver.kept.run,
             foreseen: Foreseen::default(),
             tell,
             progress,
@@ -276,7 +280,7 @@ impl<'d> Lead<'d> {
         let mut draft = Draft::new(&self.run, now);
         let results = std::mem::take(&mut self.results);
         for (id, fence, finished) in &results {
-            record(&mut draft, id, *fence, finished, self.driver.dice.number());
+            record(&mut draft, id, *fence, finished, self.driver.random.number());
         }
         self.expire(&mut draft);
         self.decide_gates(&mut draft);
@@ -307,7 +311,7 @@ impl<'d> Lead<'d> {
             Err(error @ Error::Taken { .. }) => {
                 let mut draft = Draft::new(&self.run, now);
                 for (id, fence, finished) in &results {
-                    record(&mut draft, id, *fence, finished, self.driver.dice.number());
+                    record(&mut draft, id, *fence, finished, self.driver.random.number());
                 }
                 flow::fail(&mut draft, &error.to_string());
                 self.write(draft).await.map(|_| true)
@@ -327,19 +331,28 @@ impl<'d> Lead<'d> {
     /// Keeps the files that reports name, so that whoever decides elsewhere sees them. A run does not fail for want of that.
     async fn keep_contents(&mut self) -> Result<(), Error> {
         for (id, _, finished) in &mut self.results {
-            let Some(contents) = finished.contents() else { continue };
-            let kept = self.driver.store.keep_contents(&self.run.id, contents.clone(), self.driver.kept.run).await;
-            match kept {
-                Ok(()) => contents.clear(),
+            let Some(seen) = finished.to_keep() else { continue };
+            let contents = seen.contents.clone();
+            match self.driver.store.keep_contents(&self.run.id, contents, self.driver.kept.run).await {
+                Ok(KeptContents { digests, room }) => {
+                    self.room = room;
+                    seen.kept = digests;
+                    seen.contents.clear();
+                }
                 Err(error @ Error::Unreachable(_)) => return Err(error),
                 Err(error) => {
-                    contents.clear();
+                    seen.contents.clear();
                     let note = format!("{id}: the files that its report names could not be kept: {error}");
                     self.driver.audience.hear(&self.run, &News::Note(&note));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns how much may be kept of files.
+    pub(super) fn room(&self) -> KeptBytes {
+        KeptBytes { file: self.driver.kept.file, run: self.room }
     }
 
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.

@@ -2,7 +2,6 @@
 
 use baton_protocol::model::Report;
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::rules::artifact_changed;
 use baton_protocol::{Dialect, Document, convert};
 use serde_json::{Value, json};
 
@@ -10,13 +9,14 @@ use super::attempt::{Answered, Failed, Finished, Seen};
 use super::brief::Brief;
 use crate::answer::Answer;
 use crate::draft::Draft;
-use crate::evidence::{self, Examined, Finding};
+use crate::evidence;
 use crate::failure::{Chance, Code, Failure};
 use crate::flow;
 use crate::handoff::{State, Written};
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
 use crate::run::{Known, Run};
+use crate::step::Role;
 
 /// Adds what came out to a draft. What is refused came too late: somebody else has it, or it was called off. If it is
 /// still ours, the attempt has failed: nothing else would ever come of it.
@@ -42,18 +42,15 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &F
 fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) -> Result<(), Refusal> {
     match finished {
         // What cannot be looked at again may have changed: a person must look.
-        Finished::Failed(failed) if is_approved(&draft.run, id) => {
-            let examined = vec![unseen(&failed.failure.message)];
-            draft.apply(id, looked_again(fence, Some(examined), dice))
+        Finished::Failed(failed) if is_decided_about(&draft.run, id) => {
+            let examined = vec![evidence::unseen(&failed.failure.message)];
+            draft.apply(id, looked(fence, Some(&Seen { examined, ..Seen::default() }), dice))
         }
-        Finished::LookedAgain(seen) => {
-            let changed = seen.as_ref().map(|seen| seen.examined.clone());
-            draft.apply(id, looked_again(fence, changed, dice))
-        }
+        Finished::Looked(seen) => draft.apply(id, looked(fence, seen.as_ref(), dice)),
         // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
         Finished::Failed(failed) if is_examined(&draft.run, id) => {
             let reasons = format!("it could not be examined: {}", failed.failure.message);
-            draft.apply(id, verify(&draft.run, id, fence, Vec::new(), Some(reasons), dice))
+            draft.apply(id, verify(&draft.run, id, fence, &Seen::default(), Some(reasons), dice))
         }
         Finished::Failed(failed) => {
             let Failed { failure, document, changed } = (**failed).clone();
@@ -64,9 +61,9 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
         Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),
         Finished::Answered(answered) => record_answer(draft, id, fence, answered, dice),
-        Finished::Examined(Seen { examined, .. }) => {
-            let refuted = evidence::refuted(examined);
-            draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
+        Finished::Examined(seen) => {
+            let refuted = evidence::refuted(&seen.examined);
+            draft.apply(id, verify(&draft.run, id, fence, seen, refuted, dice))
         }
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
@@ -115,9 +112,9 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
     draft.apply_known(id, Command::Report(report), known)?;
     match &answered.examined {
-        Some(Seen { examined, .. }) if complete => {
-            let refuted = evidence::refuted(examined);
-            draft.apply(id, verify(&draft.run, id, fence, examined.clone(), refuted, dice))
+        Some(seen) if complete => {
+            let refuted = evidence::refuted(&seen.examined);
+            draft.apply(id, verify(&draft.run, id, fence, seen, refuted, dice))
         }
         _ => Ok(()),
     }
@@ -134,8 +131,9 @@ fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Opti
     run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
 }
 
-fn is_approved(run: &Run, id: &HandoffId) -> bool {
-    run.find(id).is_some_and(|tracked| tracked.handoff.approved)
+/// Returns whether the files of a handoff are looked at for whoever decides about it, or has decided.
+fn is_decided_about(run: &Run, id: &HandoffId) -> bool {
+    run.find(id).is_some_and(|tracked| tracked.handoff.approved || tracked.step.role == Role::Gate)
 }
 
 fn is_examined(run: &Run, id: &HandoffId) -> bool {
@@ -143,14 +141,8 @@ fn is_examined(run: &Run, id: &HandoffId) -> bool {
 }
 
 /// Says what the evidence comes to; `refuted` is why the report does not count.
-fn verify(
-    run: &Run,
-    id: &HandoffId,
-    fence: u64,
-    examined: Vec<Examined>,
-    refuted: Option<String>,
-    dice: f64,
-) -> Command {
+fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &Seen, refuted: Option<String>, dice: f64) -> Command {
+    let Seen { examined, kept, .. } = seen.clone();
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
     let reviewed = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
     let review = reviewed || evidence::asks_person(&examined);
@@ -162,28 +154,14 @@ fn verify(
             Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
         }
     };
-    Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, review, dice })
+    Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, kept, review, dice })
 }
 
-/// Says whether what a person has approved is as it was; otherwise the person is asked again.
-fn looked_again(fence: u64, changed: Option<Vec<Examined>>, dice: f64) -> Command {
-    let (review, examined) = (changed.is_some(), changed.unwrap_or_default());
+/// Says what a person is asked about, or that all is as the person has approved it.
+fn looked(fence: u64, seen: Option<&Seen>, dice: f64) -> Command {
+    let (review, Seen { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
     let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));
-    Command::Verify(Verify { fence, verdict, evidence, examined, review, dice })
-}
-
-/// Puts down that nobody could look at approved files again.
-fn unseen(why: &str) -> Examined {
-    Examined {
-        rule: artifact_changed::RULE.name.to_owned(),
-        claim: "what was approved could not be looked at again".to_owned(),
-        verdict: Finding::Unverifiable,
-        seen: why.to_owned(),
-        path: None,
-        sha256: None,
-        allowed: None,
-        asks_person: true,
-    }
+    Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, dice })
 }
 
 /// The same failure again and again is not tried again.

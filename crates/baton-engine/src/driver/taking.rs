@@ -111,7 +111,7 @@ impl Driver {
         let held: Vec<HandoffId> = held.map(|tracked| tracked.handoff.id.clone()).collect();
         for id in held {
             let _ =
-                draft.apply(&id, Command::Expire(Expire { dice: self.dice.number(), for_good: false, fence: None }));
+                draft.apply(&id, Command::Expire(Expire { dice: self.random.number(), for_good: false, fence: None }));
         }
     }
 
@@ -137,7 +137,7 @@ impl Driver {
                         fence,
                         failure,
                         document: None,
-                        dice: self.dice.number(),
+                        dice: self.random.number(),
                         changed: Vec::new(),
                     })
                 }

@@ -6,10 +6,9 @@ use baton_protocol::workflow::{Agent, Duration, Phase};
 
 use super::limits::{self, Next};
 use super::turn::holds;
-use super::{complete, join, requests};
+use super::{complete, gate_evidence, join, requests};
 use crate::definition::Located;
 use crate::draft::Draft;
-use crate::evidence;
 use crate::handoff::{Note, Terms, Written};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
@@ -103,7 +102,7 @@ pub(super) fn enter(
             let mut terms = Terms::between(&*from, HUMAN);
             terms.choices = phase.gate.iter().flat_map(|gate| gate.choices.keys().cloned()).collect();
             terms.approval = phase.gate.as_ref().and_then(|gate| located.definition.approval(gate));
-            terms.files = asking.givers.iter().flat_map(|giver| evidence::seen_files(&giver.examined)).collect();
+            terms.look_first = gate_evidence::has_files(&draft.run, &step);
             (terms, asking.gate()?)
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),

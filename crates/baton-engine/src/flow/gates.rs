@@ -8,6 +8,7 @@ use baton_protocol::workflow::GateFields;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
+use super::gate_evidence;
 use super::questions::{offered, questions};
 use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
@@ -16,12 +17,11 @@ use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, Examined};
 use crate::handoff::{Ask, Digest, State, Terms, Written};
-use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
 use crate::protection::gaps;
-use crate::run::{Run, Tracked, read_document};
+use crate::run::{Run, Tracked};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
@@ -169,7 +169,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
     let trouble = subject.filter(|_| tracked.step.role == Role::Failure).and_then(|subject| trouble(run, subject));
     let document = tracked.shown().clone();
     let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(Tracked::report);
-    let questions = questions(read_document(&document).as_ref(), blocked);
+    let questions = questions(document.read().as_ref(), blocked);
     let said = match ask {
         Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
         Ask::Review | Ask::Clarification => tracked.report().and_then(context).map(str::to_owned),
@@ -203,9 +203,12 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
 
 /// Returns what was seen of what a question is about: at a gate, of the phases before it.
 fn seen(run: &Run, tracked: &Tracked) -> Vec<Examined> {
+    let files = &tracked.handoff.terms.files;
     match tracked.step.role {
         Role::Gate if tracked.examined.is_empty() => {
-            handover::givers(run, &tracked.step).iter().flat_map(|giver| giver.examined.clone()).collect()
+            let mut seen = gate_evidence::without_files(run, &tracked.step);
+            seen.extend(evidence::handed_over(files));
+            seen
         }
         _ => tracked.examined.clone(),
     }

@@ -254,7 +254,8 @@ impl Asking<'_> {
     /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
     fn task(&self) -> Result<(String, Map<String, Value>), String> {
         let phase = self.located.phase();
-        let usual = || format!("Work on the phase {} of {}.", phase.id(), self.located.definition.name());
+        let verb = if phase.gate.is_some() { "Decide about" } else { "Work on" };
+        let usual = || format!("{verb} the phase {} of {}.", phase.id(), self.located.definition.name());
         let Some(task) = &phase.task else { return Ok((phase.title.clone().unwrap_or_else(usual), Map::new())) };
         if !task.contains("{{") && !task.contains("{%") {
             return Ok((task.clone(), Map::new()));

@@ -46,9 +46,13 @@ pub struct Terms {
     /// What a person can choose from; empty for approving, rejecting and answering freely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// The files that a person is asked about, as the phases before have left them.
+    /// The files that a person is asked about, as the phases before have left them: in journals from before they were
+    /// looked at when the question was put.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SeenFile>,
+    /// Whether the files that the phases before have left are looked at before a person is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub look_first: bool,
     /// Whether a report counts only after the claimant has said that it understood.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acknowledge: bool,
@@ -131,6 +135,7 @@ impl Terms {
             step: None,
             choices: Vec::new(),
             files: Vec::new(),
+            look_first: false,
             acknowledge: false,
             acknowledge_within_ms: None,
             pick_up_within_ms: None,

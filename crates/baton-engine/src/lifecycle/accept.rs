@@ -46,6 +46,7 @@ impl Accept {
         let handoff = self.handoff(at);
         let actions = match &handoff.state {
             State::Pending { ready_at } => vec![Action::announce(&handoff, *ready_at)],
+            State::Verifying => vec![Action::Verify],
             _ => vec![Action::AskPerson { ask: Ask::Gate }],
         };
         Transition { handoff, fact: Fact::Accepted(Box::new(self)), actions }
@@ -56,7 +57,11 @@ impl Accept {
         let at = whole(at);
         let ready_at = self.terms.not_before.map_or(at, |not_before| whole(not_before).max(at));
         let asks_person = self.terms.asks_person();
-        let state = if asks_person { State::AwaitingPerson { ask: Ask::Gate } } else { State::Pending { ready_at } };
+        let state = match asks_person {
+            true if self.terms.look_first => State::Verifying,
+            true => State::AwaitingPerson { ask: Ask::Gate },
+            false => State::Pending { ready_at },
+        };
         let request = self.request.digest();
         Handoff {
             id: self.id.clone(),
@@ -72,7 +77,8 @@ impl Accept {
             changed_at: at,
             deadline: self.terms.deadline.map(whole),
             version: 1,
-            fence: 0,
+            // Each look at its files has a token of its own.
+            fence: u64::from(matches!(state, State::Verifying)),
             attempts: 0,
             state,
             notes: self.notes.clone(),
@@ -118,6 +124,15 @@ mod tests {
         let handoff = accept.apply(sample::time(10)).handoff;
         assert_eq!(handoff.state, State::AwaitingPerson { ask: Ask::Gate });
         assert!(crate::lifecycle::apply(&handoff, sample::claim(), sample::time(20)).is_err());
+    }
+
+    #[test]
+    fn nobody_is_asked_before_the_files_were_looked_at() {
+        let mut accept = sample::accept();
+        accept.terms.to = "human".to_owned();
+        accept.terms.look_first = true;
+        let Transition { handoff, actions, .. } = accept.apply(sample::time(10));
+        assert_eq!((handoff.state, handoff.fence, actions), (State::Verifying, 1, vec![Action::Verify]));
     }
 
     #[test]

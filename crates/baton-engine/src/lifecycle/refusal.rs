@@ -78,7 +78,7 @@ pub enum Refusal {
     #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
     NoChoice,
     /// The gate names others.
-    #[error("{by} may not decide this; approvers: {named}")]
+    #[error("the account `{by}` is not one of the approvers: {named}")]
     NotNamed {
         /// Who decided.
         by: String,
@@ -86,7 +86,7 @@ pub enum Refusal {
         named: String,
     },
     /// Nobody knows who decided.
-    #[error("{by} is neither an account nor has signed, and people must decide this")]
+    #[error("{by}: only an account or a signature counts here, and this is neither")]
     Unknown {
         /// Who decided, by their own account.
         by: String,

@@ -201,7 +201,15 @@ pub(crate) mod sample {
     }
 
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
+        Command::Verify(Verify {
+            fence,
+            verdict,
+            examined: Vec::new(),
+            evidence: None,
+            kept: Vec::new(),
+            review: false,
+            dice: 0.0,
+        })
     }
 
     fn decide(handoff: &Handoff, decision: Decision) -> Command {

@@ -25,6 +25,9 @@ pub struct Verify {
     /// Identifies what was seen, so that a decision can be bound to it. Older events have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
+    /// What identifies the files of it that the store keeps, so that one that is missing is noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Digest>,
     /// Whether a person must approve what was verified.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
@@ -112,7 +115,15 @@ mod tests {
     use crate::lifecycle::{Command, apply};
 
     fn verify(fence: u64, verdict: Verdict) -> Command {
-        Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
+        Command::Verify(Verify {
+            fence,
+            verdict,
+            examined: Vec::new(),
+            evidence: None,
+            kept: Vec::new(),
+            review: false,
+            dice: 0.0,
+        })
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(crate) fn begun(phases: &str, items: usize) -> Draft {
         approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
+        file: None,
         nested: BTreeMap::new(),
         templates: BTreeMap::new(),
         inputs: Map::from_iter([("list".to_owned(), Value::Array(list))]),
@@ -73,8 +74,15 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
         transcript: None,
     };
     draft.apply(&id, Command::Report(report)).expect("reported");
-    let verify =
-        Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
+    let verify = Verify {
+        fence: 1,
+        verdict: Verdict::Verified,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review: false,
+        dice: 0.0,
+    };
     draft.apply(&id, Command::Verify(verify)).expect("verified");
     (draft.run, LOOKS.get() - before)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
-use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
 
 use super::group::Items;
@@ -89,7 +89,7 @@ pub struct Told {
 impl Told {
     /// Reads what an agent handed in; `None` if it is no report. `next` are the agents that come next anyway.
     pub fn read(written: &Written, next: Successors<'_>) -> Option<Told> {
-        let Understood { report, package, asks } = answer::understand(read_document(written)?, next)?;
+        let Understood { report, package, asks } = answer::understand(written.read()?, next)?;
         Some(Told { written: written.clone(), report, package, asks })
     }
 
@@ -248,7 +248,7 @@ impl Tracked {
 
     /// Returns the request, as it was understood.
     pub fn asked(&self) -> Option<&Request> {
-        let read = || match read_document(&self.request)? {
+        let read = || match self.request.read()? {
             Document::Request(request) => Some(request),
             Document::Report(_) | Document::Acknowledgment(_) => None,
         };
@@ -289,10 +289,4 @@ impl Tracked {
     pub fn passed(&self) -> bool {
         matches!(self.handoff.state, State::Completed { .. }) && self.report().is_none_or(answer::passes)
     }
-}
-
-/// Reads a document as its writer meant it.
-pub(crate) fn read_document(written: &Written) -> Option<Document> {
-    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
-    baton_protocol::read(written.text.as_bytes(), hints).document
 }

@@ -2,8 +2,6 @@
 //!
 //! What is not understood is an error with its line: a restriction that is not kept would let somebody in.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use baton_protocol::settings::Principals;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -21,31 +19,37 @@ pub struct AllowedSigner {
     pub key: Key,
     /// Where it stands, from 1.
     pub line: usize,
+    /// The namespaces that it is for, if ours is not among them: then nothing that is signed with it counts here.
+    pub namespaces: Option<String>,
 }
 
-/// Reads the lines; the error is the line, from 1, and what is wrong with it. What is for other namespaces is left out.
+/// Reads the lines; the error is the line, from 1, and what is wrong with it.
 pub fn read(text: &str) -> Result<Vec<AllowedSigner>, (usize, String)> {
     let mut signers = Vec::new();
+    // Some editors begin a file with this letter, which nobody sees.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
         let (number, line) = (index + 1, line.trim());
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        signers.extend(read_line(line, number).map_err(|why| (number, why))?);
+        signers.push(read_line(line, number).map_err(|why| (number, why))?);
     }
     Ok(signers)
 }
 
 /// Returns the keys of somebody; none if no line names them.
 pub fn approver(signers: &[AllowedSigner], name: &str) -> Approver {
-    let keys = signers.iter().filter(|signer| signer.principals.include(name)).map(|signer| signer.key.clone());
+    let is_theirs = |signer: &&AllowedSigner| signer.namespaces.is_none() && signer.principals.include(name);
+    let keys = signers.iter().filter(is_theirs).map(|signer| signer.key.clone());
     Approver { name: name.to_owned(), keys: keys.collect() }
 }
 
 /// Returns everybody who is named without a pattern, in the order of the lines.
 pub fn everybody(signers: &[AllowedSigner]) -> Vec<Approver> {
     let mut found: Vec<Approver> = Vec::new();
-    for name in signers.iter().flat_map(|signer| signer.principals.plain()) {
+    let ours = signers.iter().filter(|signer| signer.namespaces.is_none());
+    for name in ours.flat_map(|signer| signer.principals.plain()) {
         if !found.iter().any(|approver| approver.name == name) {
             found.push(approver(signers, name));
         }
@@ -53,22 +57,28 @@ pub fn everybody(signers: &[AllowedSigner]) -> Vec<Approver> {
     found
 }
 
-fn read_line(line: &str, number: usize) -> Result<Option<AllowedSigner>, String> {
+fn read_line(line: &str, number: usize) -> Result<AllowedSigner, String> {
+    if begins_with_kind(line) {
+        let message = "the name is missing: write who has this key before it";
+        return Err(format!("{message}, such as `ana {} …`", line.split_ascii_whitespace().next().unwrap_or_default()));
+    }
     let (principals, mut rest) = word(line)?;
     let mut valid = (None, None);
-    let mut is_ours = true;
-    if !is_key(rest) {
+    let mut namespaces = None;
+    if !begins_with_kind(rest) {
         let (options, after) = word(rest)?;
         rest = after;
         for option in split(&options) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             let value = value.trim_matches('"');
             match name.to_ascii_lowercase().as_str() {
-                "namespaces" => is_ours = Principals::parse(value).include(NAMESPACE),
+                "namespaces" => {
+                    namespaces = (!Principals::parse(value).include(NAMESPACE)).then(|| value.to_owned());
+                }
                 "valid-after" => valid.0 = Some(time(value)?),
                 "valid-before" => valid.1 = Some(time(value)?),
                 "cert-authority" => return Err("certificates are not supported: name the key itself".to_owned()),
-                _ => return Err(format!("the option `{name}` is unknown")),
+                _ => return Err(format!("unknown option `{name}`; known here: namespaces, valid-after, valid-before")),
             }
         }
     }
@@ -76,17 +86,15 @@ fn read_line(line: &str, number: usize) -> Result<Option<AllowedSigner>, String>
     let key = Key { key, valid_after: valid.0, valid_before: valid.1 };
     let principals = Principals::parse(&principals);
     if principals.0.is_empty() {
-        return Err("nobody is named before the key".to_owned());
+        return Err("the name is missing: write who has this key before it".to_owned());
     }
-    Ok(is_ours.then_some(AllowedSigner { principals, key, line: number }))
+    Ok(AllowedSigner { principals, key, line: number, namespaces })
 }
 
-/// Says whether a key stands here rather than options: kind, and letters that say the same.
-fn is_key(text: &str) -> bool {
-    let mut words = text.split_ascii_whitespace();
-    let (kind, letters) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let blob = STANDARD.decode(letters).unwrap_or_default();
-    blob.get(4..).is_some_and(|rest| rest.starts_with(kind.as_bytes())) && !kind.is_empty()
+/// Returns whether a key stands here rather than a name or options.
+fn begins_with_kind(text: &str) -> bool {
+    let kind = text.split_ascii_whitespace().next().unwrap_or_default();
+    ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].iter().any(|beginning| kind.starts_with(beginning))
 }
 
 /// Takes the first word; in quotation marks it may have spaces.
@@ -116,7 +124,7 @@ fn split(options: &str) -> Vec<&str> {
 
 /// Reads a time: `YYYYMMDD[HHMM[SS]]Z`. Without the `Z` it would mean another moment on every machine.
 fn time(text: &str) -> Result<Timestamp, String> {
-    let unclear = || format!("`{text}` is no time in UTC: write YYYYMMDDZ or YYYYMMDDHHMMSSZ");
+    let unclear = || format!("`{text}` is not a time in UTC: write YYYYMMDDZ or YYYYMMDDHHMMSSZ");
     let digits = text.strip_suffix('Z').filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
     let digits = digits.filter(|digits| matches!(digits.len(), 8 | 12 | 14)).ok_or_else(unclear)?;
     let filled = format!("{digits:0<14}");
@@ -137,7 +145,7 @@ mod tests {
     #[test]
     fn lines_as_git_users_have_them_are_read() {
         let text = format!(
-            "# people\n\nana {KEY} ana@laptop\nben,ben@example.com namespaces=\"git,baton\" {KEY}\n\
+            "\u{feff}# people\n\nana {KEY} ana@laptop\nben,ben@example.com namespaces=\"git,baton\" {KEY}\n\
              carl namespaces=\"git\" {KEY}\n\"dora\" valid-after=\"20260101Z\",valid-before=20270101120000Z {KEY}\n\
              *@example.com,!eve@example.com {KEY} the team\n"
         );
@@ -155,14 +163,15 @@ mod tests {
     fn what_is_not_understood_is_an_error_with_its_line() {
         for (line, said) in [
             (format!("ana cert-authority {KEY}"), "certificates are not supported"),
-            (format!("ana no-touch {KEY}"), "the option `no-touch` is unknown"),
-            (format!("ana valid-after=20260101 {KEY}"), "`20260101` is no time in UTC"),
+            (format!("ana no-touch {KEY}"), "unknown option `no-touch`"),
+            (format!("ana valid-after=20260101 {KEY}"), "`20260101` is not a time in UTC"),
             ("ana".to_owned(), "the key is missing"),
-            ("ana ssh-ed25519".to_owned(), "missing"),
-            (KEY.replace("ssh-ed25519 ", "ana ssh-rsa "), "unknown"),
-            ("ana ssh-ed25519 AAAA".to_owned(), ""),
+            ("ana ssh-ed25519".to_owned(), "the key cannot be used"),
+            (KEY.replace("ssh-ed25519 ", "ana ssh-rsa "), "the key says that it is ssh-ed25519, not ssh-rsa"),
+            ("ana ssh-ed25519 AAAA".to_owned(), "the key cannot be used"),
+            (KEY.to_owned(), "the name is missing: write who has this key before it, such as `ana ssh-ed25519 …`"),
             (format!("\"ana {KEY}"), "quotation mark"),
-            (format!(", {KEY}"), "nobody is named"),
+            (format!(", {KEY}"), "the name is missing"),
         ] {
             let (number, why) = read(&format!("# first\n{line}\n")).expect_err(&line);
             assert!(number == 2 && why.contains(said), "{line}: {number} {why}");

@@ -48,10 +48,11 @@ impl PublicKey {
     pub fn read(line: &str) -> Result<PublicKey, String> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(letters)) = (words.next(), words.next()) else {
-            return Err("this is no public key: a kind and letters are expected".to_owned());
+            return Err("the key cannot be used: a kind and letters are expected".to_owned());
         };
-        let blob = STANDARD.decode(letters).map_err(|_| "the key is damaged: it is no base64".to_owned())?;
-        let key = PublicKey::of_blob(&blob)?;
+        let unreadable = |why: String| format!("the key cannot be used: {why}");
+        let blob = STANDARD.decode(letters).map_err(|_| unreadable("it is not base64".to_owned()))?;
+        let key = PublicKey::of_blob(&blob).map_err(unreadable)?;
         if key.kind != kind {
             return Err(format!("the key says that it is {}, not {kind}", key.kind));
         }
@@ -140,12 +141,12 @@ fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, String> {
 /// Takes a key apart, and returns its kind; the error says why it cannot be used.
 fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
     let mut reader = Reader::new(blob);
-    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be read")?;
+    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be used")?;
     let content = match kind {
         "ssh-ed25519" => Content::Ed25519(reader.string()?),
         "ecdsa-sha2-nistp256" => ecdsa(&mut reader, Curve::P256)?,
         "ecdsa-sha2-nistp384" => ecdsa(&mut reader, Curve::P384)?,
-        "ssh-rsa" => Content::Rsa { exponent: reader.natural()?, modulus: reader.natural()? },
+        "ssh-rsa" => rsa(reader.natural()?, reader.natural()?)?,
         "sk-ssh-ed25519@openssh.com" => {
             let key = Content::Ed25519(reader.string()?);
             Content::Token(Box::new(key), reader.string()?)
@@ -158,6 +159,17 @@ fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
     };
     reader.end()?;
     Ok((kind.to_owned(), content))
+}
+
+/// The shortest modulus of an RSA key that counts.
+const RSA_BITS_MIN: usize = 2_048;
+
+fn rsa<'b>(exponent: &'b [u8], modulus: &'b [u8]) -> Result<Content<'b>, String> {
+    let bits = modulus.len() * 8 - modulus.first().map_or(0, |first| first.leading_zeros() as usize);
+    match bits < RSA_BITS_MIN {
+        true => Err(format!("an RSA key needs {RSA_BITS_MIN} bits, and this one has {bits}; use Ed25519")),
+        false => Ok(Content::Rsa { exponent, modulus }),
+    }
 }
 
 fn ecdsa<'b>(reader: &mut Reader<'b>, curve: Curve) -> Result<Content<'b>, String> {

@@ -152,7 +152,7 @@ const TOUCHED: u8 = 1;
 #[test]
 fn what_is_not_supported_is_said() {
     let why = PublicKey::read(OTHER).expect_err("not supported");
-    assert_eq!(why, "keys of the kind `ecdsa-sha2-nistp521` are not supported");
+    assert_eq!(why, "the key cannot be used: keys of the kind `ecdsa-sha2-nistp521` are not supported");
     for text in
         ["", "-----BEGIN SSH SIGNATURE-----", "-----BEGIN PGP SIGNATURE-----\nAAAA\n-----END PGP SIGNATURE-----"]
     {

@@ -69,6 +69,7 @@ pub(crate) fn definition(text: &str, nested: &[(&str, &str)], inputs: Value) -> 
         approvers: Vec::new(),
         workflow,
         folder: PathBuf::from("/flows"),
+        file: None,
         nested: nested.iter().map(inner).collect::<BTreeMap<_, _>>(),
         templates: BTreeMap::new(),
         inputs,
@@ -368,7 +369,7 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
             Verdict::Refuted { reasons: reasons.to_owned(), for_good }
         }
     };
-    let verify = Verify { fence, verdict, examined: Vec::new(), evidence: None, review, dice: 0.0 };
+    let verify = Verify { fence, verdict, examined: Vec::new(), evidence: None, kept: Vec::new(), review, dice: 0.0 };
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 

@@ -78,7 +78,12 @@ impl Phase {
 impl GateFields {
     /// Says whether it demands something of those who decide.
     pub fn names_deciders(&self) -> bool {
-        !self.approvers.is_empty() || self.at_least.is_some() || self.signed == Some(true)
+        !self.approver_names().is_empty() || self.at_least.is_some() || self.signed == Some(true)
+    }
+
+    /// Returns the names of those who may decide; none if everybody may.
+    pub fn approver_names(&self) -> &[String] {
+        self.approvers.as_ref().map_or(&[], |names| &names.0)
     }
 }
 

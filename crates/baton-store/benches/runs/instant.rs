@@ -8,8 +8,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Dice, Driver, News, PATIENCE, Reached, Team};
-use baton_engine::evidence::{Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::engine::Random;
+use baton_engine::evidence::{
+    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+};
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -41,6 +44,7 @@ fn defined(text: &str, inputs: Map<String, Value>) -> Definition {
         approvers: Vec::new(),
         workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
         folder: PathBuf::from("/"),
+        file: None,
         nested: BTreeMap::new(),
         templates: BTreeMap::new(),
         inputs,
@@ -57,7 +61,7 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         evidence: Arc::new(Blind),
         people: Arc::new(Nobody),
         audience,
-        dice: Arc::new(Loaded),
+        random: Arc::new(Loaded),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
         kept: KeptBytes::default(),
@@ -130,11 +134,11 @@ impl Evidence for Blind {
         Vec::new()
     }
 
-    async fn look_again(&self, _: &Path, _: &[Examined]) -> Option<Vec<Examined>> {
-        None
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+        Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[Examined], _: u64) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 
@@ -158,7 +162,7 @@ impl People for Nobody {
 
 struct Loaded;
 
-impl Dice for Loaded {
+impl Random for Loaded {
     fn number(&self) -> f64 {
         0.5
     }

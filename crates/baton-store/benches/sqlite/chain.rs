@@ -60,8 +60,15 @@ async fn live(store: &dyn Store, number: usize) {
 
 /// Verifies a step and says that another follows.
 fn end(id: &HandoffId) -> Vec<Step> {
-    let verify =
-        Verify { fence: 1, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
+    let verify = Verify {
+        fence: 1,
+        verdict: Verdict::Verified,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review: false,
+        dice: 0.0,
+    };
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     let route = Route { to, why, instead_of: None, skipped: Vec::new() };
     vec![Step::Apply(id.clone(), Command::Verify(verify)), Step::Apply(id.clone(), Command::Route(route))]

@@ -3,13 +3,19 @@
 use baton_engine::RunId;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::Digest;
+use baton_engine::store::KeptContents;
 
 use super::Node;
 use super::fault::Fault;
 use crate::rows;
 
 /// Keeps what is not kept yet, as far as there is room for it.
-pub(super) async fn keep(node: &Node, run: &RunId, contents: &[Content], bytes_max: u64) -> Result<(), Fault> {
+pub(super) async fn keep(
+    node: &Node,
+    run: &RunId,
+    contents: &[Content],
+    bytes_max: u64,
+) -> Result<KeptContents, Fault> {
     let session = node.session().await?;
     let sum = "SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = $1";
     let kept = session.query(sum, &[&run.as_str()]).await?;
@@ -17,18 +23,25 @@ pub(super) async fn keep(node: &Node, run: &RunId, contents: &[Content], bytes_m
     let mut room = bytes_max.saturating_sub(rows::unsigned(kept)?);
     let insert = "INSERT INTO contents (run, digest, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     let insert = session.prepare(insert).await?;
+    let known = "SELECT 1 FROM contents WHERE run = $1 AND digest = $2";
+    let mut digests = Vec::new();
     for Content { digest, bytes } in contents {
         let length = bytes.len() as u64;
-        if length <= room && session.client().execute(&insert, &[&run.as_str(), &digest.0, bytes]).await? > 0 {
-            room -= length;
+        if length <= room {
+            let inserted = session.client().execute(&insert, &[&run.as_str(), &digest.0, bytes]).await?;
+            room -= if inserted > 0 { length } else { 0 };
+            digests.push(digest.clone());
+        } else if !session.query(known, &[&run.as_str(), &digest.0]).await?.is_empty() {
+            digests.push(digest.clone());
         }
     }
-    Ok(())
+    Ok(KeptContents { digests, room })
 }
 
 /// Finds a file by what identifies it.
-pub(super) async fn find(node: &Node, digest: &Digest) -> Result<Option<Vec<u8>>, Fault> {
+pub(super) async fn find(node: &Node, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Fault> {
     let session = node.session().await?;
-    let found = session.query("SELECT bytes FROM contents WHERE digest = $1 LIMIT 1", &[&digest.0]).await?;
+    let found =
+        session.query("SELECT bytes FROM contents WHERE run = $1 AND digest = $2", &[&run.as_str(), &digest.0]).await?;
     Ok(found.first().map(|row| row.try_get(0)).transpose()?)
 }

@@ -19,6 +19,8 @@ pub(super) fn translate(error: rusqlite::Error) -> Error {
             Error::Unreachable(format!("another program writes to the database ({text})"))
         }
         _ if is_no_value_of_ours(&error) => Error::Damaged(text),
+        // Our migrations make every table; whoever dropped one has damaged the store.
+        _ if text.starts_with("no such table") => Error::Damaged(text),
         _ => Error::Failed(text),
     }
 }

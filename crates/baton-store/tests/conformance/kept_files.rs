@@ -2,6 +2,7 @@
 
 use baton_engine::evidence::Content;
 use baton_engine::handoff::Digest;
+use baton_engine::store::KeptContents;
 
 use super::bed::Bed;
 use super::requests::{cancel, request_in, run, time};
@@ -16,8 +17,8 @@ fn content(bytes: &[u8]) -> Content {
     Content { digest: Digest::of(bytes), bytes: bytes.to_vec() }
 }
 
-async fn found(bed: &Bed, bytes: &[u8]) -> bool {
-    let found = bed.store.content(&Digest::of(bytes)).await.unwrap();
+async fn found(bed: &Bed, name: &str, bytes: &[u8]) -> bool {
+    let found = bed.store.content(&run(name), &Digest::of(bytes)).await.unwrap();
     assert!(found.as_deref().is_none_or(|found| found == bytes), "another file");
     found.is_some()
 }
@@ -29,17 +30,23 @@ async fn kept_file_is_found_by_its_digest(bed: Bed) {
     for _ in 0..2 {
         bed.store.keep_contents(&run("r"), files.clone(), 1024).await.unwrap();
     }
-    assert!(found(&bed, b"").await && found(&bed, &all).await);
-    assert!(!found(&bed, b"another").await);
+    assert!(found(&bed, "r", b"").await && found(&bed, "r", &all).await);
+    assert!(!found(&bed, "r", b"another").await);
+    assert!(!found(&bed, "s", &all).await, "it is kept for another run");
 }
 
 async fn what_would_be_too_much_for_a_run_is_left_out(bed: Bed) {
     let files = vec![content(&[1; 60]), content(&[2; 60]), content(&[3; 40])];
-    bed.store.keep_contents(&run("r"), files, 100).await.unwrap();
-    assert!(found(&bed, &[1; 60]).await && !found(&bed, &[2; 60]).await && found(&bed, &[3; 40]).await);
+    let kept = KeptContents { digests: vec![Digest::of(&[1; 60]), Digest::of(&[3; 40])], room: 0 };
+    // What is kept already takes no room, and is still told as kept.
+    for _ in 0..2 {
+        assert_eq!(bed.store.keep_contents(&run("r"), files.clone(), 100).await.unwrap(), kept);
+    }
+    assert!(found(&bed, "r", &[1; 60]).await && !found(&bed, "r", &[2; 60]).await && found(&bed, "r", &[3; 40]).await);
     // Another run has room of its own.
-    bed.store.keep_contents(&run("s"), vec![content(&[2; 60])], 100).await.unwrap();
-    assert!(found(&bed, &[2; 60]).await);
+    let other = bed.store.keep_contents(&run("s"), vec![content(&[2; 60])], 100).await.unwrap();
+    assert_eq!(other, KeptContents { digests: vec![Digest::of(&[2; 60])], room: 40 });
+    assert!(found(&bed, "s", &[2; 60]).await);
 }
 
 async fn file_of_a_removed_run_is_gone_unless_another_run_has_it(bed: Bed) {
@@ -49,5 +56,5 @@ async fn file_of_a_removed_run_is_gone_unless_another_run_has_it(bed: Bed) {
     }
     bed.apply("a", cancel(), time(1)).await.unwrap();
     assert_eq!(bed.store.remove_run(&run("r"), time(9), time(100)).await.unwrap(), 1);
-    assert!(!found(&bed, b"mine").await && found(&bed, b"ours").await);
+    assert!(!found(&bed, "r", b"mine").await && found(&bed, "s", b"ours").await);
 }

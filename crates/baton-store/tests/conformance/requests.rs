@@ -97,7 +97,15 @@ pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
 }
 
 pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
-    Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice: 0.0 })
+    Command::Verify(Verify {
+        fence,
+        verdict,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review: false,
+        dice: 0.0,
+    })
 }
 
 pub(crate) fn resume(resolution: &str) -> Command {

@@ -211,21 +211,14 @@ async fn what_was_examined_is_kept(bed: Bed) {
 
 /// A verification that says what was seen.
 fn examined(fence: u64, review: bool) -> Command {
-    let seen = Examined {
-        rule: "artifact-missing".to_owned(),
-        claim: "src/a.rs".to_owned(),
-        verdict: Finding::Verified,
-        seen: "12 lines".to_owned(),
-        path: None,
-        sha256: Some("ab".repeat(32)),
-        allowed: None,
-        asks_person: false,
-    };
+    let sha256 = Some("ab".repeat(32));
+    let seen = Examined { sha256, ..Examined::new("artifact-missing", Finding::Verified, "src/a.rs", "12 lines") };
     Command::Verify(Verify {
         fence,
         verdict: Verdict::Verified,
         examined: vec![seen],
         evidence: None,
+        kept: Vec::new(),
         review,
         dice: 0.25,
     })

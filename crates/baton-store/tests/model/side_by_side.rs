@@ -244,7 +244,15 @@ impl SideBySide {
             })
         };
         let verified = |verdict, dice| {
-            Command::Verify(Verify { fence, verdict, examined: Vec::new(), evidence: None, review: false, dice })
+            Command::Verify(Verify {
+                fence,
+                verdict,
+                examined: Vec::new(),
+                evidence: None,
+                kept: Vec::new(),
+                review: false,
+                dice,
+            })
         };
         let decided = |decision| {
             let shown = self.model.shown(&handoff.id);
@@ -289,7 +297,15 @@ impl SideBySide {
             Verb::Question => decided(Decision::Ask { question: document.text }),
             Verb::VerifiedForReview => {
                 let (verdict, examined) = (Verdict::Verified, Vec::new());
-                Command::Verify(Verify { fence, verdict, examined, evidence: None, review: true, dice: 0.0 })
+                Command::Verify(Verify {
+                    fence,
+                    verdict,
+                    examined,
+                    evidence: None,
+                    kept: Vec::new(),
+                    review: true,
+                    dice: 0.0,
+                })
             }
             Verb::Release => Command::Release(Release { fence, why: document.text }),
             Verb::Route => {
@@ -317,7 +333,15 @@ fn life(fence: u64) -> Vec<Command> {
     vec![
         Command::Claim(Claim { prompt_tokens: Some(11), driver: true, ..Claim::by("driver", 9_000) }),
         Command::Report(report),
-        Command::Verify(Verify { fence, verdict, examined, evidence: None, review: false, dice: 0.0 }),
+        Command::Verify(Verify {
+            fence,
+            verdict,
+            examined,
+            evidence: None,
+            kept: Vec::new(),
+            review: false,
+            dice: 0.0,
+        }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),
     ]
 }

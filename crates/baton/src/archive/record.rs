@@ -3,6 +3,7 @@
 //! The form is a promise: members are added, never changed. `history` has the events letter by letter, so that the
 //! chain of hashes can be computed again from the records of a run, ordered by `seq`.
 
+use baton_engine::evidence::Examined;
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
@@ -26,6 +27,7 @@ pub(super) fn of(handoff: &Handoff, events: &[Event], request: &Written, losses:
         "acknowledgments": collect(acknowledgment),
         "reports": collect(report),
         "decisions": collect(decision),
+        "files": collect(files),
         "history": events.iter().map(history).collect::<Vec<_>>(),
         "head": events.last().map(|event| event.hash.to_string()),
     });
@@ -39,6 +41,13 @@ fn stamped(event: &Event, mut told: Map<String, Value>) -> Value {
     told.insert("seq".to_owned(), event.seq.into());
     told.insert("at".to_owned(), json!(event.at));
     Value::Object(told)
+}
+
+fn files(fact: &Fact) -> Option<Map<String, Value>> {
+    let Fact::Happened(Command::Verify(verify)) = fact else { return None };
+    let seen = |seen: &Examined| Some(json!({ "path": seen.path.as_ref()?, "sha256": seen.sha256, "mark": seen.mark }));
+    let files: Vec<Value> = verify.examined.iter().filter_map(seen).collect();
+    (!files.is_empty()).then(|| object([("looked_at", files.into()), ("kept", json!(verify.kept))]))
 }
 
 fn acknowledgment(fact: &Fact) -> Option<Map<String, Value>> {

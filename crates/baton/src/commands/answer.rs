@@ -59,5 +59,5 @@ fn read(file: &Path) -> Result<String, CommandError> {
     let input = if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.to_owned()) };
     let name = input.name();
     let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
-    String::from_utf8(bytes).map_err(|_| CommandError::usage(format!("{name}: this is no UTF-8 text")))
+    String::from_utf8(bytes).map_err(|_| CommandError::usage(format!("{name}: not UTF-8 text")))
 }

@@ -109,7 +109,9 @@ async fn resolve(session: &Session, given: &str) -> Result<RunId, CommandError> 
     }
     let found = session.resolve(given).await;
     found.map(|handoff| handoff.run).map_err(|mut error| {
-        error.message = format!("there is no run `{given}`, and {}", error.message);
+        if error.message.starts_with("there is no ") {
+            error.message = format!("there is no run `{given}`, and {}", error.message);
+        }
         error
     })
 }

@@ -4,6 +4,7 @@ mod place;
 mod protection;
 mod queues;
 mod state;
+mod trust;
 
 use std::time::Duration;
 
@@ -68,7 +69,9 @@ impl Sign {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let (place, config) = options.store.place()?;
-    let kept = state::look(&place);
+    let mut kept = protection::look();
+    kept.extend(state::look(&place));
+    kept.extend(trust::look(&place, &config));
     let (mut signs, exit) = match Session::at(place, Access::Look, config) {
         Ok(session) => {
             let signs = session.run(look(&session));
@@ -95,11 +98,11 @@ async fn look(session: &Session) -> Vec<Sign> {
         Err(error) => signs.push(Sign::wrong("store", error.to_string(), "restore a backup if this persists")),
     }
     signs.extend(place::look(&session.location));
-    signs.extend(protection::look());
     match session.store.time().await {
         Ok(time) => signs.push(clock(time, SteadyClock::start().now())),
         Err(error) => signs.push(Sign::wrong("clock", error.to_string(), "see the store above")),
     }
+    signs.extend(trust::waiting(session).await);
     match queues::look(session).await {
         Ok(found) => signs.extend(found),
         Err(error) => signs.push(Sign::wrong("queues", error.to_string(), "see the store above")),

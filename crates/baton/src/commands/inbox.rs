@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::handoff::StateName;
+use baton_engine::known::Decider;
 use baton_engine::lifecycle::Command;
 use baton_engine::people::{People, Question};
 use baton_engine::store::Filter;
@@ -93,7 +94,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let person = decides.then(|| guard::person(None)).transpose()?;
     let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
     if options.decide && !output.can_ask() {
-        return Err(CommandError::usage("a person decides at a terminal, and this is none")
+        return Err(CommandError::usage("not a terminal: --decide needs one")
             .hint("`baton inbox` shows what waits, and how to answer it"));
     }
     let session = Session::open(&options.store, Access::Look, output)?;
@@ -103,10 +104,18 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             forget_what_was_used(&session, answers, &waiting).await?;
         }
         let screen = options.decide.then(|| Arc::new(*output) as Arc<dyn Screen>);
-        let people = person.clone().map(|person| (InTurn::new(person.clone(), answers.clone(), screen), person));
+        // Without somebody at the terminal only the file is asked.
+        let asked = |person: &Person| match &answers {
+            Some(answers) if !options.decide => Decider::unproven(answers.name()),
+            _ => person.decider(),
+        };
+        let people = person.clone().map(|person| {
+            let asked = asked(&person);
+            (InTurn::new(person, answers.clone(), screen), asked)
+        });
         let exit = match &people {
             None => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
-            Some((people, person)) => decide(&session, (people, person), &waiting, output).await?,
+            Some((people, asked)) => decide(&session, (people, asked), &waiting, output).await?,
         };
         if let Some(answers) = &answers {
             for line in answers.unused() {
@@ -193,7 +202,7 @@ fn show(
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
 async fn decide(
     session: &Session,
-    (people, person): (&dyn People, &Person),
+    (people, asked): (&dyn People, &Decider),
     waiting: &[(Handoff, Question)],
     output: &Output,
 ) -> Result<Exit, CommandError> {
@@ -205,7 +214,7 @@ async fn decide(
             said = people.decide(question) => said,
         };
         let Some(said) = said else {
-            let why = question.is_for(&person.decider()).err().map(|why| format!(": {why}")).unwrap_or_default();
+            let why = question.is_for(asked).err().map(|why| format!(": {why}")).unwrap_or_default();
             output.note(&format!("{}: nothing was decided{why}", handoff.id));
             exit = Exit::Waiting;
             continue;

@@ -117,7 +117,7 @@ impl Telling<'_> {
         let place = tracked.map_or_else(|| event.handoff.to_string(), render::run::name);
         let visit = tracked.map(|tracked| tracked.step.visit).filter(|visit| *visit > 1);
         let visit = visit.map(|visit| format!(" #{visit}")).unwrap_or_default();
-        let (time, told) = render::timeline::told_at(event);
+        let (time, told) = render::timeline::told_at(event, self.output);
         format!(
             "{} {} {} {told}",
             paint.tint(Tint::Faint, &time),

@@ -52,10 +52,13 @@ const BATCH: u32 = 500;
 /// How many runs a dry run counts.
 const COUNTED_MAX: u32 = 1_000_000;
 
+/// How many runs are named to people.
+const NAMED_MAX: usize = 20;
+
 /// What was done.
 #[derive(Debug, Default)]
 struct Pruned {
-    runs: u64,
+    runs: Vec<RunId>,
     handoffs: u64,
     exported: u64,
     /// Runs that stay because they cannot be archived.
@@ -81,11 +84,11 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 async fn count(session: &Session, before: Timestamp) -> Result<Pruned, CommandError> {
     let runs = session.store.finished_runs(before, COUNTED_MAX).await?;
-    let mut counted = Pruned { runs: runs.len() as u64, ..Pruned::default() };
+    let mut counted = Pruned::default();
     for run in &runs {
         counted.handoffs += session.store.handoffs_of(run).await?.len() as u64;
     }
-    Ok(counted)
+    Ok(Pruned { runs, ..counted })
 }
 
 async fn prune(
@@ -171,7 +174,7 @@ async fn remove(session: &Session, run: &RunId, before: Timestamp, pruned: &mut 
     session.forget_measures(run).await;
     let handoffs = session.store.remove_run(run, before, session.now()).await?;
     pruned.handoffs += handoffs;
-    pruned.runs += u64::from(handoffs > 0);
+    pruned.runs.extend((handoffs > 0).then(|| run.clone()));
     Ok(handoffs > 0)
 }
 
@@ -179,14 +182,20 @@ fn tell(options: &Options, pruned: &Pruned, output: &Output) -> Result<(), Comma
     let Pruned { runs, handoffs, exported, kept } = pruned;
     if options.json {
         return output.json(&json!({
-            "version": 1, "dry_run": options.dry_run, "runs": runs, "handoffs": handoffs, "exported": exported,
-            "kept": kept,
+            "version": 1, "dry_run": options.dry_run, "runs": runs.len(), "names": runs, "handoffs": handoffs,
+            "exported": exported, "kept": kept,
         }));
     }
-    let what = format!("{} of {}", counted(*handoffs, "handoff"), counted(*runs, "run"));
+    let what = format!("{} of {}", counted(*handoffs, "handoff"), counted(runs.len() as u64, "run"));
     output.data(&match (options.dry_run, options.no_export) {
         (true, _) => format!("would remove {what}\n"),
         (false, true) => format!("removed {what} without an archive\n"),
         (false, false) => format!("removed {what}, archived in {}\n", options.to.display()),
-    })
+    })?;
+    let names: Vec<&str> = runs.iter().take(NAMED_MAX).map(RunId::as_str).collect();
+    match runs.len().saturating_sub(NAMED_MAX) {
+        0 if names.is_empty() => Ok(()),
+        0 => output.data(&format!("{}\n", names.join(" "))),
+        more => output.data(&format!("{} and {more} more; --json names all\n", names.join(" "))),
+    }
 }

@@ -110,7 +110,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         }
     }
     text.push_str(&sheet.into_text());
-    text.push_str(&format!("\n{}", render::timeline::lines(&events)));
+    text.push_str(&format!("\n{}", render::timeline::lines(&events, output)));
     if options.documents {
         text.push_str(&whole("request", &request));
         // A gate decides about the request itself.

@@ -146,7 +146,7 @@ fn pattern(glob: &str, pointer: &str) -> Result<GlobMatcher, Wrong> {
     let built = GlobBuilder::new(glob).literal_separator(true).build();
     built.map(|glob| glob.compile_matcher()).map_err(|error| {
         let help = "`*` is any name, `**` any path: tools/*/review";
-        Wrong::at(format!("{pointer}/phase"), format!("`{glob}` is no pattern: {}", error.kind()), help)
+        Wrong::at(format!("{pointer}/phase"), format!("`{glob}` is not a pattern: {}", error.kind()), help)
     })
 }
 
@@ -223,7 +223,7 @@ mod tests {
         hint: write it as text, in quotation marks
         a.yaml:1:9: nobody asks for `reviews`
         hint: did you mean `review`? known: review, clarification, gate, any
-        a.yaml:1:11: `a[` is no pattern: unclosed character class; missing ']'
+        a.yaml:1:11: `a[` is not a pattern: unclosed character class; missing ']'
         hint: `*` is any name, `**` any path: tools/*/review
         a.yaml:1:19: the key `approve` is there twice
         hint: keep one of the two; readers disagree about which one counts

@@ -113,8 +113,12 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
         ("from", format!("{} to {}", terms.from, terms.to)),
         ("state", state(handoff, now)),
         ("priority", terms.priority.as_str().to_owned()),
-        ("tries", format!("{} of {}", handoff.attempts, terms.retry.max_retries.saturating_add(1))),
     ];
+    // What is asked of a person is not tried.
+    if !terms.asks_person() {
+        let tries = format!("{} of {}", handoff.attempts, terms.retry.max_retries.saturating_add(1));
+        lines.push(("tries", tries));
+    }
     if handoff.run.as_str() != handoff.id.as_str() {
         lines.insert(1, ("run", handoff.run.to_string()));
     }

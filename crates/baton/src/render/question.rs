@@ -107,9 +107,11 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
     let line = |examined: &Examined| {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
-            examined.sha256.as_ref().map(|digest| format!(" (sha256 {})", digest.chars().take(12).collect::<String>()));
+            examined.sha256.as_ref().map(|digest| format!("sha256 {}", digest.chars().take(12).collect::<String>()));
+        let marks: Vec<String> = sha256.into_iter().chain(examined.mark.clone()).collect();
+        let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
         let allowed = examined.allowed.as_ref().map(|reason| format!(" (allowed: {reason})")).unwrap_or_default();
-        let sentence = one_line(&format!("{}{}{allowed}", examined.sentence(), sha256.unwrap_or_default()));
+        let sentence = one_line(&format!("{}{}{allowed}", examined.sentence(), marks));
         if paint.columns < COLUMNS_MAX {
             // There is no room for the rule, which says the least.
             return format!("{} {}", paint.tint(tint, sign), cut(&sentence, paint.columns - LABEL - 3));
@@ -245,6 +247,7 @@ mod tests {
                 seen: "s\u{9b}".to_owned(),
                 path: Some("p\u{1b}".to_owned()),
                 sha256: Some("\u{1b}".to_owned()),
+                mark: None,
                 allowed: Some("a\u{1b}".to_owned()),
                 asks_person: false,
             }];

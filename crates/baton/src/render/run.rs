@@ -206,6 +206,8 @@ fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
     // A group is claimed by nobody before it is done.
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let by = tracked.deciders();
+    // What a gate tells was counted with the phases before it.
+    let evidence = if tracked.step.role == Role::Gate { Tally::default() } else { evidence };
     let agent = match tracked.step.role {
         Role::Work => tracked.handoff.terms.to.clone(),
         Role::Check | Role::Group | Role::Delegation | Role::Run => String::new(),

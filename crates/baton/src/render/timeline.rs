@@ -7,10 +7,14 @@ use serde_json::{Value, json};
 
 use super::columns::columns;
 use super::handoff::one_line;
-use crate::showing::telling::changed_since;
+use crate::output::Output;
+use crate::showing::telling::{asked_again, left_open};
 
-/// The longest text of an event that is shown in its line.
+/// The longest text of an event that is shown in its line on a terminal.
 const CHARACTERS_MAX: usize = 100;
+
+/// The longest text of an event that is written elsewhere: a fingerprint or a path must not be cut off.
+const WRITTEN_MAX: usize = 1_000;
 
 /// Returns the JSON form of an event.
 pub(crate) fn json(event: &Event) -> Value {
@@ -25,14 +29,14 @@ pub(crate) fn json(event: &Event) -> Value {
 }
 
 /// Returns a line for each event: when, what, and who or why.
-pub(crate) fn lines(events: &[Event]) -> String {
-    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event))];
+pub(crate) fn lines(events: &[Event], output: &Output) -> String {
+    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event), output)];
     columns(&events.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Returns when an event happened, and who or why.
-pub(crate) fn told_at(event: &Event) -> (String, String) {
-    (clock_time(event.at), cut(&told(event)))
+pub(crate) fn told_at(event: &Event, output: &Output) -> (String, String) {
+    (clock_time(event.at), cut(&told(event), output))
 }
 
 /// Returns the JSON form of an event with the handoff and the run that it is about.
@@ -83,9 +87,10 @@ fn happened(command: &Command) -> String {
         },
         Command::Fail(fail) => fail.failure.to_string(),
         Command::Verify(verify) => match &verify.verdict {
-            Verdict::Verified => match changed_since(&verify.examined) {
-                Some(changed) => format!("asked again: {changed}"),
-                None => "verified".to_owned(),
+            Verdict::Verified => match (asked_again(verify), left_open(verify)) {
+                (Some(changed), _) => format!("asked again: {changed}"),
+                (None, Some(open)) => format!("a person must look: {open}"),
+                (None, None) => "verified".to_owned(),
             },
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
@@ -108,9 +113,10 @@ fn happened(command: &Command) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+fn cut(text: &str, output: &Output) -> String {
     let line = one_line(text);
-    match line.char_indices().nth(CHARACTERS_MAX) {
+    let most = if output.width().is_some() { CHARACTERS_MAX } else { WRITTEN_MAX };
+    match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }

@@ -112,6 +112,7 @@ mod tests {
                 approvers: Vec::new(),
                 workflow: workflow::read(text.as_bytes()).workflow.expect("readable"),
                 folder: PathBuf::from("/flows"),
+                file: None,
                 nested: std::collections::BTreeMap::new(),
                 templates: std::collections::BTreeMap::new(),
                 inputs: serde_json::Map::new(),

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_agents::Launcher;
+use baton_engine::definition::Definition;
+use baton_protocol::workflow::{CommandLine, Flow, Phase};
 use baton_store::Location;
 
 use crate::store::Session;
@@ -21,8 +23,36 @@ pub(crate) fn launcher(session: &Session) -> Launcher {
         let _ = anchor.prepare();
         hidden.extend(anchor.file().map(Path::to_owned));
     }
-    let configuration = session.config_file.iter().chain(&session.approvers_file).cloned().collect();
-    Launcher { hidden, configuration }
+    let configuration = session.config_file.iter().chain(&session.approvers.file).cloned().collect();
+    Launcher { hidden, configuration, scripts: Vec::new() }
+}
+
+/// Returns the files that say what a run does: its workflow, those inside it, their templates, and the programs that they
+/// name by a path. Whoever could change one of them would decide what is run next.
+pub(crate) fn scripts(definition: &Definition) -> Vec<PathBuf> {
+    let workflow = &definition.workflow;
+    let flow = Flow::of(workflow);
+    let agents = workflow.agents.iter().filter_map(|(_, agent)| agent.command.as_ref());
+    let commands = agents.chain(flow.steps.iter().flat_map(|step| commands(step.phase)));
+    let own =
+        definition.file.iter().cloned().chain(definition.templates.keys().cloned()).chain(commands.flat_map(paths));
+    let own = own.map(|path| definition.folder.join(path)).filter_map(|path| fs::canonicalize(path).ok());
+    let nested = definition.nested.values().flat_map(scripts);
+    own.filter(|path| path.is_file()).chain(nested).collect()
+}
+
+fn commands(phase: &Phase) -> impl Iterator<Item = &CommandLine> {
+    let checks = phase.verify.iter().chain(phase.gates().flat_map(|(_, gate)| &gate.checks));
+    phase.check.iter().chain(checks.filter_map(|check| check.run.as_ref()))
+}
+
+/// Returns the words of a command that are paths beside the workflow: of a text for the shell, the first.
+fn paths(command: &CommandLine) -> Vec<String> {
+    let words: Vec<&str> = match command {
+        CommandLine::Shell(text) => text.split_whitespace().take(1).collect(),
+        CommandLine::Program(words) => words.iter().map(String::as_str).collect(),
+    };
+    words.into_iter().filter(|word| word.contains('/') && !word.starts_with('/')).map(str::to_owned).collect()
 }
 
 /// Returns the files of a SQLite store. They are there while it is open, but for the journal of another mode: whoever made

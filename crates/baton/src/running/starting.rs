@@ -54,6 +54,7 @@ fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<
     let bytes =
         fs::read(&file).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let reading = workflow::read(&bytes);
+    let signers = workflow_file::signers(reading.workflow.as_ref(), &config.approvers)?;
     let judgement = workflow::judge(&bytes, &reading, Some(&Around::new(&file)), &config.settings);
     let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let first = errors.clone().next();
@@ -68,9 +69,10 @@ fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<
         .map_err(|error| CommandError::usage(format!("cannot find the folder of {}: {error}", file.display())))?;
     let nested = nested(&workflow, &folder, workspace, config, depth)?;
     let templates = templates(&workflow, &folder)?;
-    let approvers = approvers(&workflow, &config.signers);
+    let approvers = approvers(&workflow, &signers);
     let (inputs, workspace) = (Map::new(), workspace.to_owned());
-    Ok(Definition { workflow, folder, nested, templates, inputs, workspace, approvers })
+    let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(Definition { workflow, folder, file, nested, templates, inputs, workspace, approvers })
 }
 
 fn nested(
@@ -95,9 +97,9 @@ fn nested(
 fn approvers(workflow: &Workflow, signers: &[AllowedSigner]) -> Vec<Approver> {
     let flow = Flow::of(workflow);
     let gates: Vec<&GateFields> = flow.steps.iter().flat_map(|step| step.phase.gates()).map(|(_, gate)| gate).collect();
-    let is_for_all = |gate: &&GateFields| gate.signed == Some(true) && gate.approvers.is_empty();
+    let is_for_all = |gate: &&GateFields| gate.signed == Some(true) && gate.approver_names().is_empty();
     let mut found = if gates.iter().any(is_for_all) { allowed_signers::everybody(signers) } else { Vec::new() };
-    for name in gates.iter().flat_map(|gate| &gate.approvers) {
+    for name in gates.iter().flat_map(|gate| gate.approver_names()) {
         if !found.iter().any(|approver| approver.name == *name) {
             found.push(allowed_signers::approver(signers, name));
         }

@@ -129,7 +129,7 @@ impl Live {
                     bar
                 }
             };
-            let doing = match examined == Some(id) {
+            let doing = match examined == Some(id) && tracked.step.role != Role::Gate {
                 true => format!("{}, its claims are examined", tracked.handoff.terms.to),
                 false => telling::going_on(tracked),
             };

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use baton_engine::evidence::{Examined, Finding};
+use baton_engine::evidence::{self, Examined, Finding};
 use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Refused, Report, Route, Verdict, Verify};
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::{HUMAN, Role};
-use baton_protocol::rules::artifact_changed;
 
 use crate::render::handoff::one_line;
 use crate::render::question::cut;
@@ -94,7 +93,10 @@ pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
     }
     let told = |sign, text: String| vec![line(sign, tracked, text)];
     match fact {
-        Fact::Accepted(_) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
+        // Where files are looked at first, that is told when the person is asked.
+        Fact::Accepted(accept) if tracked.step.role == Role::Gate && !accept.terms.look_first => {
+            told(Sign::Waits, "a person must decide".to_owned())
+        }
         Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
         Fact::Refused(Refused { by: Some(by), why, .. }) => {
@@ -218,12 +220,12 @@ fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
         Role::Check => parts.push("passed".to_owned()),
         Role::Run | Role::Gate | Role::Escalation | Role::Failure | Role::Limit => {}
     }
-    parts.extend(Some(evidence(examined)).filter(|text| !text.is_empty()));
+    parts.extend(Some(verdicts(examined)).filter(|text| !text.is_empty()));
     parts.join(", ")
 }
 
 /// Counts verdicts: `5 verified, 1 refuted`.
-pub(crate) fn evidence(examined: &[Examined]) -> String {
+pub(crate) fn verdicts(examined: &[Examined]) -> String {
     let (allowed, counted): (Vec<&Examined>, Vec<&Examined>) =
         examined.iter().partition(|examined| examined.allowed.is_some());
     let count = |verdict: Finding| counted.iter().filter(|examined| examined.verdict == verdict).count();
@@ -259,12 +261,16 @@ fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
     let told = |sign, text: String| vec![line(sign, tracked, text)];
     match (&verify.verdict, &tracked.handoff.state) {
         (Verdict::Refuted { reasons, .. }, _) => {
-            let seen = evidence(&verify.examined);
+            let seen = verdicts(&verify.examined);
             told(Sign::Failed, format!("{} ({seen})", failed(tracked, &format!("refuted: {reasons}"))))
         }
-        (Verdict::Verified, State::AwaitingPerson { .. }) => match changed_since(&verify.examined) {
-            Some(changed) => told(Sign::Waits, format!("{changed}; a person must look again")),
-            None => told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined))),
+        (Verdict::Verified, State::AwaitingPerson { .. }) => match (asked_again(verify), left_open(verify)) {
+            (Some(changed), _) => told(Sign::Waits, format!("{changed}; a person must look again")),
+            (None, Some(open)) if tracked.step.role == Role::Gate => {
+                told(Sign::Waits, format!("a person must decide: {open}"))
+            }
+            (None, None) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
+            (None, _) => told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined))),
         },
         (Verdict::Verified, _) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
         // That a person has approved it was told before.
@@ -274,9 +280,17 @@ fn verified(tracked: &Tracked, verify: &Verify) -> Vec<Line> {
 }
 
 /// Says which approved files have changed since they were shown; `None` if that is not why a person is asked.
-pub(crate) fn changed_since(examined: &[Examined]) -> Option<String> {
-    let changed = |examined: &&Examined| examined.asks_person && examined.rule == artifact_changed::RULE.name;
-    let claims: Vec<&str> = examined.iter().filter(changed).map(|examined| examined.claim.as_str()).collect();
+pub(crate) fn asked_again(verify: &Verify) -> Option<String> {
+    claims(evidence::changed_since_shown(&verify.examined))
+}
+
+/// Says what a person must look at because nobody can tell; `None` if there is nothing.
+pub(crate) fn left_open(verify: &Verify) -> Option<String> {
+    claims(evidence::left_to_person(&verify.examined))
+}
+
+fn claims<'e>(examined: impl Iterator<Item = &'e Examined>) -> Option<String> {
+    let claims: Vec<&str> = examined.map(|examined| examined.claim.as_str()).collect();
     (!claims.is_empty()).then(|| brief(&claims.join("; ")))
 }
 
@@ -358,6 +372,8 @@ pub(crate) fn going_on(tracked: &Tracked) -> String {
         State::Pending { .. } => format!("waits for {agent}"),
         State::Claimed { .. } if tracked.attempts > 1 => format!("{agent}, attempt {}", tracked.attempts),
         State::Claimed { .. } => agent.clone(),
+        State::Verifying if tracked.handoff.approved => "approved, its files are looked at once more".to_owned(),
+        State::Verifying if tracked.step.role == Role::Gate => "the files that it is about are looked at".to_owned(),
         State::Verifying => format!("{agent}, its claims are examined"),
         State::Blocked { reason } => format!("{agent} is blocked: {}", cut(&one_line(reason), 40)),
         State::AwaitingPerson { ask: Ask::Review } => "a person must approve or reject it".to_owned(),

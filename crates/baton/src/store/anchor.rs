@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_agents::Launcher;
-use baton_agents::process::{Environment, GRACE, Launch};
+use baton_agents::process::{Environment, GRACE, Launch, Mark};
 use baton_engine::handoff::Digest;
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::store::{Anchored, Store};
+
+use super::unforeseeable_word;
 
 /// How long a command may take for the lines that it gets at once.
 const COMMAND_LIMIT: Duration = Duration::from_secs(15);
@@ -63,6 +65,18 @@ impl Anchor {
         }
     }
 
+    /// Returns whether it is this file, whatever leads to it.
+    pub(crate) fn is_at(&self, other: &Path) -> bool {
+        let same = |path: &Path| {
+            path == other
+                || fs::canonicalize(path)
+                    .ok()
+                    .zip(fs::canonicalize(other).ok())
+                    .is_some_and(|(one, other)| one == other)
+        };
+        self.file().is_some_and(same)
+    }
+
     /// Returns the name under which the store remembers what was delivered.
     pub(crate) fn place(&self) -> String {
         match self {
@@ -80,22 +94,45 @@ impl Anchor {
         }
     }
 
+    /// Returns how many entries were not delivered yet.
+    pub(crate) async fn waiting(&self, store: &dyn Store) -> Result<u64, String> {
+        let known = store.anchored(&self.place()).await.map_err(|error| error.to_string())?;
+        let (mut after, mut waiting) = (known.map_or(0, |known| known.number), 0);
+        loop {
+            let entries = store.ledger(after, PAGE).await.map_err(|error| error.to_string())?;
+            let Some(last) = entries.last() else { return Ok(waiting) };
+            after = last.number;
+            waiting += entries.len() as u64;
+        }
+    }
+
     /// Delivers the entries that were not delivered yet, the oldest first. Returns how many there were.
     ///
     /// If what was delivered before is not in the ledger any more, all of it is delivered again: then the anchor itself
     /// shows that the ledger was rewritten.
     pub(crate) async fn catch_up(&self, store: &dyn Store) -> Result<u64, String> {
         let place = self.place();
+        let anchored = async || store.anchored(&place).await.map_err(|error| error.to_string());
+        if let Some(file) = self.file().filter(|file| !file.exists())
+            && let Some(known) = anchored().await?
+        {
+            return Err(lost(file, &known));
+        }
         let mut anchor = self.open().await?;
         let mut delivered = 0;
-        let known = store.anchored(&place).await.map_err(|error| error.to_string())?;
-        let mut after = 0;
-        if let Some(known) = known {
-            let there = store.ledger(known.number.saturating_sub(1), 1).await.map_err(|error| error.to_string())?;
-            if there.first().is_some_and(|entry| (entry.number, entry.digest) == (known.number, known.digest)) {
-                after = known.number;
+        // Only now nobody else delivers.
+        let known = anchored().await?;
+        let is_ours = match &known {
+            Some(known) => {
+                let there = entry(store, known.number).await?;
+                there.is_some_and(|entry| entry.digest == known.digest)
             }
+            None => true,
+        };
+        if let (OpenAnchor::File(file), Some(path), true) = (&mut anchor, self.file(), is_ours) {
+            follows(file, path, known.as_ref(), store).await?;
         }
+        let mut after = known.filter(|_| is_ours).map_or(0, |known| known.number);
         loop {
             let entries = store.ledger(after, PAGE).await.map_err(|error| error.to_string())?;
             let Some(last) = entries.last() else { return Ok(delivered) };
@@ -134,6 +171,8 @@ impl OpenAnchor<'_> {
                     arguments: vec!["-c".to_owned(), (*command).to_owned()],
                     folder: Some(folder.to_path_buf()),
                     environment: Environment::inherited(),
+                    // What leaves its session is found by this, and ended with the rest.
+                    mark: Mark::new([("BATON_ANCHOR", unforeseeable_word())]),
                     input: lines.into_bytes(),
                     ..Launch::new("sh")
                 };
@@ -143,6 +182,57 @@ impl OpenAnchor<'_> {
             }
         }
     }
+}
+
+/// Makes sure that the last line of a file is of this ledger: another store's lines would spoil the proof of both.
+async fn follows(file: &mut File, path: &Path, known: Option<&Anchored>, store: &dyn Store) -> Result<(), String> {
+    let shown = path.display();
+    let (last, is_empty) = last_line(file).map_err(|error| format!("{shown}: {error}"))?;
+    let Some(last) = last else {
+        return match known {
+            Some(known) if is_empty => Err(lost(path, known)),
+            _ if is_empty => Ok(()),
+            _ => {
+                Err(format!("{shown} is not an anchor: it ends with something else; name another file under [anchor]"))
+            }
+        };
+    };
+    match entry(store, last.number).await? {
+        Some(entry) if entry == last => Ok(()),
+        _ => Err(format!(
+            "{shown} belongs to another store: its last line, of the run {}, is not in this ledger; name another file \
+             under [anchor]",
+            last.run
+        )),
+    }
+}
+
+/// Returns the entry of this number.
+async fn entry(store: &dyn Store, number: u64) -> Result<Option<LedgerEntry>, String> {
+    let found = store.ledger(number.saturating_sub(1), 1).await.map_err(|error| error.to_string())?;
+    Ok(found.into_iter().next().filter(|entry| entry.number == number))
+}
+
+fn lost(path: &Path, known: &Anchored) -> String {
+    format!(
+        "{} is gone or empty, but {} lines were delivered to it; put it back, or name another file under [anchor]",
+        path.display(),
+        known.number
+    )
+}
+
+/// How much of the end of a file is searched for its last line.
+const TAIL_BYTES: u64 = 16 * 1024;
+
+/// Returns the last line of a file that can be read, and whether the file is empty. A line that a crash has torn does not count.
+fn last_line(file: &mut File) -> std::io::Result<(Option<LedgerEntry>, bool)> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let tail = String::from_utf8_lossy(&tail);
+    let last = tail.lines().rev().take(2).find_map(|line| LedgerEntry::parse(line).ok());
+    Ok((last, length == 0))
 }
 
 fn open(path: &Path) -> Result<File, String> {

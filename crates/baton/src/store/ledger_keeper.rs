@@ -16,7 +16,9 @@ use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{Accept, Command};
 use baton_engine::queue::Queue;
 use baton_engine::step::Role;
-use baton_engine::store::{Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, Order, Step, Store, Wish};
+use baton_engine::store::{
+    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+};
 use baton_engine::{Clock as _, Handoff, HandoffId, RunId};
 use jiff::Timestamp;
 
@@ -294,12 +296,12 @@ impl Store for LedgerKeeper {
         self.0.store.set_anchored(place, anchored).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<(), Error> {
+    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
         self.0.store.keep_contents(run, contents, bytes_max).await
     }
 
-    async fn content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.0.store.content(digest).await
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        self.0.store.content(run, digest).await
     }
 
     fn changes(&self) -> u64 {

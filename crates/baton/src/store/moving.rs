@@ -49,12 +49,15 @@ pub(crate) fn untouched(what: &str, error: Error) -> CommandError {
 /// Lets workspaces that were in the project, and all whose runs are in its store, know where both are now.
 fn follow(state: &StateFolder, (before, now): (&Path, &Path), (old, new): (&Path, &Path)) -> Result<(), CommandError> {
     let is_kept_there = |entry: &Entry| entry.store() == Some(Location::Sqlite(old.to_owned()));
-    for (_, entry) in state::entries(state).into_iter().filter(|(_, entry)| is_kept_there(entry)) {
-        let place = entry.place();
-        let place = place.strip_prefix(before).map(|below| now.join(below)).unwrap_or(place);
-        // A workspace that is gone needs nothing any more.
+    for (folder, entry) in state::entries(state).into_iter().filter(|(_, entry)| is_kept_there(entry)) {
+        let then = entry.place();
+        let place = then.strip_prefix(before).map(|below| now.join(below)).unwrap_or_else(|_| then.clone());
         if place.is_dir() {
             state::remember_workspace(state, &place, &Location::Sqlite(new.to_owned()))?;
+        }
+        // A workspace that is gone needs nothing any more.
+        if !then.is_dir() && !folder.join(STORE).exists() {
+            let _ = fs::remove_dir_all(&folder);
         }
     }
     Ok(())

@@ -130,7 +130,19 @@ impl Place {
         }
         let missing = CommandError::usage(format!("there is no store yet for {}", project.display()));
         match access {
-            Access::Look => Err(missing.hint(MAKERS)),
+            Access::Look => {
+                let gone = state::entries(&state)
+                    .into_iter()
+                    .find(|(folder, entry)| folder.join(STORE).exists() && !entry.place().exists());
+                let missing = match gone {
+                    Some(_) => missing.hint(
+                        "if it was copied or moved from elsewhere, take its store along: baton store move OLD-FOLDER; \
+                         `baton store list` shows all",
+                    ),
+                    None => missing,
+                };
+                Err(missing.hint(MAKERS))
+            }
             // In a cage the state folder of the user is not there: what is made in its place would be gone with the agent.
             Access::Change if std::env::var_os(RUN).is_some() => {
                 Err(missing.hint("an agent of a run cannot make one; it reports through BATON_REPORT_FILE"))

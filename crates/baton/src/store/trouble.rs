@@ -39,6 +39,9 @@ fn refused(refusal: &Refusal) -> CommandError {
         Refusal::Stale { .. } => error.hint("the lease was lost; stop working on it, and claim again"),
         Refusal::NeverGiven { .. } => error.hint("`baton claim` tells the number that --fence wants"),
         Refusal::NoChoice => error.hint("`baton show` lists what can be chosen"),
+        Refusal::Unknown { .. } => error.hint(
+            "sign the decision with --sign, or decide outside of the user namespace; a file of answers is nobody",
+        ),
         Refusal::PartOfRun => error.hint("`baton inbox` shows what waits for a person, `baton resume` goes on with a run"),
         Refusal::Over { .. }
         // Whoever knows which handoff it is names the command.
@@ -53,7 +56,6 @@ fn refused(refusal: &Refusal) -> CommandError {
         | Refusal::OtherQuestion { .. }
         | Refusal::Unanswered
         | Refusal::NotNamed { .. }
-        | Refusal::Unknown { .. }
         | Refusal::Unsigned { .. }
         | Refusal::Forged { .. }
         | Refusal::Twice { .. }

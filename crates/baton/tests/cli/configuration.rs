@@ -139,7 +139,7 @@ fn mistakes_have_a_place_and_a_suggestion() {
     hint: `baton explain` lists them
     ");
     assert_snapshot!(mistake("[rules]\nunknown-field = \"warn\"\n"), @"
-    error: baton.toml:2:17: `warn` is no severity
+    error: baton.toml:2:17: unknown severity `warn`
     hint: did you mean `warning`? known: off, info, warning, error
     ");
     assert_snapshot!(mistake("[rules]\nunknown-field = { allow = \"\" }\n"), @r#"

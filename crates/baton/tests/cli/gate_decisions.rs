@@ -42,6 +42,7 @@ fn a_question_goes_to_the_agent_and_comes_back() {
         verdict,
         examined: Vec::new(),
         evidence: None,
+        kept: Vec::new(),
         review: false,
         dice: 0.0,
     };
@@ -60,25 +61,25 @@ fn a_gate_with_choices_takes_only_them() {
     let given = |arguments: &[&str]| sandbox.baton(&[arguments, &yes].concat());
     assert_snapshot!(given(&["answer", "HO-3", "--choice", "contineu"]), @"
     --- stderr
-    error: HO-3: `contineu` is none of the choices
+    error: HO-3: `contineu` is not one of the choices
     hint: did you mean `continue`? known: continue, revise, stop
     --- exit 2
     ");
     assert_snapshot!(given(&["answer", "HO-3", "as you like"]), @"
     --- stderr
-    error: HO-3: `as you like` is none of the choices
+    error: HO-3: `as you like` is not one of the choices
     hint: use one of: continue, revise, stop
     --- exit 2
     ");
     assert_snapshot!(given(&["answer", "HO-3", "--choice", "2"]), @"
     --- stderr
-    error: HO-3: `2` is none of the choices
+    error: HO-3: `2` is not one of the choices
     hint: use one of: continue, revise, stop
     --- exit 2
     ");
     assert_snapshot!(given(&["approve", "HO-3"]), @"
     --- stderr
-    error: HO-3: approval is none of the choices
+    error: HO-3: approval is not one of the choices
     hint: choose with `baton answer HO-3 --choice WORD`: continue, revise, stop
     --- exit 2
     ");
@@ -90,7 +91,7 @@ fn a_gate_with_choices_takes_only_them() {
     ");
     assert_snapshot!(sandbox.baton(&["answer", "HO-3", "--choice", "revise"]), @"
     --- stderr
-    error: a person decides at a terminal, and this is none
+    error: not a terminal: a decision needs one, or --shown DIGEST --yes
     hint: `baton show HO-3` shows it; then decide with --yes --shown DIGEST
     --- exit 2
     ");

@@ -182,8 +182,15 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
         transcript: None,
     };
     stocked.apply(&id, Command::Report(report));
-    let verify =
-        Verify { fence, verdict: Verdict::Verified, examined: Vec::new(), evidence: None, review: false, dice: 0.0 };
+    let verify = Verify {
+        fence,
+        verdict: Verdict::Verified,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review: false,
+        dice: 0.0,
+    };
     stocked.apply(&id, Command::Verify(verify));
     let shown = done(&stocked.sandbox, &["show", "HO-2"]).stdout;
     assert!(shown.contains("awaiting_person") && !shown.contains("✗"), "{shown}");

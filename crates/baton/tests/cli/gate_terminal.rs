@@ -151,7 +151,7 @@ fn whoever_sees_nothing_is_not_asked() {
     with_gate(&stocked, "HO-1", "design", &[]);
     let (code, _) = end(at_terminal(&stocked, "approve HO-1 2>told"));
     assert_eq!(code, Some(2));
-    assert!(stocked.sandbox.read("told").starts_with("error: a person decides at a terminal"));
+    assert!(stocked.sandbox.read("told").starts_with("error: not a terminal: a decision needs one"));
     let (code, told) = end(at_terminal(&stocked, "inbox --decide </dev/null"));
     assert_eq!(code, Some(2), "{told}");
 }

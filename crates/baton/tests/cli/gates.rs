@@ -60,7 +60,15 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
         let fence = stocked.find(&id).expect("there").fence;
         stocked.apply(
             &id,
-            Command::Verify(Verify { fence, verdict, examined: examined(), evidence: None, review, dice: 0.0 }),
+            Command::Verify(Verify {
+                fence,
+                verdict,
+                examined: examined(),
+                evidence: None,
+                kept: Vec::new(),
+                review,
+                dice: 0.0,
+            }),
         );
     }
     id
@@ -91,6 +99,7 @@ fn examined() -> Vec<Examined> {
         seen: seen.to_owned(),
         path: None,
         sha256: sha256.map(str::to_owned),
+        mark: None,
         allowed: None,
         asks_person: false,
     };

@@ -71,7 +71,10 @@ fn removing_without_an_archive_needs_yes() {
     let stocked = stocked();
     assert_eq!(stocked.sandbox.baton(&["prune", "--older-than", "0", "--no-export"]).code, Some(2));
     let run = stocked.sandbox.baton(&["prune", "--older-than", "0", "--no-export", "--yes"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "removed 3 handoffs of 3 runs without an archive\n"));
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (Some(0), "removed 3 handoffs of 3 runs without an archive\none two three\n")
+    );
     assert!(!stocked.sandbox.path(".project").exists());
 }
 

@@ -59,7 +59,7 @@ fn nobody_approves_by_accident() {
     let sandbox = with_review();
     assert_snapshot!(sandbox.baton(&["approve", "csv-07"]), @"
     --- stderr
-    error: a person decides at a terminal, and this is none
+    error: not a terminal: a decision needs one, or --shown DIGEST --yes
     hint: `baton show csv-07.research` shows it; then decide with --yes --shown DIGEST
     --- exit 2
     ");

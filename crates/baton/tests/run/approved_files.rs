@@ -35,11 +35,11 @@ fn changed_before_approval(flow: &str, name: &str) {
     assert_eq!(approve(&site, name).code, Some(0));
     let again = site.resume(&[]);
     assert_eq!(again.code, Some(3), "{}", again.stderr);
-    assert!(again.stderr.contains("`migration.sql` has changed since it was examined"), "{}", again.stderr);
+    assert!(again.stderr.contains("`migration.sql` has changed since it was shown"), "{}", again.stderr);
     let run = site.told();
     assert!(run.latest("ship").is_none(), "nothing has followed");
     let shown = site.baton(&["show", &format!("t.{name}")]).stdout;
-    assert!(shown.contains("`migration.sql` has changed since it was examined"), "{shown}");
+    assert!(shown.contains("`migration.sql` has changed since it was shown"), "{shown}");
     // Whoever looks at it as it is now can let it pass.
     assert_eq!(approve(&site, name).code, Some(0));
     let ended = site.resume(&[]);
@@ -145,7 +145,7 @@ fn file_that_is_shown_again_is_kept_as_it_is_now_and_the_log_says_why() {
     let now = site.baton(&["show", "t.build.1", "--file", "migration.sql"]);
     assert_eq!((now.code, now.stdout.as_str()), (Some(0), "DROP TABLE users"), "{}", now.stderr);
     let log = site.baton(&["log", "t"]).stdout;
-    assert!(log.contains("asked again: `migration.sql` has changed since it was examined"), "{log}");
+    assert!(log.contains("asked again: `migration.sql` has changed since it was shown"), "{log}");
 }
 
 #[test]
@@ -174,4 +174,100 @@ fn what_a_link_in_an_approved_folder_leads_to_belongs_to_it() {
     assert_eq!(approve(&site, "ok.1").code, Some(0));
     let again = site.resume(&[]);
     assert!(again.stderr.contains("`out` has changed"), "{}", again.stderr);
+}
+
+/// Changes a file.
+fn evil(path: &'static str) -> impl Fn(&Site) {
+    move |site| {
+        site.scratch.write(path, "evil");
+    }
+}
+
+/// Lets an agent leave something that is approved, changes it, and says whether that is noticed.
+fn is_noticed(body: &str, change: impl Fn(&Site)) -> bool {
+    let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    change(&site);
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    let ended = site.resume(&[]);
+    assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.stderr);
+    ended.code == Some(3)
+}
+
+#[test]
+fn folder_behind_a_link_in_an_approved_folder_belongs_to_it_and_loops_end() {
+    let body = "os.makedirs('out/deep')\nos.makedirs('sub')\nwrite('sub/y', 'good')\n\
+        os.symlink('../sub', 'out/dir')\nos.symlink('../out', 'sub/back')\nos.symlink('..', 'out/deep/up')\n\
+        os.symlink('nowhere', 'out/broken')\nreport(artifacts=['out'])";
+    assert!(is_noticed(body, evil("workspace/sub/y")));
+    assert!(!is_noticed(body, |_| {}), "what has not changed follows at once");
+}
+
+#[test]
+fn link_that_leads_out_of_the_workspace_is_told_as_open() {
+    let body =
+        "os.mkdir('out')\nwrite('out/x', 'x')\nos.symlink('/etc/hostname', 'out/host')\nreport(artifacts=['out'])";
+    let site = Site::new().workflow(GATED).agent("dev", body).agent("ops", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    let gate = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(gate.contains("? `out` exists") && gate.contains("`host` in it leads out of the workspace"), "{gate}");
+    assert!(!gate.contains("✓ `out`"), "{gate}");
+}
+
+#[test]
+fn file_that_can_be_run_after_the_approval_is_shown_again() {
+    let executable = |path: &'static str| {
+        move |site: &Site| {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(site.scratch.path(path), permissions).expect("our own file");
+        }
+    };
+    let folder = "os.mkdir('out')\nwrite('out/tool', 'rm -r /')\nreport(artifacts=['out'])";
+    assert!(is_noticed(folder, executable("workspace/out/tool")));
+    assert!(is_noticed("write('tool', 'rm -r /')\nreport(artifacts=['tool'])", executable("workspace/tool")));
+}
+
+#[test]
+fn what_is_too_large_to_hash_is_compared_by_size_and_time() {
+    let large = "write('large', 'A')\nos.truncate('large', 1100 * 1024 * 1024)\nreport(artifacts=['large'])";
+    assert!(is_noticed(large, |site| {
+        let file = std::fs::File::options().write(true).open(site.scratch.path("workspace/large")).expect("ours");
+        std::os::unix::fs::FileExt::write_all_at(&file, b"EVIL", 0).expect("written");
+    }));
+    let many = "os.mkdir('many')\nfor n in range(10050): write(f'many/{n}', '')\nwrite('many/1', 'good')\n\
+        report(artifacts=['many'])";
+    assert!(is_noticed(many, evil("workspace/many/1")));
+    assert!(!is_noticed(many, |_| {}));
+}
+
+#[test]
+fn whole_workspace_can_be_approved_and_baton_does_not_change_it() {
+    let body = "write('a', 'good')\nos.makedirs('sub/.git')\nwrite('sub/.git/x', 'good')\nreport(artifacts=['.'])";
+    assert!(is_noticed(body, evil("workspace/a")));
+    assert!(is_noticed(body, evil("workspace/sub/.git/x")));
+    assert!(!is_noticed(body, |_| {}));
+}
+
+#[test]
+fn what_baton_writes_into_an_approved_folder_is_not_a_change() {
+    for named in ["os.path.join('.baton/output/t')", "'.baton/output'", "'.baton'", "'.'"] {
+        let flow = format!("{REVIEWED}views: [manifest, state]\n");
+        let body = format!(
+            "write(os.path.join(os.environ['BATON_OUTPUT_DIRECTORY'], 'x'), 'good')\nreport(artifacts=[{named}])"
+        );
+        let site = Site::new().workflow(&flow).agent("dev", &body).agent("ops", "report()");
+        assert_eq!(site.run(&[]).code, Some(3));
+        assert!(site.scratch.path("workspace/.baton/output/t/MANIFEST.yaml").exists());
+        assert_eq!(approve(&site, "build.1").code, Some(0));
+        let ended = site.resume(&[]);
+        assert_eq!(ended.code, Some(0), "{named}: {}", ended.stderr);
+    }
+    let flow = format!("{REVIEWED}views: [manifest]\n");
+    let body = "write(os.path.join(os.environ['BATON_OUTPUT_DIRECTORY'], 'x'), 'good')\nreport(artifacts=['.baton'])";
+    let site = Site::new().workflow(&flow).agent("dev", body).agent("ops", "report()");
+    assert_eq!(site.run(&[]).code, Some(3));
+    site.scratch.write("workspace/.baton/output/t/x", "evil");
+    assert_eq!(approve(&site, "build.1").code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(3), "what the agent has put there is bound");
 }

@@ -4,7 +4,7 @@ use baton_engine::known::Known;
 use baton_testbed::account;
 
 use crate::signatures::Team;
-use crate::site::{BATON, Site, find};
+use crate::site::{BATON, Ended, Site, end, find};
 
 fn gate(fields: &str) -> String {
     format!("{{id: ok, gate: {{items: [the parser], {fields}}}}}")
@@ -26,7 +26,7 @@ fn account_decides_whatever_variables_and_labels_say() {
 #[test]
 fn nobody_becomes_an_approver_by_a_label_or_a_variable() {
     let team = Team::new(&gate("approvers: [mallory, ana]")).waiting();
-    let why = format!("{} may not decide this; approvers: mallory, ana", account());
+    let why = format!("the account `{}` is not one of the approvers: mallory, ana", account());
     team.is_refused(&team.decide("approve", "ok.1", &[]), &why);
     team.is_refused(&team.decide("approve", "ok.1", &["--as", "ana"]), &why);
     let refused = team.refused();
@@ -134,4 +134,79 @@ fn gates_that_nobody_could_open_are_found_before_the_run() {
     team.site.scratch.write("allowed_signers", "# nobody\nana cert-authority ssh-ed25519 AAAA\n");
     let run = team.site.run(&[]);
     assert!(run.code == Some(2) && run.stderr.contains("allowed_signers:2: "), "{run:?}");
+}
+
+/// Words before a command that put it into namespaces of its own, where it is root and sees no process above it.
+const NESTED: [&str; 2] = ["unshare", "-Urpfm"];
+
+/// Approves in namespaces that anybody can make, unless the machine forbids them. `before` are words before that, `first` is
+/// done inside before.
+fn nested(team: &Team, before: &[&str], first: &str, more: &str) -> Option<Ended> {
+    let words = [before, &NESTED, &["--mount-proc"]].concat();
+    let probe = team.site.program(words[0]).args(&words[1..]).arg("true").output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        return None;
+    }
+    let (shown, home) = (team.shown("ok.1"), team.site.scratch.path("home"));
+    let script = format!("{first} {BATON} approve t.ok.1 --yes --shown {shown} {more}");
+    let mut command = team.site.program(words[0]);
+    command.args(&words[1..]).args(["sh", "-c", &script]).env("HOME", home).stderr(std::process::Stdio::piped());
+    let mut process = baton_testbed::Process::spawn(&mut command);
+    process.close_input();
+    Some(end(&mut process))
+}
+
+#[test]
+fn nobody_decides_in_namespaces_inside_of_a_cage() {
+    let team = Team::new(&gate("type: blocking")).waiting();
+    // What a cage takes stays taken, whatever is made inside of it.
+    let Some(ended) = nested(&team, &["setpriv", "--no-new-privs"], "", "") else { return };
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.starts_with("error: an agent cannot decide: this runs in a user namespace"), "{ended:?}");
+    assert!(find(&team.site.told(), "ok.1").decided.is_none());
+}
+
+#[test]
+fn account_in_a_user_namespace_is_nobody_where_people_are_named() {
+    let team = Team::new(&gate("approvers: [kim, ana], at_least: 2")).member("ana", &["-t", "ed25519"]).waiting();
+    team.site.scratch.write("passwd", "kim:x:0:0::/:/bin/sh\n");
+    let forged = format!("mount --bind {} /etc/passwd &&", team.site.scratch.path("passwd").display());
+    let Some(ended) = nested(&team, &[], &forged, "") else { return };
+    let outside = format!("uid {} in a user namespace", rustix::process::getuid().as_raw());
+    team.is_refused(&ended, &format!("{outside}: only an account or a signature counts here, and this is neither"));
+    assert!(ended.stderr.contains("hint: sign the decision with --sign"), "{ended:?}");
+    // A signature counts wherever it was made.
+    let signing = format!("--sign --key {}", team.site.scratch.path("keys/ana").display());
+    let signed = nested(&team, &[], "", &signing).expect("as before");
+    assert!(signed.stdout.contains("1 of 2: ana"), "{signed:?}");
+}
+
+#[test]
+fn gate_without_approvers_is_decided_in_a_container_and_the_user_outside_is_recorded() {
+    let team = Team::new(&gate("type: blocking")).waiting();
+    let Some(ended) = nested(&team, &[], "", "") else { return };
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let decide = find(&team.site.told(), "ok.1").decided.clone().expect("decided");
+    let outside = format!("uid {} in a user namespace", rustix::process::getuid().as_raw());
+    assert_eq!((decide.by, decide.known), (outside, Known::Unproven));
+}
+
+#[test]
+fn agent_with_process_numbers_of_its_own_decides_nothing() {
+    // It sees the processes of the machine, but believes to be another one of them.
+    let site = Site::new();
+    let root = site.scratch.root().display().to_string();
+    let state = format!("XDG_STATE_HOME={}", baton_testbed::state_home(site.scratch.root()).display());
+    let words = format!("unshare -Urpf env -i {state} {BATON} approve t.ok.1 --yes --shown 0");
+    let body = format!(
+        "done = subprocess.run({words:?}.split(), cwd={root:?}, capture_output=True, text=True, stdin=subprocess.DEVNULL)\n\
+         write('told', done.stderr)\nreport()"
+    );
+    let flow = "name: hostile\nsandbox: off\nagents: {dev: {command: [./dev.py]}}\n\
+                phases: [{id: build, agent: dev}, {id: ok, gate: {items: [the parser]}}]\n";
+    let site = site.workflow(flow).agent("dev", &body);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let told = site.read(site.scratch.path("workspace/told"));
+    let is_possible = !told.contains("unshare failed") && !told.contains("Operation not permitted");
+    assert!(!is_possible || told.contains("inside the work on t.build.1"), "{told}");
 }

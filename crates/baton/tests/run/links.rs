@@ -109,7 +109,7 @@ fn file_that_becomes_a_link_before_the_approval_is_shown_again() {
         assert_eq!(site.baton(&["approve", "t.build.1", "--yes", "--shown", &shown]).code, Some(0));
         let again = site.resume(&[]);
         assert_eq!(again.code, Some(3), "{leads_to}, {content}: {}", again.stderr);
-        assert!(again.stderr.contains("`migration.sql` has changed since it was examined"), "{}", again.stderr);
+        assert!(again.stderr.contains("`migration.sql` has changed since it was shown"), "{}", again.stderr);
         assert!(!matches!(site.told().root().handoff.state, State::Completed { .. }));
     }
 }
@@ -133,7 +133,7 @@ fn helper_that_outlives_an_agent_without_a_cage_changes_nothing_that_is_approved
         assert_eq!(den.baton(&["approve", "t.build.1", "--yes", "--shown", shown]).code, Some(0), "{who:?}");
         let again = den.baton(&["resume", "t", "--no-input"]);
         assert_eq!(again.code, Some(3), "{who:?}: {}", again.stderr);
-        assert!(again.stderr.contains("`migration.sql` has changed since it was examined"), "{}", again.stderr);
+        assert!(again.stderr.contains("`migration.sql` has changed since it was shown"), "{}", again.stderr);
         let waiting = den.baton(&["inbox", "--json"]).stdout;
         assert!(waiting.contains("build: not caged (sandbox: off)"), "{who:?}: {waiting}");
     }

@@ -155,18 +155,18 @@ fn one_of_them_is_enough_to_reject() {
 #[test]
 fn decision_without_a_signature_is_refused_and_journalled() {
     let team = team();
-    team.is_refused(&team.decide("approve", "ok.1", &[]), "may not decide this; approvers: ana, ben");
-    team.is_refused(&team.decide("approve", "ok.1", &["--as", "ana"]), "may not decide this; approvers: ana, ben");
+    team.is_refused(&team.decide("approve", "ok.1", &[]), "is not one of the approvers: ana, ben");
+    team.is_refused(&team.decide("approve", "ok.1", &["--as", "ana"]), "is not one of the approvers: ana, ben");
 }
 
 #[test]
 fn signature_of_a_key_that_nobody_named_is_refused_and_journalled() {
     let team = team();
     let public = team.stranger("mallory", &PLAIN);
-    team.is_refused(&team.sign("approve", "mallory", &["--as", "ana"]), "may not decide this");
+    team.is_refused(&team.sign("approve", "mallory", &["--as", "ana"]), "belongs to none of the approvers: ana, ben");
     // Nobody joins while the run goes on: the keys are those from its beginning.
     team.site.scratch.write("allowed_signers", format!("ana {public}\nben {public}\n"));
-    team.is_refused(&team.sign("approve", "mallory", &[]), "may not decide this");
+    team.is_refused(&team.sign("approve", "mallory", &[]), "belongs to none of the approvers: ana, ben");
 }
 
 #[test]
@@ -332,9 +332,9 @@ fn phase_with_approvers_is_not_passed_by_whoever_answers_after_a_failure() {
     let site =
         Team { site: team.site.agent("dev", "if 'ok' in os.environ['BATON_HANDOFF_ID']: sys.exit(1)\nreport()") };
     let team = site.waiting();
-    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "may not decide");
+    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "is not one of the approvers");
     let signed = ["--choice", "continue", "--sign", "--key", "keys/ben"];
-    team.is_refused(&team.decide("answer", "ok.failure.1", &signed), "may not decide");
+    team.is_refused(&team.decide("answer", "ok.failure.1", &signed), "belongs to none of the approvers");
     let signed = ["--choice", "continue", "--sign", "--key", "keys/ana"];
     let answered = team.decide("answer", "ok.failure.1", &signed);
     assert_eq!(answered.code, Some(0), "{answered:?}");
@@ -347,7 +347,7 @@ fn work_that_waits_for_approvers_is_not_passed_by_calling_it_off() {
     let team = Team::new(phase).member("ana", &PLAIN).waiting();
     assert_eq!(team.baton(&["cancel", "t.ok.1"]).code, Some(0));
     assert_eq!(team.site.resume(&[]).code, Some(3));
-    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "may not decide");
+    team.is_refused(&team.decide("answer", "ok.failure.1", &["--choice", "continue"]), "is not one of the approvers");
 }
 
 #[test]

@@ -16,8 +16,9 @@ use crate::store::Session;
 ///
 /// Writes .project/07-audit/sessions/RUN/handoffs/ID.yaml (the request as a package), what the agent wrote as
 /// handoffs/ID.report.yaml (a package) or in reports/ (anything else), RUN/journal/ID.yaml (answers, decisions, every
-/// event with its hash) and state/current.json (the latest handoffs). What a package
-/// cannot say is named on standard error and kept in the journal. Writing again replaces what is there.
+/// event with its hash, the files that were looked at), RUN/files/SHA256 (those files, as far as they were kept) and
+/// state/current.json (the latest handoffs). What a package cannot say is named on standard error and kept in the
+/// journal. Writing again replaces what is there.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton audit export --all\n  baton audit export hoff-0192 --to ../project")]
 pub(super) struct Options {

@@ -102,14 +102,26 @@ pub(super) async fn audit_anchor(
     ledger: &LedgerAudit,
     file: &Path,
 ) -> Result<AnchorAudit, CommandError> {
-    let failed = |why: String| CommandError::usage(format!("cannot read the anchor file {why}"));
     // Others may deliver meanwhile: what is not in the file later must have been delivered before it is read.
     let delivered = store.anchored(&Anchor::at(file).place()).await?.map(|anchored| anchored.number);
     let mut auditor = AnchorAuditor::new(ledger.end.number);
+    let lines = match anchor_lines(file) {
+        Ok(lines) => lines,
+        Err(why) => {
+            // Whoever deletes the file wants to be noticed last.
+            auditor.unreadable(why);
+            return Ok(auditor.finish(None));
+        }
+    };
     let mut window: Vec<LedgerEntry> = Vec::new();
-    for line in anchor_lines(file).map_err(failed)? {
-        let AnchorLine { number, entry: line } =
-            line.map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    for line in lines {
+        let AnchorLine { number, entry: line } = match line {
+            Ok(line) => line,
+            Err(error) => {
+                auditor.unreadable(format!("{}: {error}", file.display()));
+                break;
+            }
+        };
         let wanted = line.as_ref().map_or(0, |line| line.number);
         if wanted > 0 && find(&window, wanted).is_none() {
             // The entry before it is wanted, too.
@@ -202,7 +214,8 @@ fn verdict(findings: &[LedgerFinding]) -> &'static str {
 }
 
 fn lines(findings: &[LedgerFinding]) -> String {
-    findings.iter().map(|finding| format!("  {}\n", printable(&finding.to_string()))).collect()
+    let line = |finding: &LedgerFinding| format!("  {} [{}]\n", printable(&finding.to_string()), finding.fault.code());
+    findings.iter().map(line).collect()
 }
 
 fn finding(finding: &LedgerFinding) -> Value {

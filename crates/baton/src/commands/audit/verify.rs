@@ -6,6 +6,7 @@ use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEntry, Occasion};
+use baton_engine::run::Run;
 use baton_engine::store::{Error, Store};
 use clap::Args;
 use serde_json::{Value, json};
@@ -13,13 +14,15 @@ use serde_json::{Value, json};
 use super::{Runs, Which, ledger};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::recorded_keys;
 use crate::render::counted;
 use crate::store::Session;
 
 /// Prove that the journal is what was written
 ///
 /// Computes the chain of hashes again, replays every event and compares every handoff with what its events give. Each
-/// event that was changed, removed, moved or inserted is named, and each handoff that disagrees with its journal.
+/// event that was changed, removed, moved or inserted is named, each handoff that disagrees with its journal, and each
+/// file that was kept with a report and is missing or another one.
 ///
 /// Each run is also compared with the ledger, which has the heads of all runs. With --all, runs that the ledger knows and
 /// the store does not have are named, and every line of the anchor file is compared with the ledger: that shows what
@@ -53,11 +56,6 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
     if options.head.is_some() && options.which.runs.len() != 1 {
         return Err(CommandError::usage("--head belongs to one run").hint("name one run"));
     }
-    let anchor = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
-    if let Some(missing) = anchor.filter(|file| options.which.all && !file.exists()) {
-        let message = format!("there is no anchor file {}: nothing was compared", missing.display());
-        return Err(CommandError::usage(message).hint("without --all the runs alone are verified"));
-    }
     let mut runs = Runs::of(&options.which, session).await?;
     let (mut audited, mut findings, mut gaps) = (0_u64, 0_u64, Gaps::default());
     if options.json {
@@ -68,6 +66,9 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         let entered = entries.last().filter(|entry| entry.occasion == Occasion::Reached).map(|entry| entry.head.seq);
         let Some(audit) = audit(session.store.as_ref(), &run, options.head, entries).await? else { continue };
         gaps.count(&audit, entered);
+        if let Some(changed) = changed_keys(session, &run).await? {
+            output.note(&format!("note: {run}: {changed}"));
+        }
         match options.json {
             true => {
                 output.data(&format!("{}{}", if audited > 0 { "," } else { "" }, indented(&as_json(&audit), "    ")))?
@@ -102,6 +103,17 @@ pub(crate) async fn is_sound(session: &Session, run: &RunId) -> Result<bool, Com
     Ok(audit.is_none_or(|audit| audit.findings.is_empty()))
 }
 
+/// Says how the keys that were recorded with a run differ from those that the configuration names now.
+async fn changed_keys(session: &Session, run: &RunId) -> Result<Option<String>, CommandError> {
+    if !session.approvers.are_named() {
+        return Ok(None);
+    }
+    // What cannot be read is a finding already.
+    let Ok(first) = session.store.history(run, 0, 1).await else { return Ok(None) };
+    let Ok(run) = Run::of_journal(&first) else { return Ok(None) };
+    Ok(recorded_keys::difference(&recorded_keys::of_run(&run.definition), &session.approvers))
+}
+
 /// What the ledger does not cover.
 #[derive(Default)]
 struct Gaps {
@@ -124,7 +136,13 @@ impl Gaps {
 async fn beside_runs(options: &Options, session: &Session, gaps: &Gaps, output: &Output) -> Result<u64, CommandError> {
     let store = session.store.as_ref();
     let ledger = ledger::audit(store).await?;
-    let file = options.anchor.as_deref().or_else(|| session.anchor.as_ref().and_then(|anchor| anchor.file()));
+    // A file that is configured and was never written to has nothing to compare with.
+    let configured = session.anchor.as_ref().and_then(|anchor| Some((anchor.file()?, anchor.place())));
+    let configured = match configured {
+        Some((file, place)) => (file.exists() || store.anchored(&place).await?.is_some()).then_some(file),
+        None => None,
+    };
+    let file = options.anchor.as_deref().or(configured);
     let anchor = match file {
         Some(file) => Some((file, ledger::audit_anchor(store, &ledger, file).await?)),
         None => None,
@@ -218,7 +236,21 @@ async fn audit(
             break;
         }
     }
+    if !compare_files(store, run, &mut auditor).await? && store.history(run, 0, 1).await?.is_empty() {
+        // Somebody has removed the run meanwhile, and its files with it.
+        return Ok(None);
+    }
     Ok(Some(auditor.finish(&rows)))
+}
+
+/// Compares the files that the store has kept with what the journal tells of them. Says whether they are right.
+async fn compare_files(store: &dyn Store, run: &RunId, auditor: &mut Auditor) -> Result<bool, CommandError> {
+    let mut are_right = true;
+    for digest in auditor.kept_files() {
+        let bytes = store.content(run, &digest).await?;
+        are_right &= auditor.content(&digest, bytes.as_deref());
+    }
+    Ok(are_right)
 }
 
 /// Rows that cannot be read say nothing; that they cannot be read is a finding already.
@@ -252,7 +284,7 @@ fn as_lines(audit: &Audit) -> String {
         audit.head.hash
     );
     for finding in &audit.findings {
-        text.push_str(&format!("  {}\n", printable(&finding.to_string())));
+        text.push_str(&format!("  {} [{}]\n", printable(&finding.to_string()), finding.fault.code()));
     }
     text
 }

@@ -13,7 +13,9 @@ pub(super) fn look() -> Vec<Sign> {
     let mut signs = vec![cage(&Launcher::protection())];
     let missing = Launcher::missing_programs();
     if !missing.is_empty() {
-        let says = format!("{} is missing: processes have no session of their own, or no limits", missing.join(", "));
+        let are = if missing.len() == 1 { "is" } else { "are" };
+        let says =
+            format!("{} {are} missing: processes have no session of their own, or no limits", missing.join(" and "));
         signs.push(Sign::warning("launcher", says, "install the package util-linux"));
     }
     signs

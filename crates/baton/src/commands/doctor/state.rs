@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use baton_engine::StateFolder;
+use baton_host::quoted;
+use baton_store::Location;
 
 use super::Sign;
 use crate::state;
@@ -28,7 +30,7 @@ fn project(place: &Place) -> Sign {
     let store = &place.location;
     match &place.source {
         Source::Named(by) => Sign::fine("project", format!("its store is {store}, as {by} says")),
-        Source::Project(project) => Sign::fine("project", format!("{}, its store is {store}", project.display())),
+        Source::Project(project) => of_project(project, store),
         Source::Workspace(workspace) => {
             Sign::fine("project", format!("{} is a workspace, its runs are in {store}", workspace.display()))
         }
@@ -40,12 +42,28 @@ fn project(place: &Place) -> Sign {
     }
 }
 
+fn of_project(project: &Path, store: &Location) -> Sign {
+    let shown = project.display();
+    let before = state::folder().ok().and_then(|state| state::moved_from(&state, project));
+    match (store, before) {
+        (Location::Sqlite(path), Some(before)) if !path.exists() => Sign::warning(
+            "project",
+            format!("{shown} was {} when its store was made", before.display()),
+            format!("take the store along: baton store move {}", quoted(&before.to_string_lossy())),
+        ),
+        (Location::Sqlite(path), None) if !path.exists() => {
+            Sign::fine("project", format!("{shown} has no store yet; it will be {store}"))
+        }
+        _ => Sign::fine("project", format!("{shown}, its store is {store}")),
+    }
+}
+
 fn folder(state: &StateFolder, source: &Source) -> Sign {
     let root = state.root();
     let says = |what: &str| format!("{} {what}", root.display());
     let within_reach = |folder: &Path| root.starts_with(folder);
     if state::is_open_to_others(root) {
-        let hint = format!("keep it to yourself: chmod 700 {}", baton_host::quoted(&root.to_string_lossy()));
+        let hint = format!("keep it to yourself: chmod 700 {}", quoted(&root.to_string_lossy()));
         return Sign::warning("state", says("can be read by other users"), hint);
     }
     match source {

@@ -15,9 +15,9 @@ use crate::store::{from_old_folder, from_project};
 
 /// Move the store of this project to your state folder, or take it along after the project was moved or renamed
 ///
-/// Without a folder, moves the store that lies in the project itself, in `.baton/baton.db`. With the folder in which the
-/// project was before, gives the store that was made there to the project in which you are now; if it is the same folder
-/// under another name, Baton knows it by itself. Nobody may use the store meanwhile.
+/// With the folder in which the project was before, gives the store that was made there to the project in which you are
+/// now. Without a folder, finds a project by itself that was renamed in place, and moves a store that lies in the project
+/// itself, in `.baton/baton.db`. Nobody may use the store meanwhile.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton store move\n  baton store move /home/ana/old-name")]
 pub(super) struct Options {

@@ -2,14 +2,15 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use baton_engine::StateFolder;
 use baton_store::Location;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
-use crate::state::{self, STORE};
+use crate::state::{self, Entry, STORE};
 use crate::store::{place, untouched};
 
 /// Remove the store of a project from your state folder, with all of its history
@@ -33,6 +34,17 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         None => place::project(&env::current_dir().map_err(super::nowhere)?),
     };
     let store = state.of(&project).join(STORE);
+    if !store.exists() && is_left_over(&state, &project) {
+        if !options.yes {
+            let message = format!("{} has no store any more, only a row in `baton store list`", project.display());
+            return Err(CommandError::usage(message).hint("--yes removes the row"));
+        }
+        let folder = state.of(&project);
+        let failed = |error| CommandError::usage(format!("cannot remove {}: {error}", folder.display()));
+        fs::remove_dir_all(&folder).map_err(failed)?;
+        output.note(&printable(&format!("removed the row of {}", project.display())));
+        return Ok(Exit::Done);
+    }
     if !store.exists() {
         return Err(CommandError::usage(format!("there is no store of {}", project.display()))
             .hint("`baton store list` shows all"));
@@ -56,4 +68,15 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     output.note(&printable(&format!("removed the store of {}", project.display())));
     Ok(Exit::Done)
+}
+
+/// Returns whether only a note is left of a project or workspace: neither it nor the store that it names is there.
+fn is_left_over(state: &StateFolder, project: &Path) -> bool {
+    let Ok(Some(entry)) = Entry::read(&state.of(project)) else { return false };
+    let has_store = match entry.store() {
+        Some(Location::Sqlite(path)) => path.exists(),
+        Some(Location::Postgres(_)) => project.exists(),
+        None => false,
+    };
+    entry.place() == project && !has_store
 }

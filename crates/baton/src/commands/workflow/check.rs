@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_protocol::Settings;
 use baton_protocol::workflow::{self, Files};
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
+use crate::config::{self, Config};
 use crate::discover::{Input, NotRead, Problem};
 use crate::output::Output;
 use crate::report::{Checked, Report, Writing, kept};
-use crate::{config, workflow_file};
+use crate::workflow_file;
 
 /// Check workflow files and say precisely what is wrong
 ///
@@ -33,10 +33,10 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
-    let settings = config::load(options.config.as_deref())?;
+    let config = config::read(options.config.as_deref())?;
     let mut report = Report { files: Vec::new(), problems: Vec::new(), skipped: 0 };
     for path in &options.files {
-        match check(path, &settings) {
+        match check(path, &config) {
             Ok(checked) => report.files.push(checked),
             Err(problem) => report.problems.push(problem),
         }
@@ -46,7 +46,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     options.writing.write(&report, output)
 }
 
-fn check(path: &Path, settings: &Settings) -> Result<Checked, Problem> {
+fn check(path: &Path, config: &Config) -> Result<Checked, Problem> {
     let problem = |message: String| Problem { path: path.display().to_string(), message };
     let file = workflow_file::locate(path).map_err(problem)?;
     let is_stdin = file.as_os_str() == "-";
@@ -61,7 +61,10 @@ fn check(path: &Path, settings: &Settings) -> Result<Checked, Problem> {
     // What is piped in has no folder that its paths could begin in.
     let around = (!is_stdin).then(|| workflow_file::Around::new(&file));
     let files = around.as_ref().map(|around| around as &dyn Files);
-    let judgement = workflow::judge(&bytes, &reading, files, settings);
+    if let Err(error) = workflow_file::signers(reading.workflow.as_ref(), &config.approvers) {
+        return Err(problem(format!("its approvers cannot be read: {}", error.message)));
+    }
+    let judgement = workflow::judge(&bytes, &reading, files, &config.settings);
     Ok(Checked {
         name: input.name(),
         bytes: kept(bytes, &judgement),

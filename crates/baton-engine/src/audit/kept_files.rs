@@ -1,0 +1,47 @@
+//! Kept files: each that the journal tells of is in the store, as it was.
+
+use std::collections::BTreeMap;
+
+use super::{Fault, Finding};
+use crate::handoff::Digest;
+use crate::journal::Event;
+use crate::lifecycle::Verify;
+
+/// The files that the events tell of, each with the event that told of it first.
+#[derive(Debug, Default)]
+pub(super) struct KeptFiles(BTreeMap<Digest, Finding>);
+
+impl KeptFiles {
+    /// Takes what an event tells.
+    pub(super) fn take(&mut self, event: &Event, verify: &Verify) {
+        for digest in &verify.kept {
+            let named = verify.examined.iter().find(|seen| seen.sha256.as_ref() == Some(&digest.0));
+            let path = named.and_then(|seen| seen.path.clone());
+            let file = path.unwrap_or_else(|| "a file in a folder".to_owned());
+            self.0.entry(digest.clone()).or_insert_with(|| Finding {
+                seq: Some(event.seq),
+                handoff: Some(event.handoff.clone()),
+                kind: Some(event.kind.clone()),
+                fault: Fault::FileMissing { file, digest: digest.clone() },
+            });
+        }
+    }
+
+    /// Returns what identifies the files.
+    pub(super) fn digests(&self) -> Vec<Digest> {
+        self.0.keys().cloned().collect()
+    }
+
+    /// Compares what the store has with what was kept; the finding is what is wrong.
+    pub(super) fn compare(&self, digest: &Digest, bytes: Option<&[u8]>) -> Option<Finding> {
+        let missing = self.0.get(digest)?;
+        match (bytes, &missing.fault) {
+            (Some(bytes), _) if Digest::of(bytes) == *digest => None,
+            (Some(_), Fault::FileMissing { file, digest }) => {
+                let fault = Fault::FileChanged { file: file.clone(), digest: digest.clone() };
+                Some(Finding { fault, ..missing.clone() })
+            }
+            _ => Some(missing.clone()),
+        }
+    }
+}

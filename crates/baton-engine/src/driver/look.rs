@@ -1,0 +1,61 @@
+//! Looking at the files that people decide about: before they are asked, and once more after they have approved.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::attempt::{Finished, Seen};
+use crate::evidence::{self, Evidence, Examined, KeptBytes};
+use crate::flow::GateLine;
+
+/// Looks at files of a workspace.
+pub(super) struct FileLook {
+    pub(super) evidence: Arc<dyn Evidence>,
+    pub(super) workspace: PathBuf,
+    /// What Baton itself keeps in the workspace.
+    pub(super) views: Vec<PathBuf>,
+    /// How much is kept of files.
+    pub(super) room: KeptBytes,
+}
+
+impl FileLook {
+    /// Looks at the files of a gate, as a person will be asked about them.
+    pub(super) async fn before_asking(self, lines: Vec<GateLine>) -> Finished {
+        let path = |line: &GateLine| match line {
+            GateLine::File(file) => file.examined.path.clone(),
+            GateLine::Seen(_) => None,
+        };
+        let looked =
+            self.evidence.identify(&self.workspace, &self.views, lines.iter().filter_map(path).collect()).await;
+        let (mut now, fault) = match looked {
+            Ok(now) => (now.into_iter(), None),
+            Err(why) => (Vec::new().into_iter(), Some(evidence::unseen(&why))),
+        };
+        let tell = |line| match line {
+            GateLine::Seen(examined) => Some(examined),
+            GateLine::File(file) => now.next().map(|now| evidence::when_asked(&file, &now)),
+        };
+        let examined = lines.into_iter().filter_map(tell).chain(fault).collect();
+        self.seen(examined).await
+    }
+
+    /// Looks once more at files that a person has approved.
+    pub(super) async fn after_approval(self, examined: Vec<Examined>) -> Finished {
+        let paths = examined.iter().filter_map(|seen| seen.path.clone()).collect();
+        let changed = match self.evidence.identify(&self.workspace, &self.views, paths).await {
+            Ok(now) => evidence::after_approval(&examined, &now),
+            Err(why) => {
+                let rest = examined.into_iter().filter(|seen| seen.path.is_none());
+                Some(rest.chain([evidence::unseen(&why)]).collect())
+            }
+        };
+        match changed {
+            Some(examined) => self.seen(examined).await,
+            None => Finished::Looked(None),
+        }
+    }
+
+    async fn seen(self, examined: Vec<Examined>) -> Finished {
+        let contents = self.evidence.contents(&self.workspace, &self.views, &examined, self.room).await;
+        Finished::Looked(Some(Seen { examined, contents, kept: Vec::new() }))
+    }
+}

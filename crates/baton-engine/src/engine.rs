@@ -1,0 +1,130 @@
+//! What every door calls: the command line, the worker, and whoever comes after them.
+//!
+//! A door turns its input into one of these calls and the result into its own form, and does nothing else. An [`Engine`]
+//! knows neither files nor words for people: the door has read the bytes, and makes a sentence of a [`Problem`].
+
+mod acknowledge;
+mod apply;
+mod cancel;
+mod claim;
+mod inbox;
+mod judge;
+mod look;
+mod problem;
+mod report;
+mod requeue;
+mod resolve;
+mod send;
+mod wait;
+
+use std::fmt;
+use std::sync::Arc;
+
+use baton_protocol::Settings;
+
+pub use acknowledge::plain_acknowledgment;
+pub use apply::AppliedCommand;
+pub use inbox::{InboxPage, InboxPlace, NotAPlace};
+pub use judge::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
+pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
+pub use problem::{Problem, Sought};
+pub use report::{HandedIn, NoAnswer};
+pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, agent_name, plain_key, plain_name};
+pub use wait::{StoreNews, WaitFor};
+
+use crate::clock::Clock;
+use crate::id::HandoffId;
+use crate::known::Decider;
+use crate::store::Store;
+
+/// The verbs of every door, over one store.
+#[derive(Clone)]
+pub struct Engine {
+    /// Keeps handoffs and their journal.
+    pub store: Arc<dyn Store>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Makes ids and the jitter of retries.
+    pub random: Arc<dyn Random>,
+    /// What documents are judged by where no workflow says otherwise.
+    pub settings: Arc<Settings>,
+}
+
+/// Makes what nobody can foresee.
+pub trait Random: Send + Sync {
+    /// Returns a number from 0 to 1.
+    fn number(&self) -> f64;
+
+    /// Returns a word.
+    fn word(&self) -> String;
+
+    /// Returns an id that nobody has; later ones sort after earlier ones where the door cares.
+    fn id(&self) -> HandoffId {
+        HandoffId::parse(format!("hoff-{}", self.word())).expect("a word is a safe id")
+    }
+}
+
+/// Who asks, through which door, and inside whose work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Who it is, and how that is known.
+    pub decider: Decider,
+    /// Through which door.
+    pub door: Door,
+    /// The handoff that this call is part of the work on. Nobody decides from inside the work.
+    pub working_on: Option<HandoffId>,
+}
+
+impl Caller {
+    /// Lets a person pass. An agent decides nothing, neither about its own work nor about that of others.
+    pub fn person(&self) -> Result<&Decider, Problem> {
+        match &self.working_on {
+            Some(handoff) => Err(Problem::InsideWork(handoff.clone())),
+            None => Ok(&self.decider),
+        }
+    }
+}
+
+/// Where a decision comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// A command such as `baton approve`.
+    CommandLine,
+    /// A question at the terminal of a run.
+    Terminal,
+    /// A file of answers.
+    AnswersFile,
+    /// A gate whose checks decide.
+    Checks,
+    /// A gate that only informs.
+    Advisory,
+    /// A rehearsal, which nobody carries out.
+    Rehearsal,
+}
+
+impl Door {
+    /// Returns the word by which the journal knows it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Door::CommandLine => "cli",
+            Door::Terminal => "terminal",
+            Door::AnswersFile => "answers",
+            Door::Checks => "auto",
+            Door::Advisory => "advisory",
+            Door::Rehearsal => "rehearsal",
+        }
+    }
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Engine {
+    /// Returns the time.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+}

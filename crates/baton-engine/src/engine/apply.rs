@@ -1,0 +1,71 @@
+//! Applying a command to a handoff: saying it twice is no error, and whoever is late learns the state.
+
+use super::{Engine, Problem};
+use crate::handoff::Handoff;
+use crate::lifecycle::{self, Accept, Command, Refusal};
+use crate::store::{Error, Order, Step};
+
+/// How many handoffs are rescued at a time.
+const RESCUED_MAX: u32 = 100;
+
+/// A handoff after a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AppliedCommand {
+    /// The handoff.
+    pub handoff: Handoff,
+    /// Whether the same was said before.
+    pub repeated: bool,
+}
+
+impl Engine {
+    /// Applies a command, and accepts what comes next in the same transaction.
+    pub async fn apply(
+        &self,
+        handoff: &Handoff,
+        command: Command,
+        next: Vec<Accept>,
+    ) -> Result<AppliedCommand, Problem> {
+        match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
+            Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
+            Err(Error::Refused(Refusal::Repeated)) => {
+                Ok(AppliedCommand { handoff: self.again(handoff).await?, repeated: true })
+            }
+            Err(Error::Refused(refusal)) => {
+                let state = self.again(handoff).await?.state.name();
+                Err(Problem::Refused { id: handoff.id.clone(), refusal, state })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn carry_out(&self, order: Order, next: Vec<Accept>) -> Result<Handoff, Error> {
+        if !next.is_empty() {
+            let first = Step::Apply(order.id.clone(), order.command.clone());
+            let next = next.into_iter().map(|request| Step::Accept(Box::new(request)));
+            match self.store.carry_out(std::iter::once(first).chain(next).collect(), self.now()).await {
+                Ok(left) => return left.into_iter().next().ok_or_else(|| Error::Failed("nothing was done".to_owned())),
+                // It goes on alone, to be journalled before it is refused.
+                Err(Error::Refused(refusal)) if refusal.is_late() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.apply(order, self.now()).await
+    }
+
+    /// Returns why a command would have no effect on a handoff as it is here; `None` if it would have one.
+    pub fn foresee(&self, handoff: &Handoff, command: Command) -> Option<Problem> {
+        let refusal = lifecycle::apply(handoff, command, self.now()).err()?;
+        Some(Problem::Refused { id: handoff.id.clone(), refusal, state: handoff.state.name() })
+    }
+
+    async fn again(&self, handoff: &Handoff) -> Result<Handoff, Problem> {
+        let found = self.store.find(&handoff.id).await?;
+        found.ok_or_else(|| Problem::Removed(handoff.id.clone()))
+    }
+
+    /// Expires everything that is due.
+    pub async fn rescue(&self) -> Result<(), Problem> {
+        while self.store.rescue(RESCUED_MAX, self.random.number(), self.now()).await?.len() == RESCUED_MAX as usize {}
+        Ok(())
+    }
+}

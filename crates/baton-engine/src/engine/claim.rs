@@ -1,0 +1,53 @@
+//! What whoever has claimed a handoff says while it works.
+
+use std::time::Duration;
+
+use super::{AppliedCommand, Engine, Problem};
+use crate::handoff::{Handoff, StateName, Written};
+use crate::lifecycle::{Command, Fail, Heartbeat};
+use crate::store::Filter;
+use crate::{Failure, retry};
+
+/// Among so much of what waits other queues are looked for.
+const OTHERS_MAX: u32 = 100;
+
+impl Engine {
+    /// Extends the lease of a claim.
+    pub async fn heartbeat(
+        &self,
+        handoff: &Handoff,
+        fence: u64,
+        lease: Option<Duration>,
+    ) -> Result<AppliedCommand, Problem> {
+        let heartbeat = Heartbeat { fence, lease_ms: lease.map(retry::milliseconds), baseline: None };
+        self.apply(handoff, Command::Heartbeat(heartbeat), Vec::new()).await
+    }
+
+    /// Says that an attempt has failed; its code and the terms of the handoff decide whether another one follows.
+    pub async fn fail(
+        &self,
+        handoff: &Handoff,
+        fence: u64,
+        failure: Failure,
+        document: Option<Written>,
+        changed: Vec<String>,
+    ) -> Result<AppliedCommand, Problem> {
+        let fail = Fail { fence, failure, document, dice: self.random.number(), changed };
+        self.apply(handoff, Command::Fail(fail), Vec::new()).await
+    }
+
+    /// Returns the queues of workflows in which work waits for an agent of this name, if the plain queue has none.
+    pub async fn other_queues(&self, agent: &str) -> Result<Vec<String>, Problem> {
+        let states = vec![StateName::Pending];
+        let filter = Filter { agent: Some(agent.to_owned()), states, after: None, limit: OTHERS_MAX };
+        let waiting = self.store.list(&filter).await?;
+        let mut others: Vec<String> = waiting.iter().map(|handoff| handoff.terms.queue().to_owned()).collect();
+        others.sort_unstable();
+        others.dedup();
+        if others.iter().any(|queue| queue == agent) {
+            return Ok(Vec::new());
+        }
+        others.retain(|queue| !queue.starts_with('@'));
+        Ok(others)
+    }
+}

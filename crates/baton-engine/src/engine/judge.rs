@@ -1,0 +1,150 @@
+//! The one place where a document from outside is read and judged. The same report gets the same verdict, whoever hands it
+//! in and through whichever door.
+
+use baton_protocol::model::{Document, Request};
+use baton_protocol::read::{self, Format};
+use baton_protocol::surroundings::{Schemas, Workspace};
+use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Surroundings};
+
+use super::Problem;
+use crate::definition::Definition;
+use crate::flow;
+use crate::handoff::{Handoff, Written};
+use crate::rehearsal;
+
+/// A document as a door has read it.
+#[derive(Clone, Copy)]
+pub struct IncomingDocument<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Its format, where its name tells it.
+    pub format: Option<Format>,
+    /// Its dialect, where the sender says so; it goes before what the workflow says.
+    pub dialect: Option<Dialect>,
+    /// Where it lies.
+    pub path: Option<&'a str>,
+    /// The files that it speaks of, where they can be looked at.
+    pub workspace: Option<&'a dyn Workspace>,
+    /// The schemas beside it.
+    pub schemas: Option<&'a dyn Schemas>,
+}
+
+impl<'a> IncomingDocument<'a> {
+    /// Takes bytes of which nothing else is known.
+    pub fn of(bytes: &'a [u8]) -> IncomingDocument<'a> {
+        IncomingDocument { bytes, format: None, dialect: None, path: None, workspace: None, schemas: None }
+    }
+}
+
+/// What a document is judged by: the project's settings, those of the workflow, how the agent writes, what was asked.
+#[derive(Debug, Clone)]
+pub struct Yardstick {
+    /// The project's settings, with what the workflow says.
+    pub settings: Settings,
+    /// How the agent writes, where the workflow says so.
+    pub dialect: Option<Dialect>,
+    /// The agents that come next anyway. Without a workflow that is whoever asked.
+    pub following: Vec<String>,
+    /// Whom the document must be from, if a run has asked for it.
+    agent: Option<String>,
+    /// What phase it must be about.
+    phase: Option<String>,
+    /// What it answers.
+    request: Option<Request>,
+}
+
+impl Yardstick {
+    /// Judges by the project's settings alone.
+    pub fn of_project(settings: &Settings) -> Yardstick {
+        let (agent, phase) = (None, None);
+        Yardstick { settings: settings.clone(), dialect: None, following: Vec::new(), agent, phase, request: None }
+    }
+
+    /// Judges what is handed in for a handoff: in a run by what its workflow says, as its driver does.
+    pub fn of_handoff(
+        handoff: &Handoff,
+        request: Option<&Written>,
+        definition: Option<&Definition>,
+        settings: &Settings,
+    ) -> Yardstick {
+        let request = request.and_then(Written::read_request);
+        let Some((step, definition)) = handoff.terms.step.as_ref().zip(definition) else {
+            let following = vec![handoff.terms.from.clone()];
+            return Yardstick { following, request, ..Yardstick::of_project(settings) };
+        };
+        let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
+        Yardstick {
+            settings: rehearsal::judging(definition, &step.phase, settings),
+            dialect: agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse),
+            following: flow::following(definition, &step.phase),
+            agent: Some(handoff.terms.to.clone()),
+            // Whoever helps works in a phase of somebody else's.
+            phase: step.role.is_phase().then(|| step.phase.clone()),
+            request,
+        }
+    }
+
+    /// Reads and judges a document.
+    pub fn judge(&self, incoming: &IncomingDocument<'_>) -> JudgedDocument {
+        let hints = Hints { format: incoming.format, dialect: incoming.dialect.or(self.dialect) };
+        let reading = baton_protocol::read(incoming.bytes, hints);
+        let surroundings = Surroundings {
+            path: incoming.path,
+            request: self.request.as_ref(),
+            workspace: incoming.workspace,
+            schemas: incoming.schemas,
+            agent: self.agent.as_deref(),
+            phase: self.phase.as_deref(),
+            ..Surroundings::default()
+        };
+        let judgement = baton_protocol::judge(incoming.bytes, &reading, &surroundings, &self.settings);
+        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
+        let text = std::str::from_utf8(incoming.bytes).ok();
+        let valid = match (reading.document, dialect, text) {
+            (Some(document), Some(dialect), Some(text)) if judgement.valid => {
+                Some(ValidDocument { dialect, document, written: Written::new(dialect, text).judged(&judgement) })
+            }
+            _ => None,
+        };
+        JudgedDocument { dialect, kind, judgement, valid }
+    }
+
+    /// Judges a document that is too large to be read.
+    pub fn judge_too_large(&self, length: u64) -> JudgedDocument {
+        let reading = Reading::unreadable(read::too_large(length));
+        let judgement = baton_protocol::judge(b"", &reading, &Surroundings::default(), &self.settings);
+        JudgedDocument { dialect: None, kind: None, judgement, valid: None }
+    }
+}
+
+/// What came out about a document.
+#[derive(Debug)]
+pub struct JudgedDocument {
+    /// Its dialect, as far as it was recognised.
+    pub dialect: Option<Dialect>,
+    /// Its kind.
+    pub kind: Option<Kind>,
+    /// The verdict.
+    pub judgement: Judgement,
+    /// The document, if it is valid.
+    pub valid: Option<ValidDocument>,
+}
+
+/// A valid document.
+#[derive(Debug, Clone)]
+pub struct ValidDocument {
+    /// Its dialect.
+    pub dialect: Dialect,
+    /// What it says.
+    pub document: Document,
+    /// The document as it was written.
+    pub written: Written,
+}
+
+impl ValidDocument {
+    /// Takes a document that must be of a kind.
+    pub fn of_kind(self, wanted: Kind) -> Result<ValidDocument, Problem> {
+        let found = self.document.kind();
+        if found == wanted { Ok(self) } else { Err(Problem::WrongKind { found, wanted }) }
+    }
+}

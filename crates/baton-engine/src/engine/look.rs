@@ -1,0 +1,130 @@
+//! Looking at handoffs and runs: their events, and the documents in them.
+
+use super::{Engine, Problem};
+use crate::definition::Definition;
+use crate::evidence::{self, Examined};
+use crate::handoff::{Digest, Handoff, Written};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Fact};
+use crate::lifecycle::Command;
+use crate::people::Question;
+use crate::run::Run;
+use crate::store::{Error, Store};
+
+/// How many events are read at a time.
+const EVENTS_MAX: u32 = 500;
+
+/// A run, and its journal.
+#[derive(Debug)]
+pub struct RunRecord {
+    /// The run, as its journal tells it.
+    pub run: Run,
+    /// The journal.
+    pub events: Vec<Event>,
+}
+
+impl Engine {
+    /// Returns the events of a run, in their order.
+    pub async fn events_of_run(&self, run: &RunId) -> Result<Vec<Event>, Problem> {
+        let (mut events, mut after) = (Vec::new(), 0);
+        loop {
+            let page = self.store.history(run, after, EVENTS_MAX).await?;
+            let is_last = page.len() < EVENTS_MAX as usize;
+            after = page.last().map_or(after, |event| event.seq);
+            events.extend(page);
+            if is_last {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Returns what is asked in a handoff.
+    pub async fn request(&self, id: &HandoffId) -> Result<Written, Problem> {
+        let request = self.store.request(id).await?;
+        request.ok_or_else(|| Error::NotFound(id.clone()).into())
+    }
+
+    /// Reads a run from its journal.
+    pub async fn run(&self, id: &RunId) -> Result<RunRecord, Problem> {
+        let events = self.events_of_run(id).await?;
+        let run = Run::of_journal(&events).map_err(|why| Problem::BrokenRun { run: id.clone(), why })?;
+        Ok(RunRecord { run, events })
+    }
+
+    /// Returns what a person is asked about a handoff; `None` if it waits for nobody.
+    pub async fn question(&self, handoff: &Handoff) -> Result<Option<Question>, Problem> {
+        Ok(Question::of(handoff, &self.events_of_run(&handoff.run).await?))
+    }
+
+    /// Returns what the run of a handoff was started with; `None` if the handoff belongs to no workflow.
+    pub async fn definition_of(&self, handoff: &Handoff) -> Result<Option<Definition>, Problem> {
+        match handoff.terms.step {
+            Some(_) => self.definition(&handoff.run).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns what a run was started with; `None` if it belongs to no workflow.
+    pub async fn definition(&self, run: &RunId) -> Result<Option<Definition>, Problem> {
+        Ok(definition(self.store.as_ref(), run).await?)
+    }
+}
+
+async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
+    let first = store.history(run, 0, 1).await?;
+    let Some(Ok(Fact::Accepted(accept))) = first.first().map(Event::fact) else { return Ok(None) };
+    if accept.terms.step.is_none() {
+        return Ok(None);
+    }
+    Definition::of_request(&accept.request).map(Some).map_err(Error::Damaged)
+}
+
+/// Returns the request of a handoff.
+pub fn accepted_request(events: &[Event]) -> Result<Written, Problem> {
+    let accepted = events.iter().find_map(|event| match event.fact() {
+        Ok(Fact::Accepted(accept)) => Some(accept.request),
+        _ => None,
+    });
+    accepted.ok_or_else(|| Error::Damaged("the request of this handoff is not in its journal".to_owned()).into())
+}
+
+/// Returns the document with this digest: a report, a failure or an acknowledgment.
+pub fn shown_document(events: &[Event], digest: Option<&Digest>) -> Option<Written> {
+    let digest = digest?;
+    events.iter().rev().filter_map(document_of).find(|document| document.digest() == *digest)
+}
+
+/// Returns the last report.
+pub fn reported_document(events: &[Event]) -> Option<Written> {
+    events.iter().rev().find_map(|event| match event.fact() {
+        Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
+        _ => None,
+    })
+}
+
+/// Returns the document of an event, if it had an effect.
+pub fn document_of(event: &Event) -> Option<Written> {
+    match event.fact().ok()? {
+        Fact::Accepted(accept) => Some(accept.request),
+        Fact::Happened(Command::Report(report)) => Some(report.document),
+        Fact::Happened(Command::Acknowledge(acknowledge)) => Some(acknowledge.document),
+        Fact::Happened(Command::Fail(fail)) => fail.document,
+        Fact::Happened(_) | Fact::Refused(_) => None,
+    }
+}
+
+/// Returns what came out about each claim of the last report; nothing if nobody has examined that one.
+pub fn examined_of(events: &[Event]) -> Vec<Examined> {
+    for event in events.iter().rev() {
+        match event.fact() {
+            // A gate is about what the phases before it have left.
+            Ok(Fact::Accepted(accept)) => return evidence::handed_over(&accept.terms.files),
+            // That approved files are as they were adds nothing to what was seen of them.
+            Ok(Fact::Happened(Command::Verify(verify))) if !verify.examined.is_empty() => return verify.examined,
+            // What was seen before belongs to another report.
+            Ok(Fact::Happened(Command::Report(_))) => return Vec::new(),
+            _ => {}
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,120 @@
+//! Why a call had no effect, as data. The command line makes exit codes and hints of it, a server a status.
+
+use baton_protocol::Kind;
+
+use super::report::NoAnswer;
+use super::send::TermsFault;
+use crate::handoff::StateName;
+use crate::id::{HandoffId, RunId};
+use crate::lifecycle::Refusal;
+use crate::store;
+
+/// Why a call had no effect.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// There is no such thing.
+    #[error("there is no {sought} `{given}`")]
+    Unknown {
+        /// What was looked for.
+        sought: Sought,
+        /// What was given for its id.
+        given: String,
+        /// What was probably meant.
+        close: Option<HandoffId>,
+    },
+    /// Several ids begin like this.
+    #[error("several ids begin with `{given}`: {}", first_ids(ids))]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// Some of them.
+        ids: Vec<HandoffId>,
+    },
+    /// It was there a moment ago.
+    #[error("the handoff `{0}` was removed just now")]
+    Removed(HandoffId),
+    /// It is not part of a workflow's run.
+    #[error("{0} is a handoff, and belongs to no run of a workflow")]
+    NotOfARun(HandoffId),
+    /// The journal of the run does not fit together.
+    #[error("{run}: {why}")]
+    BrokenRun {
+        /// The run.
+        run: RunId,
+        /// What is wrong.
+        why: String,
+    },
+    /// The lifecycle does not allow it.
+    #[error("{id}: {refusal}{}", later_state(refusal, *state))]
+    Refused {
+        /// The handoff.
+        id: HandoffId,
+        /// Why.
+        refusal: Refusal,
+        /// The state of the handoff now.
+        state: StateName,
+    },
+    /// The document is of another kind.
+    #[error("this is {}, not {}", with_article(*found), with_article(*wanted))]
+    WrongKind {
+        /// The kind that it has.
+        found: Kind,
+        /// The kind that is wanted.
+        wanted: Kind,
+    },
+    /// The document does not end an attempt.
+    #[error("{0}")]
+    NoAnswer(NoAnswer),
+    /// What comes next is sent after a complete report only.
+    #[error("what comes next is sent after a complete report, and this report is not complete")]
+    NotComplete,
+    /// The terms of a new handoff cannot be agreed to.
+    #[error(transparent)]
+    Terms(#[from] TermsFault),
+    /// Nobody decides from inside the work on a handoff.
+    #[error("an agent cannot decide: this runs inside the work on {0}")]
+    InsideWork(HandoffId),
+    /// Somebody else was faster, again and again.
+    #[error("{0}: somebody else changes it again and again")]
+    Contended(HandoffId),
+    /// The store could not do it.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// What an id stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// A handoff.
+    Handoff,
+    /// A run of a workflow.
+    Run,
+}
+
+impl std::fmt::Display for Sought {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Sought::Handoff => "handoff",
+            Sought::Run => "run",
+        })
+    }
+}
+
+fn first_ids(ids: &[HandoffId]) -> String {
+    let shown: Vec<&str> = ids.iter().take(3).map(HandoffId::as_str).collect();
+    let more = if ids.len() > 3 { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Names the state, unless the refusal does.
+fn later_state(refusal: &Refusal, now: StateName) -> String {
+    match refusal {
+        Refusal::Over { state, .. } | Refusal::WrongState { state, .. } if *state == now => String::new(),
+        _ => format!("; it is {now}"),
+    }
+}
+
+fn with_article(kind: Kind) -> String {
+    let article = if kind == Kind::Acknowledgment { "an" } else { "a" };
+    format!("{article} {}", kind.as_str())
+}

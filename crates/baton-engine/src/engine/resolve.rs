@@ -1,0 +1,105 @@
+//! From what somebody gives for an id to the handoff or run that it means.
+
+use baton_protocol::wire::closest;
+
+use super::{Engine, Problem, Sought};
+use crate::handoff::Handoff;
+use crate::id::HandoffId;
+use crate::store::Filter;
+
+/// How many ids that begin alike are looked at.
+const IDS_MAX: u32 = 1_000;
+
+/// Among so many of the latest handoffs the one that was probably meant is looked for.
+const RECENT_MAX: u32 = 200;
+
+impl Engine {
+    /// Finds the handoff that an id, or a unique beginning of one, means.
+    pub async fn resolve(&self, given: &str) -> Result<Handoff, Problem> {
+        match self.named(given).await? {
+            Some(handoff) => Ok(handoff),
+            None => Err(self.unknown(Sought::Handoff, given).await),
+        }
+    }
+
+    /// Finds the run that an id, or a unique beginning of one, means; a handoff of a run means its run.
+    pub async fn resolve_run(&self, given: &str) -> Result<Handoff, Problem> {
+        let Some(handoff) = self.named(given).await? else {
+            return Err(self.unknown(Sought::Run, given).await);
+        };
+        if handoff.is_run() {
+            return Ok(handoff);
+        }
+        let root = match HandoffId::parse(handoff.run.as_str()) {
+            Ok(root) => self.store.find(&root).await?.filter(Handoff::is_run),
+            Err(_) => None,
+        };
+        root.ok_or(Problem::NotOfARun(handoff.id))
+    }
+
+    async fn named(&self, given: &str) -> Result<Option<Handoff>, Problem> {
+        if let Ok(id) = HandoffId::parse(given)
+            && let Some(handoff) = self.store.find(&id).await?
+        {
+            return Ok(Some(handoff));
+        }
+        if given.is_empty() {
+            return Ok(None);
+        }
+        let mut beginnings = vec![given.to_owned()];
+        // Nobody wants to type what all made ids have in common.
+        if !given.starts_with("hoff-") {
+            beginnings.push(format!("hoff-{given}"));
+        }
+        for beginning in beginnings {
+            let ids = self.store.ids_beginning_with(&beginning, 2).await?;
+            match &ids[..] {
+                [] => {}
+                [id] => {
+                    let found = self.store.find(id).await?;
+                    return found.ok_or_else(|| Problem::Removed(id.clone())).map(Some);
+                }
+                _ => {
+                    let ids = self.store.ids_beginning_with(&beginning, IDS_MAX).await?;
+                    return self.only_run(given, ids).await.map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the one run among ids that begin alike. What is in a run is called after it, and does not count beside it.
+    async fn only_run(&self, given: &str, ids: Vec<HandoffId>) -> Result<Handoff, Problem> {
+        let mut runs: Vec<Handoff> = Vec::new();
+        let mut others: Vec<HandoffId> = Vec::new();
+        for id in ids {
+            let is_inside =
+                |run: &Handoff| id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            if runs.iter().any(is_inside) {
+                continue;
+            }
+            match self.store.find(&id).await?.filter(Handoff::is_run) {
+                Some(run) => runs.push(run),
+                None => others.push(id),
+            }
+            if runs.len() + others.len() > 3 {
+                break;
+            }
+        }
+        match (runs.pop(), runs.is_empty() && others.is_empty()) {
+            (Some(run), true) => Ok(run),
+            (last, _) => {
+                let ids = runs.into_iter().chain(last).map(|run| run.id).chain(others).collect();
+                Err(Problem::Ambiguous { given: given.to_owned(), ids })
+            }
+        }
+    }
+
+    async fn unknown(&self, sought: Sought, given: &str) -> Problem {
+        let filter = Filter { agent: None, states: Vec::new(), after: None, limit: RECENT_MAX };
+        let recent = self.store.list(&filter).await.unwrap_or_default();
+        let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();
+        let close = closest(given, &ids).and_then(|close| HandoffId::parse(close).ok());
+        Problem::Unknown { sought, given: given.to_owned(), close }
+    }
+}

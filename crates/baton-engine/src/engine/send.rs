@@ -1,0 +1,223 @@
+//! Sending requests: the terms of a handoff come from whoever sends it, else from the document, else as usual.
+
+use std::time::Duration;
+
+use baton_protocol::model::{Document, Kind};
+use jiff::Timestamp;
+
+use super::{Engine, Problem, ValidDocument};
+use crate::asked::{self, Asked};
+use crate::handoff::{Handoff, Priority, Terms};
+use crate::id::{HandoffId, RunId};
+use crate::lifecycle::Accept;
+use crate::retry::milliseconds;
+use crate::store::{Accepted, Error};
+
+/// How long after a command was given its request may have been accepted.
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
+
+/// A time, or a duration from now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WantedTime {
+    /// That time.
+    At(Timestamp),
+    /// So long from now.
+    In(Duration),
+}
+
+impl WantedTime {
+    /// Returns the time, in whole microseconds.
+    pub fn after(self, now: Timestamp) -> Timestamp {
+        let time = match self {
+            WantedTime::At(time) => time,
+            WantedTime::In(duration) => now.checked_add(duration).unwrap_or(Timestamp::MAX),
+        };
+        Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
+    }
+}
+
+/// The terms that a sender sets; each goes before what the document says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WantedTerms {
+    /// Which agent is to receive it.
+    pub to: Option<String>,
+    /// Who hands over.
+    pub from: Option<String>,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// Sending the same key again gives the same handoff.
+    pub key: Option<String>,
+    /// Not to be claimed before.
+    pub not_before: Option<WantedTime>,
+    /// Of no use after.
+    pub deadline: Option<WantedTime>,
+    /// How long one attempt may take.
+    pub timeout: Option<Duration>,
+    /// How long it may wait until somebody claims it.
+    pub pick_up_within: Option<Duration>,
+    /// How soon after its claim it must be acknowledged.
+    pub acknowledge_within: Option<Duration>,
+    /// How many attempts may follow the first.
+    pub max_retries: Option<u32>,
+    /// How long to wait before the first retry.
+    pub retry_delay: Option<Duration>,
+    /// How the wait grows from one retry to the next.
+    pub backoff: Option<f64>,
+    /// Which part of the wait is random.
+    pub jitter: Option<f64>,
+}
+
+/// Where a new handoff belongs.
+#[derive(Debug, Clone, Default)]
+pub struct NewHandoff {
+    /// Its id, if it is not the document's.
+    pub id: Option<HandoffId>,
+    /// Its run, if it does not have one of its own.
+    pub run: Option<RunId>,
+    /// The blocked handoff that goes on when it is completed.
+    pub returns_to: Option<HandoffId>,
+    /// Who hands over, if neither sender nor document say so.
+    pub from: String,
+    /// The terms that the sender sets.
+    pub terms: WantedTerms,
+}
+
+/// Why the terms of a handoff cannot be agreed to.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TermsFault {
+    /// It does not say to whom.
+    #[error("the request does not say to whom")]
+    NoReceiver,
+    /// What the document says cannot be agreed to.
+    #[error("{0}")]
+    Document(String),
+    /// An attempt could never succeed.
+    #[error("an attempt that may take no time cannot succeed")]
+    NoTime,
+    /// The retries cannot be worked out.
+    #[error("{0}")]
+    Retry(String),
+    /// It is over already.
+    #[error("the deadline has passed: {0}")]
+    DeadlinePassed(Timestamp),
+    /// It would be over before it begins.
+    #[error("the deadline is not after the time before which it cannot be claimed")]
+    DeadlineBeforeStart,
+}
+
+impl Engine {
+    /// Makes the handoff that a request asks for.
+    pub fn accept(&self, request: &ValidDocument, new: NewHandoff) -> Result<Accept, Problem> {
+        let Document::Request(asks) = &request.document else {
+            return Err(Problem::WrongKind { found: request.document.kind(), wanted: Kind::Request });
+        };
+        let now = self.now();
+        let asked = asked::of_request(asks, request.dialect).map_err(TermsFault::Document)?;
+        let wanted = new.terms;
+        let to = wanted.to.clone().or_else(|| asked.to.clone()).ok_or(TermsFault::NoReceiver)?;
+        let to = agent_name(&to).map_err(TermsFault::Document)?;
+        let from = wanted.from.clone().or_else(|| asked.from.clone()).unwrap_or(new.from);
+        let id = new.id.or_else(|| asked.id.clone()).unwrap_or_else(|| self.random.id());
+        let terms = Terms { returns_to: new.returns_to, ..wanted.agreed(from, to, &asked, now) };
+        wanted.check(&terms, now)?;
+        let run = new.run.unwrap_or_else(|| RunId::alone(&id));
+        Ok(Accept { id, run, terms, request: request.written.clone(), notes: Vec::new() })
+    }
+
+    /// Delivers requests: all of them or none. A duration counts from the first time that a request was sent, so that
+    /// sending it again is still the same request.
+    pub async fn send(&self, mut requests: Vec<Accept>, wanted: &WantedTerms) -> Result<Vec<Accepted>, Problem> {
+        for _ in 0..requests.len() {
+            let existing = match self.store.accept(requests.clone(), self.now()).await {
+                Err(Error::Taken { existing, .. }) if wanted.is_relative() => existing,
+                answer => return Ok(answer?),
+            };
+            let Some(known) = self.store.find(&existing).await? else { continue };
+            let is_known = |request: &&mut Accept| {
+                request.id == known.id || (request.terms.key.is_some() && request.terms.key == known.terms.key)
+            };
+            for request in requests.iter_mut().filter(is_known) {
+                wanted.count_from_the_first_time(&mut request.terms, &known);
+            }
+        }
+        Ok(self.store.accept(requests, self.now()).await?)
+    }
+}
+
+impl WantedTerms {
+    fn agreed(&self, from: String, to: String, asked: &Asked, now: Timestamp) -> Terms {
+        let mut retry = asked.retry;
+        retry.max_retries = self.max_retries.unwrap_or(retry.max_retries);
+        retry.delay_ms = self.retry_delay.map_or(retry.delay_ms, milliseconds);
+        retry.multiplier = self.backoff.unwrap_or(retry.multiplier);
+        retry.jitter = self.jitter.unwrap_or(retry.jitter);
+        Terms {
+            key: self.key.clone(),
+            priority: self.priority.or(asked.priority).unwrap_or(Priority::Normal),
+            not_before: self.not_before.map(|time| time.after(now)),
+            deadline: self.deadline.map(|time| time.after(now)),
+            timeout_ms: self.timeout.map(milliseconds).or(asked.timeout_ms),
+            acknowledge: self.acknowledge_within.is_some(),
+            acknowledge_within_ms: self.acknowledge_within.map(milliseconds),
+            pick_up_within_ms: self.pick_up_within.map(milliseconds),
+            retry,
+            ..Terms::between(from, to)
+        }
+    }
+
+    fn check(&self, terms: &Terms, now: Timestamp) -> Result<(), TermsFault> {
+        terms.retry.check().map_err(TermsFault::Retry)?;
+        if self.timeout.is_some_and(|timeout| milliseconds(timeout) == 0) {
+            return Err(TermsFault::NoTime);
+        }
+        match (terms.not_before, terms.deadline) {
+            (_, Some(end)) if end <= now => Err(TermsFault::DeadlinePassed(end)),
+            (Some(start), Some(end)) if end <= start => Err(TermsFault::DeadlineBeforeStart),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the times that durations meant when the same request was sent for the first time.
+    fn count_from_the_first_time(&self, terms: &mut Terms, known: &Handoff) {
+        let at = known.accepted_at;
+        terms.not_before = meant(self.not_before, known.terms.not_before, at).or(terms.not_before);
+        terms.deadline = meant(self.deadline, known.terms.deadline, at).or(terms.deadline);
+    }
+
+    /// Returns whether a time counts from now, so that the same terms mean another time later.
+    fn is_relative(&self) -> bool {
+        [self.not_before, self.deadline].into_iter().flatten().any(|time| matches!(time, WantedTime::In(_)))
+    }
+}
+
+/// Returns the time that a duration meant when the handoff was accepted, if it is the one that was agreed then.
+fn meant(wanted: Option<WantedTime>, known: Option<Timestamp>, accepted_at: Timestamp) -> Option<Timestamp> {
+    let (Some(wanted @ WantedTime::In(_)), Some(known)) = (wanted, known) else { return None };
+    let late = wanted.after(accepted_at).duration_since(known);
+    Duration::try_from(late).is_ok_and(|late| late < ACCEPTED_WITHIN).then_some(known)
+}
+
+/// Reads the name of an agent as its queue has it: `@agent` is a way to address `agent`, not another one.
+pub fn agent_name(name: &str) -> Result<String, String> {
+    plain_name(name.strip_prefix('@').unwrap_or(name))
+}
+
+/// Reads the name of somebody.
+pub fn plain_name(name: &str) -> Result<String, String> {
+    plain_text(name, "the name of an agent", 128)
+}
+
+/// Reads a key.
+pub fn plain_key(key: &str) -> Result<String, String> {
+    plain_text(key, "a key", 256)
+}
+
+fn plain_text(text: &str, what: &str, bytes_max: usize) -> Result<String, String> {
+    match text {
+        _ if text.trim().is_empty() => Err(format!("{what} cannot be empty")),
+        _ if text.trim() != text => Err(format!("{what} does not begin or end with white space")),
+        _ if text.contains(char::is_control) => Err(format!("{what} has no control characters")),
+        _ if text.len() > bytes_max => Err(format!("{what} has at most {bytes_max} bytes")),
+        _ => Ok(text.to_owned()),
+    }
+}

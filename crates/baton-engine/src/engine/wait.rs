@@ -1,0 +1,128 @@
+//! Waiting for something in the store: woken by changes and by what falls due, never by polling.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{Engine, Problem};
+use crate::store::Error;
+
+/// How long to pause where something is due already but nobody may have it: the queue is paused or full.
+const PAUSE_MIN: Duration = Duration::from_millis(250);
+
+/// The longest pause, so that a machine that slept notices what it missed.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// How long to wait before a store that is away is asked again, at most.
+const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
+
+/// How long a store may be out of reach before nobody waits for it any longer, as long as a driver waits.
+const AWAY_MAX: Duration = Duration::from_mins(10);
+
+/// What is waited for.
+pub struct WaitFor<'a> {
+    /// For which agent something may fall due; `None` for any.
+    pub agent: Option<&'a str>,
+    /// How long to wait: without a limit as long as it takes, with a limit of zero one look.
+    pub limit: Option<Duration>,
+    /// Is told when the store goes away and comes back.
+    pub tell: &'a (dyn Fn(StoreNews<'_>) + Sync),
+}
+
+/// What is told while waiting.
+#[derive(Debug, Clone, Copy)]
+pub enum StoreNews<'a> {
+    /// The store does not answer; it is asked again.
+    Away(&'a Problem),
+    /// It answers again.
+    Back,
+}
+
+impl Engine {
+    /// Looks until there is something, or the time is over. What has expired is rescued before each look.
+    ///
+    /// A store that is out of reach is asked again until it answers, within the same limit.
+    pub async fn wait_for<T>(
+        &self,
+        waiting: WaitFor<'_>,
+        mut look: impl AsyncFnMut() -> Result<Option<T>, Problem>,
+    ) -> Result<Option<T>, Problem> {
+        let WaitFor { agent, limit, tell } = waiting;
+        let end = limit.map(|limit| self.now().checked_add(limit).unwrap_or(Timestamp::MAX));
+        let mut away_since: Option<Instant> = None;
+        loop {
+            // The number comes first: what changes while we look wakes us at once.
+            let since = self.store.changes();
+            let looked: Result<Looked<T>, Problem> = async {
+                self.rescue().await?;
+                match look().await? {
+                    Some(found) => Ok(Looked::Found(found)),
+                    None => Ok(Looked::Due(self.store.next_due(agent).await?)),
+                }
+            }
+            .await;
+            let now = self.now();
+            let over = end.is_some_and(|end| end <= now);
+            let error = match looked {
+                Ok(Looked::Found(found)) => return Ok(Some(found)),
+                Ok(Looked::Due(_)) if over => return Ok(None),
+                Ok(Looked::Due(due)) => {
+                    if away_since.take().is_some() {
+                        tell(StoreNews::Back);
+                    }
+                    self.store.changed(since, pause(now, due, end)).await;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let away = away_since.map(|since| since.elapsed()).unwrap_or_default();
+            match error {
+                Problem::Store(Error::Unreachable(_)) if !over && away < AWAY_MAX => {
+                    if away_since.is_none() {
+                        tell(StoreNews::Away(&error));
+                        away_since = Some(Instant::now());
+                    }
+                    tokio::time::sleep(pause(now, Some(now + away / 2), end).min(ASK_AGAIN_MAX)).await;
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+/// What a look came to.
+enum Looked<T> {
+    /// It is there.
+    Found(T),
+    /// It is not, and something is due then.
+    Due(Option<Timestamp>),
+}
+
+fn pause(now: Timestamp, due: Option<Timestamp>, end: Option<Timestamp>) -> Duration {
+    let until = |time: Timestamp| Duration::try_from(time.duration_since(now)).unwrap_or_default();
+    let next = due.map_or(PAUSE_MAX, |due| until(due).clamp(PAUSE_MIN, PAUSE_MAX));
+    end.map_or(next, |end| until(end).min(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("a time")
+    }
+
+    #[test]
+    fn pause_ends_with_what_comes_first() {
+        assert_eq!(pause(at(0), Some(at(5)), None), Duration::from_secs(5));
+        assert_eq!(pause(at(0), Some(at(5)), Some(at(2))), Duration::from_secs(2));
+        assert_eq!(pause(at(0), None, Some(at(1_000))), PAUSE_MAX);
+        assert_eq!(pause(at(0), None, None), PAUSE_MAX);
+    }
+
+    #[test]
+    fn what_is_overdue_does_not_make_us_busy() {
+        assert_eq!(pause(at(10), Some(at(5)), None), PAUSE_MIN);
+    }
+}

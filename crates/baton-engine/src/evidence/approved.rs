@@ -1,0 +1,157 @@
+//! Files that people approve: as they were reported, as they are when somebody is asked, and whether they are still so.
+
+use baton_protocol::rules::artifact_changed;
+use serde::{Deserialize, Serialize};
+
+use super::{Examined, Finding};
+
+/// A file or folder as it was when it was looked at, without its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFile {
+    /// Its path in the workspace, or an absolute one outside of it.
+    pub path: String,
+    /// Its SHA-256, in hexadecimal; `None` if nothing was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileIdentity {
+    /// A file or a folder.
+    There {
+        /// Its SHA-256: of a folder, that of the list of all names and contents in it.
+        sha256: Option<String>,
+        /// What else tells whether it is the same: that it can be run, or what is known of it without a hash.
+        mark: Option<String>,
+    },
+    /// Nothing.
+    Nothing,
+    /// Something of which nobody can tell later whether it is the same, and why.
+    Unknown(String),
+}
+
+/// A file that a report names, which a person is asked about at a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportedFile {
+    /// The phase of the report.
+    pub phase: String,
+    /// Whether it is a folder in which a later report names something.
+    pub is_worked_in: bool,
+    /// What was seen of it.
+    pub examined: Examined,
+}
+
+/// How it is told that a file is not what was approved.
+const CHANGED_SINCE: &str = "has changed since it was shown";
+
+/// Returns the files that were looked at.
+pub fn seen_files(examined: &[Examined]) -> impl Iterator<Item = SeenFile> {
+    examined
+        .iter()
+        .filter_map(|examined| Some(SeenFile { path: examined.path.clone()?, sha256: examined.sha256.clone() }))
+}
+
+/// Returns what a person was shown of files, in journals from before they were looked at when the question was put.
+pub fn handed_over(files: &[SeenFile]) -> Vec<Examined> {
+    let seen = |file: &SeenFile| Examined {
+        path: Some(file.path.clone()),
+        sha256: file.sha256.clone(),
+        ..changed(Finding::Verified, format!("`{}` as it was handed over", file.path), String::new())
+    };
+    files.iter().map(seen).collect()
+}
+
+/// Says what a person is asked about a file: as it was reported, or what it is instead.
+pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> Examined {
+    let ReportedFile { phase, is_worked_in, examined } = file;
+    if examined.identity() == *now {
+        return examined.clone();
+    }
+    let path = examined.path.clone().unwrap_or_default();
+    let then = match (&examined.sha256, &examined.mark) {
+        (Some(sha256), _) => format!("it was reported with the sha256 {}", short(sha256)),
+        (None, Some(mark)) => format!("it was reported with {mark}"),
+        (None, None) => "it was reported as removed".to_owned(),
+    };
+    let since = if *is_worked_in { "; a later report names something in it" } else { "" };
+    let claim = format!("`{path}` is not as {phase} reported it");
+    let told = Examined { asks_person: !is_worked_in, ..changed(Finding::Unverifiable, claim, String::new()) };
+    told.of(path, now, &format!("{then}{since}"))
+}
+
+/// Compares files that a person has approved with what stands there now; `None` if they are the same. Otherwise returns
+/// everything that was seen, with what has changed for a person to look at.
+pub fn after_approval(examined: &[Examined], now: &[FileIdentity]) -> Option<Vec<Examined>> {
+    let mut now = now.iter();
+    let mut same = true;
+    let compare = |seen: &Examined| {
+        let Some(path) = &seen.path else { return seen.clone() };
+        let unseen = FileIdentity::Unknown("nobody looked at it".to_owned());
+        let now = now.next().unwrap_or(&unseen);
+        if seen.identity() == *now {
+            return seen.as_approved();
+        }
+        same = false;
+        let claim = format!("`{path}` {CHANGED_SINCE}");
+        let told = Examined { asks_person: true, ..changed(Finding::Unverifiable, claim, String::new()) };
+        told.of(path.clone(), now, "look at it as it is now")
+    };
+    let examined = examined.iter().map(compare).collect();
+    (!same).then_some(examined)
+}
+
+/// Says which approved files are not what was shown; nothing if that is not why somebody is asked.
+pub fn changed_since_shown(examined: &[Examined]) -> impl Iterator<Item = &Examined> {
+    examined.iter().filter(|examined| examined.asks_person && examined.claim.ends_with(CHANGED_SINCE))
+}
+
+/// Puts down that nobody could look at the files that a decision is about.
+pub fn unseen(why: &str) -> Examined {
+    let claim = "the files that this is about could not be looked at".to_owned();
+    Examined { asks_person: true, ..changed(Finding::Unverifiable, claim, why.to_owned()) }
+}
+
+impl Examined {
+    /// Returns what stood at its path; only of what has one.
+    pub fn identity(&self) -> FileIdentity {
+        match (&self.sha256, &self.mark) {
+            (None, None) => FileIdentity::Nothing,
+            (sha256, mark) => FileIdentity::There { sha256: sha256.clone(), mark: mark.clone() },
+        }
+    }
+
+    /// Tells what stands at a path now, and something about it if it is there.
+    fn of(self, path: String, now: &FileIdentity, about: &str) -> Examined {
+        let path = Some(path);
+        match now.clone() {
+            FileIdentity::There { sha256, mark } => Examined { path, sha256, mark, seen: about.to_owned(), ..self },
+            FileIdentity::Nothing => Examined { path, seen: format!("it is gone; {about}"), ..self },
+            // Nothing would ever be the same as this: who approves it is told, and it is not compared again.
+            FileIdentity::Unknown(why) => Examined { seen: format!("{about}; it cannot be compared: {why}"), ..self },
+        }
+    }
+
+    /// Tells it as what it is once people have approved it: what had changed has not changed again.
+    fn as_approved(&self) -> Examined {
+        let path = self.path.clone().unwrap_or_default();
+        match self.asks_person && self.rule == artifact_changed::RULE.name {
+            true => Examined {
+                claim: format!("`{path}` is as it was last shown"),
+                verdict: Finding::Verified,
+                seen: String::new(),
+                asks_person: false,
+                ..self.clone()
+            },
+            false => self.clone(),
+        }
+    }
+}
+
+fn changed(verdict: Finding, claim: String, seen: String) -> Examined {
+    Examined::new(artifact_changed::RULE.name, verdict, claim, seen)
+}
+
+fn short(sha256: &str) -> &str {
+    sha256.get(..12).unwrap_or(sha256)
+}

@@ -1,0 +1,140 @@
+//! What a person is told at a gate: what was seen of the work and the checks that the run stands on there, and which files
+//! the decision is bound to.
+
+use std::collections::{BTreeSet, HashSet};
+
+use baton_protocol::rules::{artifact_changed, claim_refuted};
+
+use crate::evidence::{Examined, Finding, ReportedFile};
+use crate::handover::stands_on;
+use crate::run::{Run, Tracked};
+use crate::step::{Role, Step};
+
+/// A decision is bound to so many files: each is hashed before it is asked for and once more after it.
+const FILES_MAX: usize = 1_000;
+
+/// So much is told beside the files.
+const LINES_MAX: usize = 100;
+
+/// Something that a person is told at a gate.
+pub(crate) enum GateLine {
+    /// A file that a report names.
+    File(ReportedFile),
+    /// Anything else.
+    Seen(Examined),
+}
+
+/// Returns whether there are files that a decision at a gate is bound to.
+pub(super) fn has_files(run: &Run, step: &Step) -> bool {
+    stands_on(run, step).iter().any(|tracked| tracked.examined.iter().any(|seen| seen.path.is_some()))
+}
+
+/// Returns what is told at a gate without files.
+pub(super) fn without_files(run: &Run, step: &Step) -> Vec<Examined> {
+    let seen = |line| match line {
+        GateLine::Seen(examined) => Some(examined),
+        GateLine::File(_) => None,
+    };
+    gate_lines(run, step).into_iter().filter_map(seen).collect()
+}
+
+/// Returns what is told at a gate, in the order in which it was seen. Of a file that several reports name, the last counts.
+pub(crate) fn gate_lines(run: &Run, step: &Step) -> Vec<GateLine> {
+    let mut telling = Telling::default();
+    for tracked in stands_on(run, step) {
+        telling.take(tracked);
+    }
+    telling.finish()
+}
+
+/// Collects from the latest to the earliest.
+#[derive(Default)]
+struct Telling {
+    lines: Vec<GateLine>,
+    /// The files of later reports; in their order, what lies in a folder follows it.
+    later: BTreeSet<String>,
+    files: usize,
+    files_left_out: usize,
+    seen: usize,
+    seen_left_out: usize,
+}
+
+impl Telling {
+    fn take(&mut self, tracked: &Tracked) {
+        let mut own = HashSet::new();
+        let mut lines = Vec::new();
+        for examined in &tracked.examined {
+            match &examined.path {
+                // A report may name a file as made and as changed: both are told, and it is the same file.
+                Some(path) if self.later.contains(path) => {}
+                Some(path) => {
+                    if !own.insert(path.clone()) {
+                        lines.push(self.file(tracked, examined, path));
+                    } else if self.files < FILES_MAX {
+                        self.files += 1;
+                        lines.push(self.file(tracked, examined, path));
+                    } else {
+                        self.files_left_out += 1;
+                    }
+                }
+                None => lines.extend(self.other(examined.clone())),
+            }
+        }
+        if tracked.step.role == Role::Check {
+            lines.extend(self.other(check(tracked)));
+        }
+        self.later.extend(own);
+        self.lines.extend(lines.into_iter().rev());
+    }
+
+    fn file(&self, tracked: &Tracked, examined: &Examined, path: &str) -> GateLine {
+        let folder = format!("{path}/");
+        let is_worked_in = self.later.range(folder.clone()..).next().is_some_and(|later| later.starts_with(&folder));
+        GateLine::File(ReportedFile { phase: tracked.step.phase.clone(), is_worked_in, examined: examined.clone() })
+    }
+
+    fn other(&mut self, examined: Examined) -> Option<GateLine> {
+        self.seen += 1;
+        // What is not as it should be is told in any case.
+        let is_told = self.seen <= LINES_MAX || examined.verdict == Finding::Refuted || examined.asks_person;
+        self.seen_left_out += usize::from(!is_told);
+        is_told.then(|| GateLine::Seen(examined))
+    }
+
+    fn finish(mut self) -> Vec<GateLine> {
+        self.lines.reverse();
+        let Telling { mut lines, files_left_out, seen_left_out, .. } = self;
+        if files_left_out > 0 {
+            let claim = format!("{files_left_out} more reported files are not bound to this decision");
+            let seen = format!("only {FILES_MAX} are looked at again after it, those of the latest reports");
+            lines.push(GateLine::Seen(line(artifact_changed::RULE.name, Finding::Unverifiable, claim, seen, true)));
+        }
+        if seen_left_out > 0 {
+            let claim = format!("{seen_left_out} more lines of evidence stand with the phases before");
+            lines.push(GateLine::Seen(line(
+                claim_refuted::RULE.name,
+                Finding::Verified,
+                claim,
+                "nothing in them is refuted".to_owned(),
+                false,
+            )));
+        }
+        lines
+    }
+}
+
+/// Tells how a check ended.
+fn check(tracked: &Tracked) -> Examined {
+    let report = tracked.report();
+    let ended = report.and_then(|report| report.verification.get("ended")?.as_str()).unwrap_or_default();
+    let (verdict, word) = match tracked.passed() {
+        true => (Finding::Verified, "passed"),
+        false => (Finding::Refuted, "failed, and was let pass"),
+    };
+    let claim = format!("the check `{}` {word}", tracked.step.phase);
+    line(claim_refuted::RULE.name, verdict, claim, ended.to_owned(), false)
+}
+
+fn line(rule: &str, verdict: Finding, claim: String, seen: String, asks_person: bool) -> Examined {
+    Examined { asks_person, ..Examined::new(rule, verdict, claim, seen) }
+}

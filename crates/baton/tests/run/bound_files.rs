@@ -1,0 +1,200 @@
+//! What an approval at a gate binds: the files of all phases that the run stands on there, as they are when the question is
+//! put.
+
+use baton_engine::State;
+use baton_engine::evidence::Finding;
+
+use crate::site::{Ended, Site, find};
+
+const AGENTS: &str =
+    "agents: {design: {command: [./design.py]}, code: {command: [./code.py]}, ops: {command: [./ops.py]}}";
+
+/// Two phases, and whatever stands between them and the gate.
+fn gated(between: &str, gate: &str) -> String {
+    format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: design, agent: design}}\n  - {{id: code, agent: code}}\n{between}{gate}  \
+         - {{id: ship, agent: ops}}\n"
+    )
+}
+
+const GATE: &str = "  - {id: ok, gate: {items: [the migration]}}\n";
+
+fn site(flow: &str) -> Site {
+    Site::new()
+        .workflow(flow)
+        .agent("design", "write('design.sql', 'DESIGN')\nreport(artifacts=['design.sql'])")
+        .agent("code", "write('code.sql', 'CODE')\nreport(artifacts=['code.sql'])")
+        .agent("ops", "report()")
+}
+
+fn approve(site: &Site, name: &str) -> Ended {
+    let shown = find(&site.told(), name).handoff.shown().expect("something is shown").0;
+    site.baton(&["approve", &format!("t.{name}"), "--yes", "--shown", &shown])
+}
+
+/// Asserts that a gate covers the files of both phases: each that changes is shown again, and nothing follows.
+fn covers_both(site: &Site, gate: &str) {
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    for (file, content) in [("design.sql", "DESIGN"), ("code.sql", "CODE")] {
+        let shown = site.baton(&["show", &format!("t.{gate}")]).stdout;
+        assert!(shown.contains(&format!("✓ `{file}` exists, {} bytes", content.len())), "{shown}");
+        let kept = site.baton(&["show", &format!("t.{gate}"), "--file", file]);
+        assert_eq!((kept.code, kept.stdout.as_str()), (Some(0), content), "{}", kept.stderr);
+    }
+    for file in ["design.sql", "code.sql"] {
+        site.scratch.write(format!("workspace/{file}"), "EVIL");
+        assert_eq!(approve(site, gate).code, Some(0));
+        let again = site.resume(&[]);
+        assert_eq!(again.code, Some(3), "{}", again.stderr);
+        assert!(again.stderr.contains(&format!("`{file}` has changed since it was shown")), "{}", again.stderr);
+    }
+    assert!(site.told().latest("ship").is_none(), "nothing has followed");
+    assert_eq!(approve(site, gate).code, Some(0));
+    let ended = site.resume(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(site.baton(&["audit", "verify", "t"]).code, Some(0));
+}
+
+#[test]
+fn gate_covers_the_files_of_all_phases_before_it() {
+    covers_both(&site(&gated("", GATE)), "ok.1");
+}
+
+#[test]
+fn gate_covers_the_files_before_a_check_and_before_a_group_of_checks() {
+    let checks = "  - {id: p, parallel: [{id: lint, check: \"true\"}, {id: test, check: \"true\"}]}\n  \
+         - {id: last, check: \"true\"}\n";
+    covers_both(&site(&gated(checks, GATE)), "ok.1");
+}
+
+#[test]
+fn first_gate_inside_a_nested_workflow_covers_the_files_before_that_workflow() {
+    let site = site(&gated("", "  - {id: inner, workflow: ./inner.yaml}\n"));
+    site.scratch.write("flow/inner.yaml", "name: inner\nphases:\n  - {id: ok, gate: {items: [the migration]}}\n");
+    covers_both(&site, "inner.ok.1");
+}
+
+#[test]
+fn gate_after_a_nested_workflow_covers_the_files_of_the_workflow() {
+    let outer = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: inner, workflow: ./inner.yaml}}\n  \
+         - {{id: t, check: \"true\"}}\n{GATE}  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&outer);
+    let inner =
+        format!("name: inner\n{AGENTS}\nphases:\n  - {{id: design, agent: design}}\n  - {{id: code, agent: code}}\n");
+    site.scratch.write("flow/inner.yaml", inner);
+    covers_both(&site, "ok.1");
+}
+
+#[test]
+fn file_that_a_later_phase_reports_again_counts_as_in_the_later_report() {
+    let site = site(&gated("", GATE)).agent(
+        "code",
+        "write('design.sql', 'BETTER')\nwrite('code.sql', 'CODE')\n\
+         report(artifacts=['code.sql'], files_modified=['design.sql', 'code.sql'])",
+    );
+    assert_eq!(site.run(&[]).code, Some(3));
+    let gate = site.baton(&["show", "t.ok.1"]).stdout;
+    assert!(gate.contains("✓ `design.sql` was changed, as reported") && !gate.contains("? "), "{gate}");
+    assert_eq!(approve(&site, "ok.1").code, Some(0));
+    assert_eq!(site.resume(&[]).code, Some(0));
+}
+
+#[test]
+fn change_before_the_question_is_told_with_both_hashes_and_approved_once() {
+    for between in ["  - {id: fmt, check: \"echo more >> code.sql\"}\n", "  - {id: fmt, check: \"rm design.sql\"}\n"] {
+        let site = site(&gated(between, GATE));
+        assert_eq!(site.run(&[]).code, Some(3));
+        let gate = site.baton(&["show", "t.ok.1"]).stdout;
+        let (file, phase, hash) = match between.contains("code.sql") {
+            true => ("code.sql", "code", "reported with the sha256 "),
+            false => ("design.sql", "design", "it is gone"),
+        };
+        let told = format!("? `{file}` is not as {phase} reported it");
+        assert!(gate.contains(&told) && gate.contains(hash), "{gate}");
+        assert!(!gate.contains(&format!("✓ `{file}`")), "{gate}");
+        assert_eq!(approve(&site, "ok.1").code, Some(0));
+        let ended = site.resume(&[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert!(matches!(site.told().root().handoff.state, State::Completed { .. }));
+    }
+}
+
+#[test]
+fn check_of_the_same_phase_that_changes_a_file_does_not_make_people_approve_twice() {
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - id: code\n    agent: code\n    review: blocking\n    \
+         verify: [{{name: fmt, run: \"echo more >> code.sql\"}}]\n  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let shown = site.baton(&["show", "t.code.1"]).stdout;
+    assert!(shown.contains("? `code.sql` was changed while the checks ran"), "{shown}");
+    assert_eq!(approve(&site, "code.1").code, Some(0));
+    let ended = site.resume(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn gate_in_one_lane_does_not_cover_the_files_of_the_lanes_beside_it() {
+    let flow = format!(
+        "name: gates\n{AGENTS}\nphases:\n  - {{id: design, agent: design}}\n  - id: p\n    parallel:\n      \
+         - {{id: code, agent: code}}\n      - {{id: ok, gate: {{items: [the design]}}}}\n  - {{id: ship, agent: ops}}\n"
+    );
+    let site = site(&flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let gate = site.baton(&["show", "t.p.ok.1"]).stdout;
+    assert!(gate.contains("`design.sql` exists") && !gate.contains("code.sql"), "{gate}");
+}
+
+#[test]
+fn gate_says_which_checks_have_passed_and_keeps_what_was_seen_when_it_asks_again() {
+    let flow =
+        gated("  - {id: tests, check: \"true\"}\n", GATE).replace("agent: code}", "agent: code, writes: [code.sql]}");
+    let site = site(&flow);
+    assert_eq!(site.run(&[]).code, Some(3));
+    let seen = ["✓ the check `tests` passed, exit code 0", "✓ only `code.sql` was written"];
+    for _ in 0..2 {
+        let gate = site.baton(&["show", "t.ok.1"]).stdout;
+        assert!(seen.iter().all(|line| gate.contains(line)), "{gate}");
+        site.scratch.write("workspace/design.sql", "EVIL");
+        assert_eq!(approve(&site, "ok.1").code, Some(0));
+        site.resume(&[]);
+    }
+}
+
+#[test]
+fn file_that_was_shown_again_and_approved_is_not_said_to_have_changed_once_more() {
+    let site = site(&gated("", GATE));
+    assert_eq!(site.run(&[]).code, Some(3));
+    for file in ["design.sql", "code.sql"] {
+        site.scratch.write(format!("workspace/{file}"), "EVIL");
+        assert_eq!(approve(&site, "ok.1").code, Some(0));
+        assert_eq!(site.resume(&[]).code, Some(3));
+    }
+    let run = site.told();
+    let open: Vec<&str> = find(&run, "ok.1")
+        .examined
+        .iter()
+        .filter(|examined| examined.verdict == Finding::Unverifiable)
+        .filter_map(|examined| examined.path.as_deref())
+        .collect();
+    assert_eq!(open, ["code.sql"], "only what has changed since the last approval");
+}
+
+#[test]
+fn gate_with_too_many_files_says_how_many_are_not_bound_and_checks_alone_do_not_open_it() {
+    let flow = gated("", "  - {id: ok, gate: {type: auto, checks: [{name: fine, run: \"true\"}]}}\n");
+    let body = "os.mkdir('m')\nnames = [f'm/{n}' for n in range(1005)]\nfor name in names: write(name, name)\n\
+        report(artifacts=names)";
+    let site = site(&flow).agent("code", body);
+    let asked = site.run(&[]);
+    assert_eq!(asked.code, Some(3), "{}", asked.stderr);
+    let gate = site.baton(&["show", "t.ok.1"]).stdout;
+    // Five of them, and the one of the phase before.
+    assert!(gate.contains("? 6 more reported files are not bound to this decision"), "{gate}");
+    let few = self::site(&flow);
+    assert_eq!(few.run(&[]).code, Some(0), "otherwise they do");
+}
