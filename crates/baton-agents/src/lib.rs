@@ -12,6 +12,7 @@
 //! - [`evidence`] compares what a report claims with what can be seen
 
 mod acknowledgment;
+mod beside;
 pub mod command;
 pub mod confinement;
 pub mod directory;
