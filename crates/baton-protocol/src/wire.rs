@@ -7,10 +7,12 @@
 mod macros;
 mod scalars;
 pub mod words;
+mod yes_or_no;
 
 pub(crate) use macros::{vocabulary, wire};
 pub use scalars::Label;
 pub use words::{closest, fits, same_word, suggest};
+pub use yes_or_no::yes_or_no;
 
 use std::borrow::Cow;
 
