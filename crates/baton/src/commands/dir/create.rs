@@ -127,6 +127,5 @@ fn parse_backoff(text: &str) -> Result<f64, String> {
 }
 
 fn parse_priority(word: &str) -> Result<Priority, String> {
-    let known = Priority::ALL.map(Priority::as_str);
-    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
+    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, Priority::WORDS))
 }
