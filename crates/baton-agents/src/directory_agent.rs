@@ -192,7 +192,7 @@ const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 fn project_file(path: &Path) -> Option<Value> {
     let found = fs::symlink_metadata(path).ok()?;
     let fits = found.is_file() && found.len() <= PROJECT_FILE_BYTES_MAX;
-    serde_json::from_slice(&fs::read(path).ok().filter(|_| fits)?).ok()
+    if fits { serde_json::from_slice(&fs::read(path).ok()?).ok() } else { None }
 }
 
 /// A request that lies in the folder until somebody picks it up.

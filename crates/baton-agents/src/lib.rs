@@ -11,6 +11,8 @@
 //! - [`workspace`] looks at what stands in the folder where agents work
 //! - [`evidence`] compares what a report claims with what can be seen
 
+#![warn(clippy::match_bool)]
+
 mod acknowledgment;
 mod beside;
 pub mod command;

@@ -2,6 +2,8 @@
 //!
 //! It is a crate because the store, the agents and the program need the same, and none of them may know the others.
 
+#![warn(clippy::match_bool)]
+
 pub mod atomic_file;
 pub mod folders;
 mod process_stat;

@@ -263,9 +263,10 @@ impl Reader {
 
 /// Appends a name to a JSON pointer.
 pub fn join(pointer: &str, name: &str) -> String {
-    match name.contains(['~', '/']) {
-        true => format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")),
-        false => format!("{pointer}/{name}"),
+    if name.contains(['~', '/']) {
+        format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    } else {
+        format!("{pointer}/{name}")
     }
 }
 
@@ -291,9 +292,10 @@ pub fn object_schema(meaning: &str, members: Vec<MemberSchema>) -> Schema {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for member in members {
-        let mut schema = match member.required {
-            true => member.schema.to_value(),
-            false => json_schema!({ "anyOf": [member.schema, { "type": "null" }] }).to_value(),
+        let mut schema = if member.required {
+            member.schema.to_value()
+        } else {
+            json_schema!({ "anyOf": [member.schema, { "type": "null" }] }).to_value()
         };
         if let Value::Object(schema) = &mut schema {
             schema.insert("description".to_owned(), member.meaning.trim().into());

@@ -3,6 +3,8 @@
 //! `rows` says how a handoff is stored and `plan` what a transaction comes to, for both; `sqlite` and `postgres` contain
 //! SQL and binding only.
 
+#![warn(clippy::match_bool)]
+
 mod boot_time;
 mod location;
 mod own;

@@ -60,10 +60,7 @@ impl Files {
     #[cfg(test)]
     fn step(&self) -> io::Result<()> {
         let done = self.steps.done.fetch_add(1, Ordering::Relaxed);
-        match self.steps.refused.contains(&done) {
-            true => Err(io::ErrorKind::StorageFull.into()),
-            false => Ok(()),
-        }
+        if self.steps.refused.contains(&done) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     #[cfg(not(test))]
@@ -163,9 +160,8 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
     // Without NONBLOCK a pipe would wait for a writer; on plain files it means nothing.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let found = opened.and_then(|file| match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is no plain file")),
+    let found = opened.and_then(|file| {
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
     });
     match found {
         Ok(file) => Ok(Some(file)),
@@ -182,9 +178,10 @@ pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::with_capacity(4096);
     let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::io("read", path, error))?;
-    match bytes.len() > BYTES_MAX {
-        true => Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB"))),
-        false => Ok(bytes),
+    if bytes.len() > BYTES_MAX {
+        Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB")))
+    } else {
+        Ok(bytes)
     }
 }
 

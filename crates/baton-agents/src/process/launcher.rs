@@ -82,10 +82,7 @@ impl Launcher {
 
     /// Returns what protects processes that are confined like this.
     pub fn protection_of(confinement: &Confinement) -> Protection {
-        match confinement.off {
-            true => Protection::Nothing { why: SWITCHED_OFF.to_owned() },
-            false => Launcher::protection(),
-        }
+        if confinement.off { Protection::Nothing { why: SWITCHED_OFF.to_owned() } } else { Launcher::protection() }
     }
 
     /// Says which programs are missing without which processes have no session or no limits.
@@ -119,7 +116,7 @@ impl Launcher {
         };
         let limits = launch.limits.words(MACHINE.prlimit.as_deref());
         let words = session.into_iter().chain(limits).chain(command).collect();
-        let restricted = cage.filter(|_| matches!(MACHINE.cages, Cages::Landlock { .. }));
+        let restricted = if matches!(MACHINE.cages, Cages::Landlock { .. }) { cage } else { None };
         Running::start(launch, words, apart, None, |command| spawn(command, restricted.as_ref()))
     }
 

@@ -2,8 +2,8 @@
 
 use super::blocked_without_reason::blocked;
 use super::placeholder::unfilled;
-use crate::diagnostic::excerpt;
 use super::{Case, Findings};
+use crate::diagnostic::excerpt;
 use crate::wire::{fits, same_word, suggest};
 use crate::workflow::REASONS;
 
