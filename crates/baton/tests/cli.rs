@@ -121,6 +121,8 @@ mod stocked;
 mod store_moves;
 #[path = "cli/store_places.rs"]
 mod store_places;
+#[path = "cli/tables.rs"]
+mod tables;
 #[path = "cli/worker_outage.rs"]
 mod worker_outage;
 #[path = "cli/worker_reports.rs"]

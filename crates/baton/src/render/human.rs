@@ -7,6 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use baton_protocol::{Diagnostic, Severity};
 
+use super::counted;
 use super::sheet::{Paint, Tint};
 use crate::output::printable;
 use crate::report::Report;
@@ -126,10 +127,6 @@ impl Excerpt {
 /// Says whether a character would do something to a terminal.
 fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn summary(report: &Report, failed: bool, color: bool) -> String {

@@ -4,7 +4,7 @@ use baton_engine::evidence::{Examined, Finding};
 use baton_engine::people::{ExpectedReply, Question, Trouble};
 use baton_protocol::model::Document;
 
-use super::columns;
+use super::columns::{self, cut};
 use super::document;
 use super::handoff::one_line;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
@@ -144,14 +144,6 @@ fn has_questions(document: &Document) -> bool {
         Document::Request(request) => {
             request.context.as_ref().is_some_and(|context| !context.open_questions.is_empty())
         }
-    }
-}
-
-/// Cuts a text that is too long for its place.
-pub(crate) fn cut(text: &str, characters_max: usize) -> String {
-    match text.char_indices().nth(characters_max) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
     }
 }
 

@@ -13,10 +13,9 @@ use baton_engine::step::Role;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::columns::{aligned, widest};
+use super::columns::{aligned, cut, widest};
 use super::counted;
 use super::handoff::one_line;
-use super::question::cut;
 use crate::moment::briefly;
 
 /// Verdicts about claims, counted over all attempts.

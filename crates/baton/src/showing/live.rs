@@ -116,7 +116,7 @@ impl Live {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let name = |tracked: &Tracked| render::question::cut(&render::run::name(tracked), PLACE.1);
+        let name = |tracked: &Tracked| columns::cut(&render::run::name(tracked), PLACE.1);
         let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
         let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
