@@ -314,19 +314,6 @@ impl Auditor {
         }
     }
 
-    /// Returns what identifies the files that were kept, by the events so far.
-    pub fn kept_files(&self) -> Vec<Digest> {
-        self.files.digests()
-    }
-
-    /// Takes what the store has of a file that was kept. Says whether that is right.
-    pub fn content(&mut self, digest: &Digest, bytes: Option<&[u8]>) -> bool {
-        let found = self.files.compare(digest, bytes);
-        let is_right = found.is_none();
-        self.audit.findings.extend(found);
-        is_right
-    }
-
     /// Takes a fault that the store told of.
     pub fn damage(&mut self, message: String) {
         self.audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault: Fault::Damaged(message) });

@@ -125,7 +125,8 @@ impl LedgerEntry {
 impl fmt::Display for LedgerEntry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LedgerEntry { number, at, occasion, run, head, digest } = self;
-        write!(formatter, "{at} {number} {} {run} {} {} {digest}", occasion.as_str(), head.seq, head.hash)
+        // Times of one length sort as text.
+        write!(formatter, "{at:.6} {number} {} {run} {} {} {digest}", occasion.as_str(), head.seq, head.hash)
     }
 }
 
@@ -143,7 +144,7 @@ mod tests {
     fn line_of_an_entry_is_a_promise_and_is_read_as_it_was_written() {
         let line = entry().to_string();
         assert_eq!(LedgerEntry::parse(&line), Ok(entry()));
-        insta::assert_snapshot!(line, @"2026-01-01T00:00:01Z 1 reached hoff-1 7 abababababababababababababababababababababababababababababababab 8c84e9d9f4265e5cad7d115c669b1bb19211cadf1095b5b45d8d1b9efd3f87cf");
+        insta::assert_snapshot!(line, @"2026-01-01T00:00:01.000000Z 1 reached hoff-1 7 abababababababababababababababababababababababababababababababab 8c84e9d9f4265e5cad7d115c669b1bb19211cadf1095b5b45d8d1b9efd3f87cf");
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Question {
         let name = &decider.name;
         let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
         match &decider.known {
-            Known::Unproven => Err(format!("{name} is not a person, and the approvers must decide this")),
+            Known::Unproven => Err(format!("{name}: only an account or a signature counts here, and this is neither")),
             Known::Account if approval.signed => Err("only signed decisions count".to_owned()),
             Known::Account | Known::Signature(_) if !named => {
                 Err(format!("the account `{name}` is not one of the approvers: {}", approval.names()))

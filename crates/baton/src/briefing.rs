@@ -6,44 +6,24 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::evidence::Eyes;
 use baton_agents::workspace::Folder;
+use baton_engine::StateFolder;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{self, HandIn, QueueBrief};
+use baton_engine::engine::Yardstick;
 use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::{Handoff, Written};
-use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
 use baton_engine::run::Run;
 use baton_engine::store::{Claimed, Error, Store};
-use baton_engine::{RunId, StateFolder, flow, rehearsal};
+use baton_protocol::Settings;
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{Sight, Workspace as _};
-use baton_protocol::{Dialect, Settings};
 use serde::{Deserialize, Serialize};
 
-use crate::outcome;
-use crate::own_folder;
 use crate::running::keep;
-use crate::store::{dice, unforeseeable_word};
+use crate::{own_folder, random};
 use baton_engine::run::attempt_folder;
-
-/// Returns what the run of a handoff was started with; `None` if the handoff is no step of a workflow.
-pub(crate) async fn definition_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Definition>, Error> {
-    match handoff.terms.step {
-        Some(_) => definition(store, &handoff.run).await,
-        None => Ok(None),
-    }
-}
-
-/// Returns what a run was started with; `None` if it is no run of a workflow.
-pub(crate) async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
-    let first = store.history(run, 0, 1).await?;
-    let Some(Ok(Fact::Accepted(accept))) = first.first().map(Event::fact) else { return Ok(None) };
-    match accept.terms.step.is_some() {
-        true => Definition::of_request(&accept.request).map(Some).map_err(Error::Damaged),
-        false => Ok(None),
-    }
-}
 
 /// Returns the workspace of a run, if it is on this machine.
 pub(crate) fn workspace(definition: Option<&Definition>) -> Option<Folder> {
@@ -55,39 +35,12 @@ fn here(workspace: &Path) -> Option<Folder> {
     Some(workspace).filter(|workspace| workspace.is_absolute()).and_then(|workspace| Folder::open(workspace).ok())
 }
 
-/// What the report of a handoff is judged by.
-#[derive(Debug)]
-pub(crate) struct Judging {
-    /// The project's settings, with what the workflow says.
-    pub settings: Settings,
-    /// How the agent writes, where the workflow says so.
-    pub dialect: Option<Dialect>,
-    /// The agents that come next anyway. Without a workflow that is whoever asked.
-    pub following: Vec<String>,
-}
-
-impl Judging {
-    /// Returns what the driver of the run judges the report of the same agent by.
-    pub(crate) fn of(handoff: &Handoff, definition: Option<&Definition>, settings: &Settings) -> Judging {
-        let located = handoff.terms.step.as_ref().zip(definition);
-        let Some((step, definition)) = located else {
-            return Judging { settings: settings.clone(), dialect: None, following: vec![handoff.terms.from.clone()] };
-        };
-        let agent = definition.locate(&step.phase).and_then(|phase| phase.definition.workflow.agent(&handoff.terms.to));
-        Judging {
-            settings: rehearsal::judging(definition, &step.phase, settings),
-            dialect: agent.and_then(|agent| agent.dialect.as_deref()).and_then(Dialect::parse),
-            following: flow::following(definition, &step.phase),
-        }
-    }
-}
-
 /// What whoever has claimed a handoff is told, and what the report will be judged by.
 pub(crate) struct Briefing {
     /// What it is told.
     pub brief: QueueBrief,
     /// What its report is judged by.
-    pub judging: Judging,
+    pub yardstick: Yardstick,
 }
 
 /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
@@ -97,19 +50,20 @@ pub(crate) async fn brief(
     by: HandIn,
     settings: &Settings,
 ) -> Result<Result<Briefing, String>, Error> {
-    let (handoff, word) = (&claimed.handoff, unforeseeable_word());
+    let (handoff, word) = (&claimed.handoff, random::word());
     let run = run_of(store, handoff).await?;
     let brief = match &run {
         Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
-    let judging = || Judging::of(handoff, run.as_ref().map(|run| run.definition.as_ref()), settings);
+    let definition = run.as_ref().map(|run| run.definition.as_ref());
+    let yardstick = || Yardstick::of_handoff(handoff, Some(&claimed.request), definition, settings);
     // On another machine the workspace is somebody else's, and the prompt itself has what is needed at once.
     let kept = |brief: &QueueBrief| match here(&brief.job.workspace) {
         Some(workspace) => keep(workspace.root(), &brief.copies),
         None => Ok(()),
     };
-    Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, judging: judging() })))
+    Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, yardstick: yardstick() })))
 }
 
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
@@ -188,12 +142,12 @@ fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
 pub(crate) fn no_prompt(fence: u64, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
     let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), message) };
-    Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() }
+    Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() }
 }
 
 /// Returns the artifacts of a request that are not in the workspace.
 pub(crate) fn missing_artifacts(request: &Written, workspace: &Folder) -> Vec<String> {
-    let context = outcome::request(request).and_then(|request| request.context).unwrap_or_default();
+    let context = request.read_request().and_then(|request| request.context).unwrap_or_default();
     let paths = context.artifacts.iter().map(Artifact::path);
     let files = paths.filter(|path| !path.trim().is_empty() && !path.contains("://"));
     files.filter(|path| workspace.look(path) == Sight::Missing).map(str::to_owned).collect()

@@ -85,6 +85,12 @@ impl CommandError {
         self
     }
 
+    /// Says which file it is about.
+    #[must_use]
+    pub(crate) fn about(self, name: &str) -> Self {
+        CommandError { message: format!("{name}: {}", self.message), ..self }
+    }
+
     /// Returns the exit code's meaning.
     pub(crate) fn exit_code(&self) -> Exit {
         self.kind

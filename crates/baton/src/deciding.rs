@@ -11,7 +11,6 @@ use baton_engine::people::{ExpectedReply, Question, Said};
 use baton_engine::ssh::Signature;
 use clap::Args;
 
-use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
 use crate::guard;
 use crate::output::Output;
@@ -75,9 +74,9 @@ pub(crate) fn decide(
     let by = guard::person(options.label.as_deref())?.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let events = session.events_of_run(&handoff.run).await?;
-        let question = Asking::of(&events).question(&handoff);
+        let handoff = session.engine.resolve(&options.id).await?;
+        let events = session.engine.events_of_run(&handoff.run).await?;
+        let question = Question::of(&handoff, &events);
         let given = wanted.given(&handoff, question.as_ref())?;
         let decided = match (options.yes, &options.shown) {
             (true, Some(shown)) => {
@@ -103,9 +102,9 @@ pub(crate) fn decide(
         }
         // Nobody signs, or types a passphrase, for what would be refused whoever signs it.
         if options.signing.is_made_here()
-            && let Some(refused) = session.foreseen(&open_to_all(&handoff), Command::Decide(decide.clone()))
+            && let Some(refused) = session.engine.foresee(&open_to_all(&handoff), Command::Decide(decide.clone()))
         {
-            return Err(refused);
+            return Err(refused.into());
         }
         let text = decide.signed_text(&handoff.id);
         if options.signing.to_sign {
@@ -119,8 +118,8 @@ pub(crate) fn decide(
             signed(&mut decide, signature, approval);
         }
         let is_signed = decide.known.signature().is_some();
-        let applied = session.apply(&handoff, Command::Decide(decide), Vec::new()).await;
-        let applied = applied.map_err(|error| match approval {
+        let applied = session.engine.apply(&handoff, Command::Decide(decide), Vec::new()).await;
+        let applied = applied.map_err(CommandError::from).map_err(|error| match approval {
             Some(rule) if !is_signed && rule.has_keys() && error.exit_code() == Exit::No => {
                 error.hint(format!("whoever has the key of an approver signs: baton … {} --sign", handoff.id))
             }
@@ -155,8 +154,8 @@ async fn at_terminal(
     // Whose signature it will be is not known yet.
     let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };
     // Nobody is asked for what would not count; and what changes meanwhile was not shown.
-    if let Some(refused) = session.foreseen(&foreseeable, Command::Decide(foreseen)) {
-        return Err(refused);
+    if let Some(refused) = session.engine.foresee(&foreseeable, Command::Decide(foreseen)) {
+        return Err(refused.into());
     }
     let Some(question) = question else {
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));

@@ -5,6 +5,8 @@
 //! would end the way up; whoever makes one without being root makes a user namespace first, and that can be seen.
 
 use baton_agents::process::{UserNamespace, attempt_above};
+use baton_engine::HandoffId;
+use baton_engine::engine::{Caller, Door};
 use baton_engine::known::{Decider, Known, LABEL_BYTES_MAX};
 
 use crate::command_error::CommandError;
@@ -19,6 +21,17 @@ impl Person {
     pub(crate) fn decider(&self) -> Decider {
         self.0.clone()
     }
+
+    /// Returns the person as who calls the engine.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { decider: self.decider(), door: Door::CommandLine, working_on: None }
+    }
+}
+
+/// Returns whoever runs this program, agents among them, as who calls the engine.
+pub(crate) fn anybody() -> Caller {
+    let working_on = attempt_above().ok().flatten().and_then(|handoff| HandoffId::parse(handoff).ok());
+    Caller { decider: Decider::account(user::name(), None), door: Door::CommandLine, working_on }
 }
 
 /// Lets a person pass, who may want to be called something else than their account, and nobody else.

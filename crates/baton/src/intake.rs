@@ -1,54 +1,48 @@
-//! Takes documents from outside: reads them, judges them, and lets only valid ones of the wanted kind in.
+//! Takes documents from files: reads them, has them judged, and tells what is wrong with those that are not valid.
 
 use std::path::{Path, PathBuf};
 
 use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
 use baton_agents::workspace::Folder;
-use baton_engine::Handoff;
-use baton_engine::handoff::Written;
-use baton_protocol::model::{Document, Request};
-use baton_protocol::read::{self, Format};
+use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
+use baton_protocol::read::Format;
 use baton_protocol::surroundings::{Schemas, Workspace};
-use baton_protocol::{Dialect, Hints, Kind, Reading, Settings, Surroundings};
+use baton_protocol::{Dialect, Kind};
 
 use crate::command_error::CommandError;
 use crate::discover::{Input, NotRead};
-use crate::outcome;
 use crate::output::Output;
 use crate::render;
 use crate::report::{Checked, Report};
 
-/// A valid document.
+/// A valid document, and where it comes from.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct TakenDocument {
     /// The name of the file.
     pub name: String,
-    /// Its dialect.
-    pub dialect: Dialect,
-    /// What it says.
-    pub document: Document,
-    /// The document as it was written.
-    pub written: Written,
+    /// The document.
+    pub valid: ValidDocument,
 }
 
-/// What documents are judged by.
+/// How documents are taken.
 #[derive(Debug)]
 pub(crate) struct Intake<'a> {
-    /// The settings.
-    pub settings: &'a Settings,
+    /// What they are judged by.
+    pub yardstick: &'a Yardstick,
     /// The dialect, if it is not to be recognised.
     pub dialect: Option<Dialect>,
-    /// The request that the documents answer.
-    pub request: Option<&'a Request>,
-    /// The handoff that they are handed in for.
-    pub handoff: Option<&'a Handoff>,
     /// The workspace that their claims are about.
     pub workspace: Option<&'a Folder>,
-    /// Whether the name of a file tells its format; what agents leave behind is called as it may.
+    /// Whether the name of a file tells its format; agents call what they leave behind as they like.
     pub by_name: bool,
 }
 
-impl Intake<'_> {
+impl<'a> Intake<'a> {
+    /// Takes documents whose format is told by their name.
+    pub(crate) fn by_name(yardstick: &'a Yardstick, dialect: Option<Dialect>) -> Intake<'a> {
+        Intake { yardstick, dialect, workspace: None, by_name: true }
+    }
+
     /// Takes the documents if all of them are valid; otherwise tells what is wrong, and takes none.
     pub(crate) fn take(
         &self,
@@ -56,12 +50,13 @@ impl Intake<'_> {
         wanted: Kind,
         json: bool,
         output: &Output,
-    ) -> Result<Option<Vec<Taken>>, CommandError> {
+    ) -> Result<Option<Vec<TakenDocument>>, CommandError> {
         let Some(taken) = self.take_any(files, json, output)? else { return Ok(None) };
-        match taken.iter().find(|taken| taken.document.kind() != wanted) {
-            Some(other) => Err(wrong_kind(&other.name, other.document.kind(), wanted)),
-            None => Ok(Some(taken)),
-        }
+        let of_kind = |TakenDocument { name, valid }| match valid.of_kind(wanted) {
+            Ok(valid) => Ok(TakenDocument { name, valid }),
+            Err(problem) => Err(CommandError::from(problem).about(&name)),
+        };
+        taken.into_iter().map(of_kind).collect::<Result<_, _>>().map(Some)
     }
 
     /// Takes documents of whatever kind if all of them are valid; otherwise tells what is wrong, and takes none.
@@ -70,7 +65,7 @@ impl Intake<'_> {
         files: &[PathBuf],
         json: bool,
         output: &Output,
-    ) -> Result<Option<Vec<Taken>>, CommandError> {
+    ) -> Result<Option<Vec<TakenDocument>>, CommandError> {
         if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
             return Err(CommandError::usage("standard input can be read once only: `-` is given twice"));
         }
@@ -92,8 +87,8 @@ impl Intake<'_> {
         Ok(valid.then_some(taken))
     }
 
-    /// Reads and judges one file; what is not valid is not taken.
-    fn judge(&self, file: &Path) -> Result<(Option<Taken>, Checked), CommandError> {
+    /// Reads one file and has it judged; what is not valid is not taken.
+    fn judge(&self, file: &Path) -> Result<(Option<TakenDocument>, Checked), CommandError> {
         let input = if file.as_os_str() == "-" { Input::Stdin } else { Input::File(file.to_owned()) };
         let name = input.name();
         if file.is_dir() {
@@ -101,49 +96,28 @@ impl Intake<'_> {
         }
         let bytes = match input.read() {
             Ok(bytes) => bytes,
-            Err(NotRead::TooLarge(length)) => return Ok((None, self.too_large(name, length))),
+            Err(NotRead::TooLarge(length)) => {
+                return Ok(of_judged(name, Vec::new(), self.yardstick.judge_too_large(length)));
+            }
             Err(problem) => return Err(CommandError::usage(problem.describe(&name))),
         };
-        let hints = Hints { format: Format::of_path(&name).filter(|_| self.by_name), dialect: self.dialect };
-        let reading = baton_protocol::read(&bytes, hints);
-        let full = std::path::absolute(file).ok().filter(|_| input != Input::Stdin);
-        let full = full.map(|path| path.to_string_lossy().replace('\\', "/"));
+        let path = std::path::absolute(file).ok().filter(|_| input != Input::Stdin);
+        let path = path.map(|path| path.to_string_lossy().replace('\\', "/"));
         let schemas = SchemaFolder::beside(file).map(|folder| SchemaFolders::default().at(folder));
-        let surroundings = Surroundings {
-            path: full.as_deref(),
-            request: self.request,
+        let judged = self.yardstick.judge(&IncomingDocument {
+            bytes: &bytes,
+            format: Format::of_path(&name).filter(|_| self.by_name),
+            dialect: self.dialect,
+            path: path.as_deref(),
             workspace: self.workspace.map(|folder| folder as &dyn Workspace),
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
-            ..self.handoff.map(outcome::surroundings).unwrap_or_default()
-        };
-        let judgement = baton_protocol::judge(&bytes, &reading, &surroundings, self.settings);
-        let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(|document| document.kind().as_str()));
-        let text = String::from_utf8(bytes.clone()).ok();
-        let taken = match (reading.document, dialect, text) {
-            (Some(document), Some(dialect), Some(text)) if judgement.valid => {
-                let written = Written::new(dialect, text).judged(&judgement);
-                Some(Taken { name: name.clone(), dialect, document, written })
-            }
-            _ => None,
-        };
-        Ok((taken, Checked { name, bytes, dialect, kind, judgement }))
-    }
-
-    fn too_large(&self, name: String, length: u64) -> Checked {
-        let reading = Reading::unreadable(read::too_large(length));
-        let judgement = baton_protocol::judge(b"", &reading, &Surroundings::default(), self.settings);
-        Checked { name, bytes: Vec::new(), dialect: None, kind: None, judgement }
+        });
+        Ok(of_judged(name, bytes, judged))
     }
 }
 
-/// Tells that a document is of another kind, and which command takes it.
-pub(crate) fn wrong_kind(name: &str, kind: Kind, wanted: Kind) -> CommandError {
-    let article = |kind: Kind| if kind == Kind::Acknowledgment { "an" } else { "a" };
-    let (found, wished) = (kind.as_str(), wanted.as_str());
-    let message = format!("{name}: this is {} {found}, not {} {wished}", article(kind), article(wanted));
-    CommandError::no(message).hint(match kind {
-        Kind::Request => "`baton send` takes requests",
-        Kind::Acknowledgment => "`baton ack` takes acknowledgments",
-        Kind::Report => "`baton report` takes reports",
-    })
+fn of_judged(name: String, bytes: Vec<u8>, judged: JudgedDocument) -> (Option<TakenDocument>, Checked) {
+    let JudgedDocument { dialect, kind, judgement, valid } = judged;
+    let taken = valid.map(|valid| TakenDocument { name: name.clone(), valid });
+    (taken, Checked { name, bytes, dialect, kind: kind.map(Kind::as_str), judgement })
 }

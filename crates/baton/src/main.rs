@@ -1,7 +1,6 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
 mod archive;
-mod asking;
 mod briefing;
 mod cli;
 mod clock;
@@ -14,10 +13,10 @@ mod graph;
 mod guard;
 mod intake;
 mod moment;
-mod outcome;
 mod output;
 mod own_folder;
 mod people;
+mod random;
 mod reach;
 mod recorded_keys;
 mod render;
@@ -30,7 +29,6 @@ mod state;
 mod store;
 mod user;
 mod views;
-mod waiting;
 mod worker;
 mod workflow_file;
 

@@ -2,28 +2,9 @@
 
 use std::time::Duration;
 
+use baton_engine::engine::WantedTime;
 use baton_protocol::duration::DurationFault;
 use jiff::Timestamp;
-
-/// A time, or a duration from now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Moment {
-    /// That time.
-    At(Timestamp),
-    /// So long from now.
-    In(Duration),
-}
-
-impl Moment {
-    /// Returns the time, in whole microseconds.
-    pub(crate) fn after(self, now: Timestamp) -> Timestamp {
-        let time = match self {
-            Moment::At(time) => time,
-            Moment::In(duration) => now.checked_add(duration).unwrap_or(Timestamp::MAX),
-        };
-        Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
-    }
-}
 
 /// Reads a duration, for clap.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -31,12 +12,12 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a time or a duration, for clap.
-pub(crate) fn parse_moment(text: &str) -> Result<Moment, String> {
+pub(crate) fn parse_moment(text: &str) -> Result<WantedTime, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(Moment::At(time));
+        return Ok(WantedTime::At(time));
     }
     let duration = baton_protocol::duration::Duration::parse(text);
-    duration.map(|duration| Moment::In(duration.as_std())).map_err(|fault| match fault {
+    duration.map(|duration| WantedTime::In(duration.as_std())).map_err(|fault| match fault {
         DurationFault::Malformed(text) => {
             format!(
                 "`{text}` is not a time: write 2026-05-01T12:00:00Z, or a duration from now such as 30s, 5min or 2h"

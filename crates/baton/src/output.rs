@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use baton_engine::engine::StoreNews;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Color;
@@ -66,6 +67,14 @@ impl Output {
     /// Writes a JSON result to stdout.
     pub(crate) fn json(&self, value: &serde_json::Value) -> Result<(), CommandError> {
         self.data(&format!("{value:#}\n"))
+    }
+
+    /// Tells that the store goes away or comes back while somebody waits.
+    pub(crate) fn store_news(&self, news: StoreNews<'_>) {
+        match news {
+            StoreNews::Away(problem) => self.note(&format!("{problem}; trying again")),
+            StoreNews::Back => self.note("the store answers again"),
+        }
     }
 
     /// Tells something beside the result.

@@ -19,14 +19,13 @@ use baton_agents::Launcher;
 use baton_agents::evidence::Eyes;
 use baton_agents::process::Environment;
 use baton_engine::driver::{Audience, Driver, End, PATIENCE};
-use baton_engine::engine::Random;
 use baton_engine::people::People;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::command_error::CommandError;
-use crate::store::{Session, dice, unforeseeable_word};
+use crate::store::Session;
 use crate::views::Views;
 use crew::Crew;
 
@@ -48,7 +47,7 @@ pub(crate) fn driver(
         evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
-        random: Arc::new(Thrown),
+        random: session.engine.random.clone(),
         claimant: claimant::claimant(),
         settings: session.settings.clone(),
         kept: session.kept,
@@ -86,18 +85,5 @@ pub(crate) async fn drive(
             );
         }
         tell("stopping: agents are ended, and the run can be resumed; once more ends it at once");
-    }
-}
-
-/// Dice that nobody can foresee.
-struct Thrown;
-
-impl Random for Thrown {
-    fn number(&self) -> f64 {
-        dice()
-    }
-
-    fn word(&self) -> String {
-        unforeseeable_word()
     }
 }

@@ -107,7 +107,7 @@ impl Show<'_> {
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 None => {
-                    let events = self.session.events_of_run(self.id).await?;
+                    let events = self.session.engine.events_of_run(self.id).await?;
                     let run = driver.load(self.id).await?;
                     // A run that is driven says so itself, better than its workspace does.
                     let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
@@ -247,6 +247,14 @@ impl Show<'_> {
         let (confinement, protection) = (workflow.confinement(None), protection(run));
         if !protection.is_full() {
             self.tell(watching, &format!("warning: agents are {protection}; see baton doctor"));
+        }
+        let missing = Launcher::missing_programs();
+        if !missing.is_empty() {
+            let programs = missing.join(" and ");
+            self.tell(
+                watching,
+                &format!("warning: agents have no session or no limits without {programs}; see baton doctor"),
+            );
         }
         let is_let_out = |agent: &Agent| !confinement.off && workflow.confinement(Some(agent)).off;
         for (name, _) in workflow.agents.iter().filter(|(_, agent)| is_let_out(agent)) {

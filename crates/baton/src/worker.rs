@@ -28,7 +28,8 @@ use tokio::task::JoinSet;
 use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::store::{Session, dice};
+use crate::random;
+use crate::store::Session;
 use attempt::Finish;
 use stop::Stop;
 use voice::Voice;
@@ -256,7 +257,7 @@ impl Worker {
         self.hold().await?;
         let now = self.clock.now();
         if now >= self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until {
-            self.store.rescue(RESCUED_MAX, dice(), now).await?;
+            self.store.rescue(RESCUED_MAX, random::number(), now).await?;
         }
         let claimed = match room {
             0 => Vec::new(),

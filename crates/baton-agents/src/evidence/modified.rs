@@ -138,7 +138,7 @@ impl<'a> Comparison<'a> {
         let all = named::claims_a_list(self.report);
         let new = self.scene.names_new_files;
         let counts = |change: Change| all || !new || change == Change::Created;
-        let strangers = match self.changes.during() {
+        let (strangers, is_told_elsewhere) = match self.changes.during() {
             Ok(during) => {
                 // Without a list, what the phase may write is told together with that.
                 let told = |path: &str| !all && !new && self.writes.fit(path);
@@ -146,7 +146,10 @@ impl<'a> Comparison<'a> {
                 let elsewhere =
                     |path: &str| self.scene.writes.is_some() && !self.writes.fit(path) && self.may_be_of_others(path);
                 let fine = |path: &str| self.named.hold(path) || told(path) || elsewhere(path);
-                self.sort(during, |path, change| !counts(change) || fine(path))
+                let strangers = self.sort(during, |path, change| !counts(change) || fine(path));
+                let is_elsewhere =
+                    |(path, change): (&String, &Change)| counts(*change) && !self.named.hold(path) && elsewhere(path);
+                (strangers, during.iter().any(is_elsewhere))
             }
             Err(why) if all || new => {
                 let claim = "that every changed file is named cannot be checked";
@@ -164,7 +167,7 @@ impl<'a> Comparison<'a> {
         if !by_others.is_empty() {
             examined.push(unverifiable(rule, in_one(&by_others), "by it or by somebody beside it: nobody can tell"));
         }
-        if examined.is_empty() && (all || new) {
+        if examined.is_empty() && !is_told_elsewhere && (all || new) {
             let claim = if all { "every changed file is named" } else { "every new file is named" };
             examined.push(verified(rule, claim, "nothing else has changed"));
         }

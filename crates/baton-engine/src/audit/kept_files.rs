@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, Finding};
+use super::{Auditor, Fault, Finding};
 use crate::handoff::Digest;
 use crate::journal::Event;
 use crate::lifecycle::Verify;
@@ -43,5 +43,20 @@ impl KeptFiles {
             }
             _ => Some(missing.clone()),
         }
+    }
+}
+
+impl Auditor {
+    /// Returns what identifies the files that were kept, by the events so far.
+    pub fn kept_files(&self) -> Vec<Digest> {
+        self.files.digests()
+    }
+
+    /// Takes what the store has of a file that was kept. Says whether that is right.
+    pub fn content(&mut self, digest: &Digest, bytes: Option<&[u8]>) -> bool {
+        let found = self.files.compare(digest, bytes);
+        let is_right = found.is_none();
+        self.audit.findings.extend(found);
+        is_right
     }
 }

@@ -40,7 +40,7 @@ pub(super) enum Finished {
 
 impl Finished {
     /// Returns what was seen, if files of it are still to be kept.
-    pub(super) fn to_keep(&mut self) -> Option<&mut Seen> {
+    pub(super) fn unkept(&mut self) -> Option<&mut Seen> {
         let seen = match self {
             Finished::Examined(seen) | Finished::Looked(Some(seen)) => seen,
             Finished::Answered(answered) => answered.examined.as_mut()?,

@@ -331,7 +331,7 @@ impl<'d> Lead<'d> {
     /// Keeps the files that reports name, so that whoever decides elsewhere sees them. A run does not fail for want of that.
     async fn keep_contents(&mut self) -> Result<(), Error> {
         for (id, _, finished) in &mut self.results {
-            let Some(seen) = finished.to_keep() else { continue };
+            let Some(seen) = finished.unkept() else { continue };
             let contents = seen.contents.clone();
             match self.driver.store.keep_contents(&self.run.id, contents, self.driver.kept.run).await {
                 Ok(KeptContents { digests, room }) => {

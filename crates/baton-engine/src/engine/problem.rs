@@ -1,6 +1,7 @@
 //! Why a call had no effect, as data. The command line makes exit codes and hints of it, a server a status.
 
 use baton_protocol::Kind;
+use jiff::Timestamp;
 
 use super::report::NoAnswer;
 use super::send::TermsFault;
@@ -21,6 +22,14 @@ pub enum Problem {
         given: String,
         /// What was probably meant.
         close: Option<HandoffId>,
+    },
+    /// It was removed with its run.
+    #[error("the run {run} was pruned at {at}")]
+    Pruned {
+        /// The run.
+        run: RunId,
+        /// When.
+        at: Timestamp,
     },
     /// Several ids begin like this.
     #[error("several ids begin with `{given}`: {}", first_ids(ids))]

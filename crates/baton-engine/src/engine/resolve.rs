@@ -1,10 +1,12 @@
 //! From what somebody gives for an id to the handoff or run that it means.
 
 use baton_protocol::wire::closest;
+use jiff::Timestamp;
 
 use super::{Engine, Problem, Sought};
 use crate::handoff::Handoff;
-use crate::id::HandoffId;
+use crate::id::{HandoffId, RunId};
+use crate::ledger::{LedgerEntry, Occasion};
 use crate::store::Filter;
 
 /// How many ids that begin alike are looked at.
@@ -95,7 +97,22 @@ impl Engine {
         }
     }
 
+    /// Returns the entry of the ledger that says that a run was pruned, whose id or one of whose handoffs this is.
+    async fn removal(&self, given: &str) -> Option<LedgerEntry> {
+        let ends = given.match_indices('.').map(|(at, _)| at).chain([given.len()]);
+        for run in ends.filter_map(|end| RunId::parse(&given[..end]).ok()) {
+            let entries = self.store.ledger_of(&run).await.unwrap_or_default();
+            if let Some(last) = entries.into_iter().next_back().filter(|last| last.occasion == Occasion::Removed) {
+                return Some(last);
+            }
+        }
+        None
+    }
+
     async fn unknown(&self, sought: Sought, given: &str) -> Problem {
+        if let Some(LedgerEntry { run, at, .. }) = self.removal(given).await {
+            return Problem::Pruned { run, at: Timestamp::from_second(at.as_second()).unwrap_or(at) };
+        }
         let filter = Filter { agent: None, states: Vec::new(), after: None, limit: RECENT_MAX };
         let recent = self.store.list(&filter).await.unwrap_or_default();
         let ids: Vec<&str> = recent.iter().map(|handoff| handoff.id.as_str()).collect();

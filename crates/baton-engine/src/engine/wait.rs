@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{Engine, Problem};
+use crate::handoff::{Handoff, StateName};
+use crate::id::HandoffId;
 use crate::store::Error;
 
 /// How long to pause where something is due already but nobody may have it: the queue is paused or full.
@@ -88,6 +90,41 @@ impl Engine {
                 _ => return Err(error),
             }
         }
+    }
+}
+
+impl Engine {
+    /// Returns handoffs as they are now.
+    pub async fn find_all(&self, ids: &[HandoffId]) -> Result<Vec<Handoff>, Problem> {
+        let mut handoffs = Vec::with_capacity(ids.len());
+        for id in ids {
+            handoffs.push(self.store.find(id).await?.ok_or_else(|| Problem::Removed(id.clone()))?);
+        }
+        Ok(handoffs)
+    }
+
+    /// Returns whether waiting for handoffs is over: all are finished, or a person is needed before anything else happens.
+    pub async fn is_settled(&self, handoffs: &[Handoff], through_people: bool) -> Result<bool, Problem> {
+        for handoff in handoffs {
+            let settled = match handoff.state.name() {
+                StateName::AwaitingPerson => !through_people,
+                name if name.is_finished() => true,
+                _ if handoff.is_run() && !through_people => self.is_asking(handoff).await?,
+                _ => false,
+            };
+            if !settled {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether nothing happens in a run before a person has decided.
+    async fn is_asking(&self, root: &Handoff) -> Result<bool, Problem> {
+        let inside = self.store.handoffs_of(&root.run).await?;
+        let inside = || inside.iter().map(|(handoff, _)| handoff).filter(|handoff| handoff.id != root.id);
+        let is_working = |handoff: &Handoff| matches!(handoff.state.name(), StateName::Claimed | StateName::Verifying);
+        Ok(inside().any(|handoff| handoff.state.name() == StateName::AwaitingPerson) && !inside().any(is_working))
     }
 }
 

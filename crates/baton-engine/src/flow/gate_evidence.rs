@@ -98,7 +98,7 @@ impl Telling {
         // What is not as it should be is told in any case.
         let is_told = self.seen <= LINES_MAX || examined.verdict == Finding::Refuted || examined.asks_person;
         self.seen_left_out += usize::from(!is_told);
-        is_told.then(|| GateLine::Seen(examined))
+        is_told.then_some(GateLine::Seen(examined))
     }
 
     fn finish(mut self) -> Vec<GateLine> {

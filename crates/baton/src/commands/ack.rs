@@ -2,12 +2,8 @@
 
 use std::path::PathBuf;
 
-use baton_engine::answer;
-use baton_engine::handoff::{Handoff, StateName, Written};
-use baton_engine::lifecycle::{Acknowledge, Command};
-use baton_protocol::convert::{self, Form};
-use baton_protocol::model::acknowledgment::Understanding;
-use baton_protocol::model::{Acknowledgment, Document};
+use baton_engine::engine::Yardstick;
+use baton_engine::handoff::StateName;
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
@@ -52,52 +48,21 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     let given = match &options.file {
         Some(file) => {
-            let settings = &session.settings;
-            let intake = Intake {
-                settings,
-                dialect: options.dialect,
-                request: None,
-                handoff: None,
-                workspace: None,
-                by_name: true,
-            };
+            let yardstick = Yardstick::of_project(&session.settings);
+            let intake = Intake::by_name(&yardstick, options.dialect);
             let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
             let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };
-            Some(taken)
+            Some(taken.valid)
         }
         None => None,
     };
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let (understood, document) = match given {
-            Some(taken) => match &taken.document {
-                Document::Acknowledgment(acknowledgment) => (answer::is_understood(acknowledgment), taken.written),
-                Document::Request(_) | Document::Report(_) => {
-                    return Err(CommandError::internal("this is no acknowledgment"));
-                }
-            },
-            None => (true, plain(&handoff)),
-        };
-        let command = Command::Acknowledge(Acknowledge { fence: options.fence, understood, document });
-        let applied = session.apply(&handoff, command, Vec::new()).await?;
+        let handoff = session.engine.resolve(&options.id).await?;
+        let applied = session.engine.acknowledge(&handoff, options.fence, given).await?;
         session.tell(&applied, options.json, output)?;
         match applied.handoff.state.name() {
             StateName::AwaitingPerson => Ok(Exit::Waiting),
             _ => Ok(Exit::Done),
         }
     })
-}
-
-/// Writes the plain "understood, starting".
-fn plain(handoff: &Handoff) -> Written {
-    let acknowledgment = Acknowledgment {
-        id: Some(handoff.id.to_string()),
-        received: Some(true),
-        from: Some(handoff.terms.from.clone()),
-        understanding: Some(Understanding::Full),
-        starting: Some(true),
-        ..Acknowledgment::default()
-    };
-    let value = Dialect::Native.write(&Document::Acknowledgment(Box::new(acknowledgment)));
-    Written::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
 }

@@ -8,6 +8,7 @@ mod verify;
 pub(crate) use verify::is_sound;
 
 use baton_engine::RunId;
+use baton_engine::engine::Problem;
 use clap::{Args, Subcommand};
 
 use crate::command_error::{CommandError, Exit};
@@ -107,9 +108,11 @@ async fn resolve(session: &Session, given: &str) -> Result<RunId, CommandError> 
             return Ok(run);
         }
     }
-    let found = session.resolve(given).await;
-    found.map(|handoff| handoff.run).map_err(|mut error| {
-        if error.message.starts_with("there is no ") {
+    let found = session.engine.resolve(given).await;
+    found.map(|handoff| handoff.run).map_err(|problem| {
+        let is_unknown = matches!(problem, Problem::Unknown { .. });
+        let mut error = CommandError::from(problem);
+        if is_unknown {
             error.message = format!("there is no run `{given}`, and {}", error.message);
         }
         error

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use baton_agents::workspace::Folder;
 use baton_engine::driver::HandIn;
+use baton_engine::engine::{StoreNews, WaitFor};
 use baton_engine::handoff::{Handoff, Written};
 use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
+use baton_engine::retry::milliseconds;
 use baton_engine::store::{Claimed, Order, Wish};
 use baton_protocol::convert::{self, Form};
 use baton_protocol::{Dialect, Hints, Kind};
@@ -18,9 +20,8 @@ use crate::briefing::{self, Briefing};
 use crate::command_error::{CommandError, Exit};
 use crate::moment::{briefly, parse_duration};
 use crate::output::{Output, printable};
-use crate::sending::{milliseconds, parse_agent, parse_name};
+use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
-use crate::waiting::wait_for;
 use crate::{render, user};
 
 /// Claim what waits for an agent
@@ -96,7 +97,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     let limit = options.wait.unwrap_or(Some(Duration::ZERO));
     session.run(async {
-        let claimed = wait_for(&session, Some(&options.agent), limit, output, async || {
+        let heard = |news: StoreNews<'_>| output.store_news(news);
+        let waiting = WaitFor { agent: Some(&options.agent), limit, tell: &heard };
+        let claimed = session.engine.wait_for(waiting, async || {
             let claimed = session.store.claim(&wish, session.now()).await?;
             Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))
         });
@@ -122,10 +125,8 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
         (false, Some(limit)) => format!("nothing is ready for {agent}, of which {limit} at a time are handed out"),
         (false, None) => format!("nothing is ready for {agent}"),
     });
-    if !options.json
-        && let Some(others) = session.other_queues(agent).await?
-    {
-        output.note(&others);
+    if !options.json {
+        tell_other_queues(agent, session, output).await?;
     }
     match (options.json, options.count) {
         (false, _) => Ok(()),
@@ -135,6 +136,16 @@ async fn nothing(options: &Options, session: &Session, output: &Output) -> Resul
             "request": null, "prompt": null, "missing_artifacts": [],
         })),
     }
+}
+
+/// Tells somebody who finds nothing in the queue of an agent that an agent of a workflow has this name, too.
+pub(crate) async fn tell_other_queues(agent: &str, session: &Session, output: &Output) -> Result<(), CommandError> {
+    let others = session.engine.other_queues(agent).await?;
+    if !others.is_empty() {
+        let queues = others.join(", --agent ");
+        output.note(&format!("work of a workflow waits in a queue of its own: --agent {queues}"));
+    }
+    Ok(())
 }
 
 /// What was claimed, with what there is to tell about it.
@@ -171,7 +182,7 @@ impl ClaimedWork {
         let missing_artifacts = match (workspace, &handoff.terms.step) {
             (Some(folder), _) => missing(folder),
             (None, Some(_)) => {
-                let definition = briefing::definition_of(store, &handoff).await?;
+                let definition = session.engine.definition_of(&handoff).await?;
                 briefing::workspace(definition.as_ref()).as_ref().map(missing).unwrap_or_default()
             }
             (None, None) => Vec::new(),
@@ -260,7 +271,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
 /// Gives up a handoff whose prompt cannot be made, as the driver does: no attempt would change that.
 async fn give_up(session: &Session, handoff: &Handoff, why: &str) -> Result<CommandError, CommandError> {
     let fail = Command::Fail(briefing::no_prompt(handoff.fence, why));
-    let given_up = session.apply(handoff, fail, Vec::new()).await?.handoff;
+    let given_up = session.engine.apply(handoff, fail, Vec::new()).await?.handoff;
     let state = render::handoff::state(&given_up, session.now());
     Ok(CommandError::no(format!("{}: its prompt cannot be made: {why}; it is {state}", handoff.id)))
 }

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
+use baton_engine::engine::Yardstick;
 use baton_engine::failure::{Chance, Code, Failure};
-use baton_engine::lifecycle::{self, Command};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
-use crate::briefing::{self, Judging};
+use crate::briefing;
 use crate::command_error::{CommandError, Exit};
 use crate::intake::Intake;
 use crate::output::Output;
-use crate::store::{Access, Session, StoreOptions, dice};
+use crate::store::{Access, Session, StoreOptions};
 
 /// Say that the attempt at a claimed handoff failed
 ///
@@ -63,24 +63,15 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         (false, false) => failure.chance,
     };
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let definition = briefing::definition_of(session.store.as_ref(), &handoff).await?;
+        let handoff = session.engine.resolve(&options.id).await?;
+        let definition = session.engine.definition_of(&handoff).await?;
         let definition = definition.as_ref();
-        let judging = Judging::of(&handoff, definition, &session.settings);
-        let dialect = options.dialect.or(judging.dialect);
-        let intake = Intake {
-            settings: &judging.settings,
-            dialect,
-            request: None,
-            handoff: None,
-            workspace: None,
-            by_name: true,
-        };
+        let yardstick = Yardstick::of_handoff(&handoff, None, definition, &session.settings);
+        let intake = Intake::by_name(&yardstick, options.dialect);
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
-        let document = taken.into_iter().next().map(|taken| taken.written);
+        let document = taken.into_iter().next().map(|taken| taken.valid.written);
         let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
-        let fail = lifecycle::Fail { fence: options.fence, failure, document, dice: dice(), changed };
-        let applied = session.apply(&handoff, Command::Fail(fail), Vec::new()).await?;
+        let applied = session.engine.fail(&handoff, options.fence, failure, document, changed).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })

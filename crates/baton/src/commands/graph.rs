@@ -93,8 +93,8 @@ fn of_run(options: &Options, output: &Output) -> Result<Option<Graph>, CommandEr
     let Some(id) = options.workflow.to_str().filter(|id| !id.contains(['/', '.'])) else { return Ok(None) };
     let Ok(session) = Session::open(&options.store, Access::Look, output) else { return Ok(None) };
     session.run(async {
-        let Ok(root) = session.resolve_run(id).await else { return Ok(None) };
-        let (run, _) = session.read_run(&root).await?;
+        let Ok(root) = session.engine.resolve_run(id).await else { return Ok(None) };
+        let run = session.engine.run(&root.run).await?.run;
         Ok(Some(marked(&run, session.now())))
     })
 }

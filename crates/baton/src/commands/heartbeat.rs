@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use baton_engine::lifecycle::{Command, Heartbeat};
 use clap::Args;
 
 use super::claim::parse_lease;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::sending::milliseconds;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Extend the lease of a claimed handoff
@@ -36,9 +34,8 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let command = Heartbeat { fence: options.fence, lease_ms: options.lease.map(milliseconds), baseline: None };
-        let applied = session.apply(&handoff, Command::Heartbeat(command), Vec::new()).await?;
+        let handoff = session.engine.resolve(&options.id).await?;
+        let applied = session.engine.heartbeat(&handoff, options.fence, options.lease).await?;
         session.tell(&applied, options.json, output)?;
         Ok(Exit::Done)
     })

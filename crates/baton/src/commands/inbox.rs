@@ -1,23 +1,17 @@
 //! `baton inbox`: everything that waits for a person.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::handoff::StateName;
+use baton_engine::engine::{InboxPage, InboxPlace, NotAPlace};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Command;
 use baton_engine::people::{People, Question};
-use baton_engine::store::Filter;
-use baton_engine::{Handoff, HandoffId, RunId};
+use baton_engine::{Handoff, RunId};
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::json;
 
-use super::list::Page;
-use crate::asking::Asking;
 use crate::command_error::{CommandError, Exit};
 use crate::guard::{self, Person};
 use crate::output::Output;
@@ -46,7 +40,7 @@ pub(crate) struct Options {
     answers: Option<PathBuf>,
     /// Go on behind this place: where the page before it ended
     #[arg(long, value_name = "PLACE", value_parser = parse_place)]
-    after: Option<Place>,
+    after: Option<InboxPlace>,
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
@@ -61,33 +55,12 @@ fn parse_run(run: &str) -> Result<RunId, String> {
     RunId::parse(run)
 }
 
-/// A place in the inbox: since when something waits, and what. It stays where it is when that is decided.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(Timestamp, HandoffId);
-
-impl Place {
-    fn of(handoff: &Handoff) -> Place {
-        Place(handoff.changed_at, handoff.id.clone())
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.0, self.1)
-    }
-}
-
-fn parse_place(text: &str) -> Result<Place, String> {
-    let wrong = || "give what the page before it says, such as 2026-01-31T12:00:00Z/run-7.review.1".to_owned();
-    let (since, id) = text.split_once('/').ok_or_else(wrong)?;
-    Ok(Place(since.parse().map_err(|_| wrong())?, HandoffId::parse(id).map_err(|_| wrong())?))
+fn parse_place(text: &str) -> Result<InboxPlace, NotAPlace> {
+    text.parse()
 }
 
 /// When to look again although nobody has told of a change.
 const LOOKED_AFTER: Duration = Duration::from_secs(1);
-
-/// How many rows are looked at together.
-const PAGE: u32 = 1_000;
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let decides = options.decide || options.answers.is_some();
@@ -99,7 +72,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let (waiting, next, more) = waiting(&session, options).await?;
+        let (run, after) = (options.run.as_ref(), options.after.as_ref());
+        let InboxPage { waiting, next, more } = session.engine.inbox(run, after, options.limit).await?;
         if let Some(answers) = &answers {
             forget_what_was_used(&session, answers, &waiting).await?;
         }
@@ -129,67 +103,17 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
-/// Returns a page of what waits, the longest first; where it ends if others come behind it, and how many.
-async fn waiting(
-    session: &Session,
-    options: &Options,
-) -> Result<(Vec<(Handoff, Question)>, Option<Place>, usize), CommandError> {
-    let mut handoffs: Vec<Handoff> = match &options.run {
-        Some(run) => session.store.handoffs_of(run).await?.into_iter().map(|(handoff, _)| handoff).collect(),
-        None => all_waiting(session).await?,
-    };
-    if let (Some(run), true) = (&options.run, handoffs.is_empty()) {
-        return Err(CommandError::usage(format!("there is no run `{run}`")).hint("`baton inbox` shows all that waits"));
-    }
-    handoffs.retain(|handoff| {
-        let is_behind = options.after.as_ref().is_none_or(|after| Place::of(handoff) > *after);
-        handoff.state.name() == StateName::AwaitingPerson && is_behind
-    });
-    handoffs.sort_by_cached_key(Place::of);
-    let more = handoffs.len().saturating_sub(options.limit as usize);
-    let Page { items: handoffs, next } = Page::of(handoffs, options.limit);
-    let next = next.as_ref().map(Place::of);
-    let mut runs: BTreeMap<RunId, Vec<Handoff>> = BTreeMap::new();
-    for handoff in handoffs {
-        runs.entry(handoff.run.clone()).or_default().push(handoff);
-    }
-    let mut waiting = Vec::new();
-    for (run, handoffs) in runs {
-        let events = session.events_of_run(&run).await?;
-        let asking = Asking::of(&events);
-        let questions = handoffs.into_iter().filter_map(|handoff| Some((asking.question(&handoff)?, handoff)));
-        waiting.extend(questions.map(|(question, handoff)| (handoff, question)));
-    }
-    waiting.sort_by_cached_key(|(handoff, _)| Place::of(handoff));
-    Ok((waiting, next, more))
-}
-
-async fn all_waiting(session: &Session) -> Result<Vec<Handoff>, CommandError> {
-    let mut all = Vec::new();
-    let mut after = None;
-    loop {
-        let filter = Filter { agent: None, states: vec![StateName::AwaitingPerson], after, limit: PAGE };
-        let page = session.store.list(&filter).await?;
-        let is_last = page.len() < PAGE as usize;
-        after = page.last().map(|last| last.id.clone());
-        all.extend(page);
-        if is_last {
-            return Ok(all);
-        }
-    }
-}
-
 fn show(
     session: &Session,
     options: &Options,
-    (waiting, next): (&[(Handoff, Question)], Option<&Place>),
+    (waiting, next): (&[(Handoff, Question)], Option<&InboxPlace>),
     output: &Output,
 ) -> Result<(), CommandError> {
     let store = options.store.repeated();
     if options.json {
         let rows: Vec<_> =
             waiting.iter().map(|(handoff, question)| render::inbox::json(handoff, question, &store)).collect();
-        return output.json(&json!({ "version": 1, "waiting": rows, "next": next.map(Place::to_string) }));
+        return output.json(&json!({ "version": 1, "waiting": rows, "next": next.map(InboxPlace::to_string) }));
     }
     if waiting.is_empty() {
         output.note(&format!("nothing waits for a person in {}", session.location));
@@ -219,10 +143,10 @@ async fn decide(
             exit = Exit::Waiting;
             continue;
         };
-        match session.apply(handoff, Command::Decide(question.decided(said)), Vec::new()).await {
+        match session.engine.apply(handoff, Command::Decide(question.decided(said)), Vec::new()).await {
             Ok(applied) => session.tell(&applied, false, output)?,
             Err(error) => {
-                output.error(&error);
+                output.error(&error.into());
                 exit = Exit::Waiting;
             }
         }
@@ -261,7 +185,7 @@ async fn forget_what_was_used(
     runs.sort();
     runs.dedup();
     for run in runs {
-        answers.forget(&answers::recorded(&session.events_of_run(run).await?));
+        answers.forget(&answers::recorded(&session.engine.events_of_run(run).await?));
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 /// Lists one more than is shown: then there is a next page.
 async fn list(options: &Options, session: &Session) -> Result<Vec<Handoff>, CommandError> {
     let after = match &options.after {
-        Some(given) => Some(session.resolve(given).await?.id),
+        Some(given) => Some(session.engine.resolve(given).await?.id),
         None => None,
     };
     let filter =

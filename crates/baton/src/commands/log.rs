@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Tint;
 use crate::showing::events::of_event;
-use crate::store::{Access, Session, StoreOptions, is_run};
+use crate::store::{Access, Session, StoreOptions};
 
 /// Show what happened in a run, or to one handoff
 ///
@@ -49,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
+        let handoff = session.engine.resolve(&options.id).await?;
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
@@ -91,7 +91,7 @@ impl Telling<'_> {
             None if event.seq == 1 => self.run = Run::begin(event).ok(),
             None => {}
         }
-        if !is_run(&self.subject) && event.handoff != self.subject.id {
+        if !self.subject.is_run() && event.handoff != self.subject.id {
             return Ok(());
         }
         // That somebody still works is no news.
@@ -129,9 +129,9 @@ impl Telling<'_> {
 
 /// Lists the files of each attempt.
 async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output) -> Result<Exit, CommandError> {
-    let root = session.resolve_run(subject.id.as_str()).await?;
-    let (run, _) = session.read_run(&root).await?;
-    let wanted = |id: &baton_engine::HandoffId| is_run(subject) || *id == subject.id;
+    let root = session.engine.resolve_run(subject.id.as_str()).await?;
+    let run = session.engine.run(&root.run).await?.run;
+    let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
         for fence in 1..=tracked.handoff.fence {

@@ -4,19 +4,17 @@ use std::path::PathBuf;
 
 use baton_agents::workspace::Folder;
 use baton_engine::Handoff;
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{self, Accept, Command, Ending};
-use baton_engine::store::Error;
+use baton_engine::engine::{HandedIn, NewHandoff, Problem, Yardstick};
+use baton_engine::lifecycle::Accept;
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
 use super::check::parse_dialect;
-use crate::briefing::{self, Judging};
+use crate::briefing;
 use crate::command_error::{CommandError, Exit};
-use crate::intake::{Intake, Taken, wrong_kind};
-use crate::outcome::{self, HandedIn, NoAnswer};
+use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
-use crate::sending::{self, Origin, TermOptions};
+use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
 
 /// Hand in the report of a claimed handoff
@@ -73,63 +71,47 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Look, output)?;
     let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
     session.run(async {
-        let handoff = session.resolve(&options.id).await?;
-        let definition = briefing::definition_of(session.store.as_ref(), &handoff).await?;
+        let handoff = session.engine.resolve(&options.id).await?;
+        let definition = session.engine.definition_of(&handoff).await?;
         let definition = definition.as_ref();
-        let judging = Judging::of(&handoff, definition, &session.settings);
-        let request = session.store.request(&handoff.id).await?;
-        let request = request.ok_or_else(|| Error::NotFound(handoff.id.clone()))?;
-        let Some(taken) = take(options, &judging, &handoff, &request, workspace.as_ref(), output)? else {
+        let request = session.engine.request(&handoff.id).await?;
+        let yardstick = Yardstick::of_handoff(&handoff, Some(&request), definition, &session.settings);
+        let intake = Intake { workspace: workspace.as_ref(), ..Intake::by_name(&yardstick, options.dialect) };
+        let taken = intake.take_any(std::slice::from_ref(&options.file), options.json, output)?;
+        let Some(TakenDocument { name, valid }) = taken.and_then(|taken| taken.into_iter().next()) else {
             return Ok(Exit::No);
         };
         let workspace = workspace.or_else(|| briefing::workspace(definition));
         let Some(next) = following(options, &session, &handoff, workspace.as_ref(), output)? else {
             return Ok(Exit::No);
         };
-        let changed = briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await;
+        let sent: Vec<String> = next.iter().map(|accept| accept.id.to_string()).collect();
         let handed_in = HandedIn {
-            document: taken.document,
-            written: taken.written,
+            document: valid,
             request: &request,
             handoff: &handoff,
-            following: &judging.following,
+            following: &yardstick.following,
             fence: options.fence,
-            changed,
+            changed: briefing::changed_since_claimed(&handoff, definition, session.state.as_ref()).await,
         };
-        let command = handed_in.command().map_err(|why| refused(&taken.name, why))?;
-        if !next.is_empty() && !completes(&command) {
-            return Err(CommandError::no("--next is sent after a complete report, and this is none"));
-        }
-        let sent: Vec<String> = next.iter().map(|accept| accept.id.to_string()).collect();
-        let applied = session.apply(&handoff, command, next).await?;
+        let applied = match session.engine.report(handed_in, next).await {
+            Ok(applied) => applied,
+            Err(Problem::NotComplete) => {
+                return Err(CommandError::no(
+                    "--next is sent after a complete report, and this report is not complete",
+                ));
+            }
+            Err(problem @ (Problem::WrongKind { .. } | Problem::NoAnswer(_))) => {
+                return Err(CommandError::from(problem).about(&name));
+            }
+            Err(problem) => return Err(problem.into()),
+        };
         session.tell(&applied, options.json, output)?;
         if !applied.repeated && !options.json {
             sent.iter().for_each(|id| output.note(&format!("sent {id}")));
         }
         Ok(Exit::Done)
     })
-}
-
-/// Takes the report, if it is valid.
-fn take(
-    options: &Options,
-    judging: &Judging,
-    handoff: &Handoff,
-    request: &Written,
-    workspace: Option<&Folder>,
-    output: &Output,
-) -> Result<Option<Taken>, CommandError> {
-    let request = outcome::request(request);
-    let intake = Intake {
-        settings: &judging.settings,
-        dialect: options.dialect.or(judging.dialect),
-        request: request.as_ref(),
-        handoff: Some(handoff),
-        workspace,
-        by_name: true,
-    };
-    let taken = intake.take_any(std::slice::from_ref(&options.file), options.json, output)?;
-    Ok(taken.and_then(|taken| taken.into_iter().next()))
 }
 
 /// Takes the requests that come next, in the same run; `None` if one of them is not valid.
@@ -140,24 +122,13 @@ fn following(
     workspace: Option<&Folder>,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
-    let intake =
-        Intake { settings: &session.settings, dialect: None, request: None, handoff: None, workspace, by_name: true };
+    let yardstick = Yardstick::of_project(&session.settings);
+    let intake = Intake { workspace, ..Intake::by_name(&yardstick, None) };
     let Some(taken) = intake.take(&options.next, Kind::Request, options.json, output)? else { return Ok(None) };
-    let accept = |taken: &Taken| {
-        let run = Some(handoff.run.clone());
-        let origin = Origin { run, from: handoff.terms.to.clone(), ..Origin::default() };
-        sending::accept(taken, &options.terms, origin, || session.new_id(), session.now())
+    let accept = |TakenDocument { name, valid }: &TakenDocument| {
+        let (run, from, terms) = (Some(handoff.run.clone()), handoff.terms.to.clone(), options.terms.wanted());
+        let new = NewHandoff { run, from, terms, ..NewHandoff::default() };
+        session.engine.accept(valid, new).map_err(|problem| sending::refused(problem, name))
     };
     taken.iter().map(accept).collect::<Result<_, _>>().map(Some)
-}
-
-fn refused(name: &str, why: NoAnswer) -> CommandError {
-    match why {
-        NoAnswer::OtherKind(kind) => wrong_kind(name, kind, Kind::Report),
-        NoAnswer::RequestItself | NoAnswer::NoOutcome => CommandError::no(format!("{name}: {why}")),
-    }
-}
-
-fn completes(command: &Command) -> bool {
-    matches!(command, Command::Report(lifecycle::Report { ending: Ending::Complete, .. }))
 }

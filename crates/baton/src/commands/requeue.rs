@@ -1,9 +1,6 @@
 //! `baton requeue`: brings dead letters back.
 
 use baton_engine::Handoff;
-use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{self, Command};
-use baton_engine::store::Filter;
 use clap::Args;
 use serde_json::json;
 
@@ -11,10 +8,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
-use crate::{render, user};
-
-/// How many dead letters are looked up at a time.
-const PAGE: u32 = 1000;
+use crate::{guard, render};
 
 /// Bring back handoffs that failed, were cancelled or are blocked
 ///
@@ -46,31 +40,24 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let mut handoffs = Vec::new();
-        for given in &options.ids {
-            handoffs.push(session.resolve(given).await?);
-        }
-        let mut brought = Vec::new();
-        loop {
-            if let Some(agent) = &options.agent {
-                handoffs = dead_letters(&session, agent).await?;
+        let (note, caller) = (options.note.as_deref(), guard::anybody());
+        let brought = match &options.agent {
+            Some(agent) => session.engine.requeue_all(agent, note, &caller).await?,
+            None => {
+                let mut handoffs = Vec::new();
+                for given in &options.ids {
+                    handoffs.push(session.engine.resolve(given).await?);
+                }
+                let mut brought = Vec::new();
+                for handoff in &handoffs {
+                    brought.push(session.engine.requeue(handoff, note, &caller).await?);
+                }
+                brought
             }
-            for handoff in &handoffs {
-                let requeue = lifecycle::Requeue { by: user::name(), note: options.note.clone() };
-                brought.push(session.apply(handoff, Command::Requeue(requeue), Vec::new()).await?.handoff);
-            }
-            if !options.all || handoffs.len() < PAGE as usize {
-                break;
-            }
-        }
+        };
         tell(options, &brought, &session, output)?;
         Ok(Exit::Done)
     })
-}
-
-async fn dead_letters(session: &Session, agent: &str) -> Result<Vec<Handoff>, CommandError> {
-    let filter = Filter { agent: Some(agent.to_owned()), states: vec![StateName::Failed], after: None, limit: PAGE };
-    Ok(session.store.list(&filter).await?)
 }
 
 fn tell(options: &Options, brought: &[Handoff], session: &Session, output: &Output) -> Result<(), CommandError> {

@@ -25,7 +25,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
-    let found = session.run(session.resolve_run(&options.run))?;
+    let found = session.run(session.engine.resolve_run(&options.run))?;
     let id: RunId = found.run.clone();
     Show { session: &session, store: &options.store, options: &options.show, output, id: &id }.resume()
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use baton_engine::answer::{self, Successors};
 use baton_engine::definition::Definition;
+use baton_engine::engine::{ValidDocument, Yardstick};
 use baton_engine::rehearsal::{self, Rehearsed};
 use baton_engine::{Clock as _, handoff::Written};
 use baton_protocol::model::{Document, Report};
@@ -17,7 +18,7 @@ use super::run::parse_input;
 use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::config;
-use crate::intake::{Intake, Taken};
+use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::running::{self, Started};
 
@@ -64,13 +65,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     }
     let first = definition.workflow.phases.first().map(|phase| phase.id().to_owned()).unwrap_or_default();
     let settings = rehearsal::judging(&definition, options.phase.as_ref().unwrap_or(&first), &config.settings);
-    let intake =
-        Intake { settings: &settings, dialect: None, request: None, handoff: None, workspace: None, by_name: false };
+    let yardstick = Yardstick::of_project(&settings);
+    let intake = Intake { by_name: false, ..Intake::by_name(&yardstick, None) };
     let Some(mut taken) = intake.take_any(std::slice::from_ref(&options.file), options.json, output)? else {
         return Ok(Exit::No);
     };
     let taken = taken.pop().ok_or_else(|| CommandError::internal("a document was taken and is not there"))?;
-    let report = report_of(&taken)?;
+    let TakenDocument { name, valid: taken } = taken;
+    let report = report_of(&name, &taken)?;
     let (agent, phases) = place(options, &definition, &report)?;
     let mut rehearsed = Vec::new();
     for phase in phases {
@@ -80,7 +82,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let phases: Vec<Value> = rehearsed.iter().map(|(phase, rehearsed)| told::json(phase, rehearsed)).collect();
         output.json(&json!({
             "version": 1,
-            "path": taken.name,
+            "path": name,
             "dialect": taken.dialect.as_str(),
             "valid": true,
             "agent": agent,
@@ -89,7 +91,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         }))?;
         return Ok(Exit::Done);
     }
-    let mut text = format!("{}: {} report of {agent}, valid\n", taken.name, taken.dialect.as_str());
+    let mut text = format!("{}: {} report of {agent}, valid\n", name, taken.dialect.as_str());
     for (phase, rehearsed) in &rehearsed {
         text.push_str(&told::lines(phase, rehearsed, output.paint()));
     }
@@ -102,13 +104,13 @@ fn rehearse(definition: &Definition, phase: &str, written: &Written) -> Result<R
     rehearsal::rehearse(definition, phase, written.clone(), at).map_err(CommandError::no)
 }
 
-fn report_of(taken: &Taken) -> Result<Report, CommandError> {
+fn report_of(name: &str, taken: &ValidDocument) -> Result<Report, CommandError> {
     let what = match &taken.document {
         Document::Acknowledgment(_) => "an acknowledgment is followed by nothing",
         Document::Request(_) | Document::Report(_) => "it is no report",
     };
     let understood = answer::understand(taken.document.clone(), Successors::Nobody);
-    understood.map(|understood| understood.report).ok_or_else(|| CommandError::no(format!("{}: {what}", taken.name)))
+    understood.map(|understood| understood.report).ok_or_else(|| CommandError::no(format!("{name}: {what}")))
 }
 
 fn known_phase(definition: &Definition, phase: &str) -> Result<(), CommandError> {

@@ -15,7 +15,7 @@ use crate::render::columns::columns;
 use crate::render::handoff::ago;
 use crate::render::run::took;
 use crate::render::standing::Standing;
-use crate::store::{Access, Session, StoreOptions, is_run};
+use crate::store::{Access, Session, StoreOptions};
 
 /// List runs of workflows, the newest first
 ///
@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 /// Finds runs, and one more than the limit if there are so many.
 async fn roots(session: &Session, after: Option<&str>, limit: u32) -> Result<Vec<Handoff>, CommandError> {
     let mut after = match after {
-        Some(given) => Some(session.resolve_run(given).await?.id),
+        Some(given) => Some(session.engine.resolve_run(given).await?.id),
         None => None,
     };
     let mut roots = Vec::new();
@@ -106,7 +106,7 @@ async fn roots(session: &Session, after: Option<&str>, limit: u32) -> Result<Vec
         let is_last = page.len() < PAGE as usize;
         after = page.last().map(|last| last.id.clone());
         // Groups and checks of runs are the orchestrator's as well.
-        roots.extend(page.into_iter().filter(is_run));
+        roots.extend(page.into_iter().filter(Handoff::is_run));
         if is_last || roots.len() > limit as usize {
             return Ok(roots);
         }

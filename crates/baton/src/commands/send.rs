@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use baton_agents::workspace::Folder;
+use baton_engine::engine::{NewHandoff, Yardstick};
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::{Accepted, Error};
+use baton_engine::store::Accepted;
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
@@ -12,9 +13,9 @@ use serde_json::json;
 
 use super::check::parse_dialect;
 use crate::command_error::{CommandError, Exit};
-use crate::intake::{Intake, Taken};
+use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
-use crate::sending::{self, Origin, TermOptions};
+use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
 use crate::{briefing, render, user};
 
@@ -73,11 +74,10 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.files.len() > 1 && (options.id.is_some() || options.terms.key.is_some()) {
         return Err(CommandError::usage("--id and --key are for one request, but several are given"));
     }
-    let settings = options.store.configuration()?.settings;
+    let yardstick = Yardstick::of_project(&options.store.configuration()?.settings);
     let given = options.workspace.as_deref().map(Folder::open).transpose()?;
     let take = |workspace: Option<&Folder>| {
-        let (dialect, by_name) = (options.dialect, true);
-        let intake = Intake { settings: &settings, dialect, request: None, handoff: None, workspace, by_name };
+        let intake = Intake { workspace, ..Intake::by_name(&yardstick, options.dialect) };
         intake.take(&options.files, Kind::Request, options.json, output)
     };
     // What is not valid makes no store, unless the store must be asked where the workspace is.
@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Change, output)?;
     session.run(async {
         let returns_to = match &options.returns_to {
-            Some(given) => Some(session.resolve(given).await?),
+            Some(given) => Some(session.engine.resolve(given).await?),
             None => None,
         };
         let taken = match taken {
@@ -104,7 +104,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         };
         let returns_to = returns_to.map(|caller| caller.id);
         let requests = taken.iter().map(|taken| accept(options, taken, returns_to.clone(), &session));
-        let accepted = deliver(&session, requests.collect::<Result<_, _>>()?, &options.terms).await?;
+        let accepted = session.engine.send(requests.collect::<Result<_, _>>()?, &options.terms.wanted()).await?;
         tell(&accepted, options.json, output)?;
         Ok(Exit::Done)
     })
@@ -112,41 +112,19 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 async fn workspace_of(session: &Session, run: Option<&RunId>) -> Result<Option<Folder>, CommandError> {
     let Some(run) = run else { return Ok(None) };
-    let definition = briefing::definition(session.store.as_ref(), run).await?;
+    let definition = session.engine.definition(run).await?;
     Ok(briefing::workspace(definition.as_ref()))
 }
 
 fn accept(
     options: &Options,
-    taken: &Taken,
+    taken: &TakenDocument,
     returns_to: Option<HandoffId>,
     session: &Session,
 ) -> Result<Accept, CommandError> {
-    let origin = Origin { id: options.id.clone(), run: options.run.clone(), returns_to, from: user::name() };
-    sending::accept(taken, &options.terms, origin, || session.new_id(), session.now())
-}
-
-/// Delivers the requests. Times that were given as durations count from the first time that a request was sent, so that
-/// sending it again is still the same request.
-async fn deliver(
-    session: &Session,
-    mut requests: Vec<Accept>,
-    terms: &TermOptions,
-) -> Result<Vec<Accepted>, CommandError> {
-    for _ in 0..requests.len() {
-        let existing = match session.store.accept(requests.clone(), session.now()).await {
-            Err(Error::Taken { existing, .. }) if terms.is_relative() => existing,
-            answer => return Ok(answer?),
-        };
-        let Some(known) = session.store.find(&existing).await? else { continue };
-        let is_known = |request: &&mut Accept| {
-            request.id == known.id || (request.terms.key.is_some() && request.terms.key == known.terms.key)
-        };
-        for request in requests.iter_mut().filter(is_known) {
-            terms.count_from_the_first_time(&mut request.terms, &known);
-        }
-    }
-    Ok(session.store.accept(requests, session.now()).await?)
+    let (id, run, terms) = (options.id.clone(), options.run.clone(), options.terms.wanted());
+    let new = NewHandoff { id, run, returns_to, from: user::name(), terms };
+    session.engine.accept(&taken.valid, new).map_err(|problem| sending::refused(problem, &taken.name))
 }
 
 fn tell(accepted: &[Accepted], json: bool, output: &Output) -> Result<(), CommandError> {

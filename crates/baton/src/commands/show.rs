@@ -4,18 +4,18 @@ mod file;
 mod run_of_workflow;
 
 use baton_engine::Handoff;
+use baton_engine::engine::{accepted_request, examined_of, shown_document};
 use baton_engine::handoff::{Digest, StateName, Written};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use clap::Args;
 use serde_json::json;
 
-use crate::asking::{self, Asking};
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
 use crate::render;
 use crate::render::sheet::Sheet;
-use crate::store::{Access, Session, StoreOptions, accepted_request, is_run, shown_document};
+use crate::store::{Access, Session, StoreOptions};
 
 /// Show a handoff and its history, or a run and its phases
 ///
@@ -56,15 +56,14 @@ fn question(session: &Session, handoff: &Handoff) -> Result<Option<Question>, Co
     if handoff.state.name() != StateName::AwaitingPerson {
         return Ok(None);
     }
-    let journal = session.run(session.events_of_run(&handoff.run))?;
-    Ok(Asking::of(&journal).question(handoff))
+    Ok(session.run(session.engine.question(handoff))?)
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
-    let handoff = session.run(session.resolve(&options.id))?;
+    let handoff = session.run(session.engine.resolve(&options.id))?;
     // The request of a run is the whole workflow; who wants that asks for documents.
-    if is_run(&handoff) && !options.documents && options.file.is_none() {
+    if handoff.is_run() && !options.documents && options.file.is_none() {
         return run_of_workflow::show(&session, &handoff, &options.store, options.json, output);
     }
     if let Some(path) = &options.file {
@@ -80,7 +79,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             "handoff": render::handoff::json(&handoff),
             "request": render::handoff::document(&request),
             "report": report.as_ref().map(render::handoff::document),
-            "examined": asking::examined(&events),
+            "examined": examined_of(&events),
             "question": question.as_ref().map(|question| {
                 render::inbox::json(&handoff, question, &options.store.repeated())
             }),
@@ -106,7 +105,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                 Some(report) => render::document::warnings(&mut sheet, report),
                 None => {}
             }
-            render::question::evidence(&mut sheet, &asking::examined(&events));
+            render::question::evidence(&mut sheet, &examined_of(&events));
         }
     }
     text.push_str(&sheet.into_text());

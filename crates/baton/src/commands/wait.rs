@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use baton_engine::engine::{StoreNews, WaitFor, shown_document};
 use baton_engine::handoff::StateName;
 use baton_engine::{Handoff, HandoffId};
 use clap::Args;
@@ -12,8 +13,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::moment::{briefly, parse_duration};
 use crate::output::Output;
 use crate::render;
-use crate::store::{Access, Session, StoreOptions, is_run, shown_document};
-use crate::waiting::wait_for;
+use crate::store::{Access, Session, StoreOptions};
 
 /// Wait until handoffs are finished
 ///
@@ -43,25 +43,27 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     session.run(async {
         let mut ids: Vec<HandoffId> = Vec::new();
         for given in &options.ids {
-            let id = session.resolve(given).await?.id;
+            let id = session.engine.resolve(given).await?.id;
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
         let mut told_blocked = HashSet::new();
-        let settled = wait_for(&session, None, options.timeout, output, async || {
-            let handoffs = look(&session, &ids).await?;
+        let heard = |news: StoreNews<'_>| output.store_news(news);
+        let waiting = WaitFor { agent: None, limit: options.timeout, tell: &heard };
+        let settled = session.engine.wait_for(waiting, async || {
+            let handoffs = session.engine.find_all(&ids).await?;
             for blocked in handoffs.iter().filter(|handoff| handoff.state.name() == StateName::Blocked) {
                 if told_blocked.insert(blocked.id.clone()) {
                     output.note(&format!("{} is {}", blocked.id, render::handoff::state(blocked, session.now())));
                 }
             }
-            let settled = is_settled(&session, &handoffs, options.through_people).await?;
+            let settled = session.engine.is_settled(&handoffs, options.through_people).await?;
             Ok(settled.then_some(handoffs))
         });
         let (handoffs, in_time) = match settled.await? {
             Some(handoffs) => (handoffs, true),
-            None => (look(&session, &ids).await?, false),
+            None => (session.engine.find_all(&ids).await?, false),
         };
         tell(options, &handoffs, &session, output).await?;
         if let Some(limit) = options.timeout.filter(|_| !in_time) {
@@ -71,39 +73,6 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         }
         Ok(verdict(&handoffs))
     })
-}
-
-async fn look(session: &Session, ids: &[HandoffId]) -> Result<Vec<Handoff>, CommandError> {
-    let mut handoffs = Vec::with_capacity(ids.len());
-    for id in ids {
-        let found = session.store.find(id).await?;
-        handoffs.push(found.ok_or_else(|| CommandError::no(format!("the handoff `{id}` was removed meanwhile")))?);
-    }
-    Ok(handoffs)
-}
-
-/// Says whether waiting is over: everything is finished, or a person is needed before anything else can happen.
-async fn is_settled(session: &Session, handoffs: &[Handoff], through_people: bool) -> Result<bool, CommandError> {
-    for handoff in handoffs {
-        let settled = match handoff.state.name() {
-            StateName::AwaitingPerson => !through_people,
-            name if name.is_finished() => true,
-            _ if is_run(handoff) && !through_people => is_asking(session, handoff).await?,
-            _ => false,
-        };
-        if !settled {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Says whether nothing happens in a run before a person has decided.
-async fn is_asking(session: &Session, root: &Handoff) -> Result<bool, CommandError> {
-    let inside = session.store.handoffs_of(&root.run).await?;
-    let inside = || inside.iter().map(|(handoff, _)| handoff).filter(|handoff| handoff.id != root.id);
-    let is_working = |handoff: &Handoff| matches!(handoff.state.name(), StateName::Claimed | StateName::Verifying);
-    Ok(inside().any(|handoff| handoff.state.name() == StateName::AwaitingPerson) && !inside().any(is_working))
 }
 
 /// Says how waiting ended, once it did: what is not finished waits for a person.
@@ -132,7 +101,7 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
             .collect();
         return output.json(&json!({ "version": 1, "results": results }));
     }
-    let line = |handoff: &Handoff| match is_run(handoff) && handoff.state.name() == StateName::Pending {
+    let line = |handoff: &Handoff| match handoff.is_run() && handoff.state.name() == StateName::Pending {
         true => format!("{} waits for a person; `baton inbox --run {}` shows what is asked", handoff.id, handoff.run),
         false => format!("{} {}", handoff.id, render::handoff::state(handoff, session.now())),
     };

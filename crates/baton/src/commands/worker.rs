@@ -11,6 +11,7 @@ use baton_host::find_program;
 use baton_store::Location;
 use clap::Args;
 
+use super::claim::tell_other_queues;
 use crate::command_error::{CommandError, Exit};
 use crate::moment::parse_duration;
 use crate::output::Output;
@@ -111,9 +112,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     };
     let worker = Arc::new(Worker::new(&session, assignment, *output));
     session.run(async {
-        if let Some(others) = session.other_queues(&options.agent).await? {
-            output.note(&others);
-        }
+        tell_other_queues(&options.agent, &session, output).await?;
         worker.run().await
     })
 }

@@ -1,13 +1,14 @@
 //! A document in readable form: what a person needs for a decision, in a fixed order, and the names of the rest.
 
 use baton_engine::handoff::Written;
+use baton_engine::people::plain_words;
+use baton_protocol::Dialect;
 use baton_protocol::model::Document;
 use baton_protocol::model::acknowledgment::Acknowledgment;
 use baton_protocol::model::artifact::Artifact;
 use baton_protocol::model::report::{Blocker, QuestionFields, Report};
 use baton_protocol::model::request::{DecisionMade, OpenQuestion, Request};
 use baton_protocol::wire::same_word;
-use baton_protocol::{Dialect, Hints};
 use serde_json::Value;
 
 use super::sheet::{Sheet, numbered};
@@ -41,16 +42,10 @@ const REQUEST_MEMBERS: [&str; 4] = ["instructions", "context", "expectations", "
 const ACKNOWLEDGMENT_MEMBERS: [&str; 9] =
     ["received", "starting", "understanding", "task", "constraints", "questions", "blockers", "action", "extensions"];
 
-/// Reads a document that was accepted before; `None` if it cannot be read any more.
-pub(crate) fn read(written: &Written) -> Option<Document> {
-    let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
-    baton_protocol::read(written.text.as_bytes(), hints).document
-}
-
 /// Writes a document, except for the texts that were told already.
 pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
     // What cannot be read is shown as it is.
-    let Some(document) = read(written) else { return sheet.row("document", &written.text) };
+    let Some(document) = written.read() else { return sheet.row("document", &written.text) };
     match &document {
         Document::Report(report) => write_report(sheet, report, told),
         Document::Request(request) => write_request(sheet, request, told),
@@ -84,10 +79,10 @@ fn write_report(sheet: &mut Sheet, report: &Report, told: &str) {
     artifacts(sheet, &report.artifacts);
     sheet.row("changed", &report.files_modified.join("\n"));
     let checks: Vec<String> =
-        report.verification.iter().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+        report.verification.iter().map(|(name, value)| format!("{name}: {}", plain_words(value))).collect();
     sheet.row("says", &checks.join("\n"));
     sheet.list("issues", numbered(report.issues.iter().cloned()));
-    sheet.list("warnings", numbered(report.warnings.iter().map(plain)));
+    sheet.list("warnings", numbered(report.warnings.iter().map(plain_words)));
     sheet.list("decided", numbered(report.decisions.iter().map(decision)));
     sheet.list("open", numbered(report.open_questions.iter().map(open_question)));
     sheet.list("next", numbered(report.next_steps.iter().cloned()));
@@ -163,7 +158,7 @@ pub(crate) fn asked(question: &QuestionFields) -> String {
     if let Some(category) = &question.category {
         text = format!("{category}: {text}");
     }
-    let options: Vec<String> = question.options.iter().map(plain).collect();
+    let options: Vec<String> = question.options.iter().map(plain_words).collect();
     if !options.is_empty() {
         text.push_str(&format!("\noptions: {}", options.join(" | ")));
     }
@@ -173,19 +168,6 @@ pub(crate) fn asked(question: &QuestionFields) -> String {
         }
     }
     text
-}
-
-/// Writes a value as people would.
-pub(crate) fn plain(value: &Value) -> String {
-    let member = |object: &serde_json::Map<String, Value>, name: &str| object.get(name)?.as_str().map(str::to_owned);
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Object(object) => {
-            let named = ["label", "option", "description", "meaning"].iter().find_map(|name| member(object, name));
-            named.unwrap_or_else(|| value.to_string())
-        }
-        other => other.to_string(),
-    }
 }
 
 fn artifacts(sheet: &mut Sheet, artifacts: &[Artifact]) {

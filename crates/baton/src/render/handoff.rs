@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{About, Ask, Note, Written};
+use baton_engine::handoff::{Ask, Note, Written};
 use baton_engine::lifecycle::readable_claimant;
+use baton_engine::step::Role;
 use baton_engine::{Handoff, State};
 use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
@@ -70,7 +71,7 @@ pub(crate) fn json(handoff: &Handoff) -> Value {
 
 /// Returns the JSON form of a note.
 pub(crate) fn note(note: &Note) -> Value {
-    json!({ "about": about_word(note.about), "from": note.from, "text": note.text, "question": note.question })
+    json!({ "about": note.about.as_str(), "from": note.from, "text": note.text, "question": note.question })
 }
 
 /// Returns the JSON form of a document: as it was written, and as a value where it can be read.
@@ -145,7 +146,7 @@ pub(crate) fn lines(handoff: &Handoff, now: Timestamp) -> String {
 pub(crate) fn note_line(note: &Note) -> String {
     let indented = |text: &str| printable(text).trim_end().replace('\n', "\n          ");
     let asked = note.question.as_ref().map(|question| format!("{:<9} {}\n", "asked", indented(question)));
-    let (about, from) = (about_word(note.about), printable(&note.from));
+    let (about, from) = (note.about.as_str(), printable(&note.from));
     format!("{}{about:<9} {from}: {}\n", asked.unwrap_or_default(), indented(&note.text))
 }
 
@@ -182,24 +183,22 @@ fn votes(handoff: &Handoff) -> String {
     handoff.approved_so_far().map(|votes| format!("; {}", one_line(&votes))).unwrap_or_default()
 }
 
-/// Returns the word for what a note is about.
-pub(crate) fn about_word(about: About) -> &'static str {
-    match about {
-        About::Refuted => "refuted",
-        About::Resolution => "resolution",
-        About::Feedback => "feedback",
-        About::Answer => "answer",
-        About::Question => "question",
-        About::Requeued => "requeued",
-    }
-}
-
 /// Returns the word for what a person is asked for.
 pub(crate) fn ask_word(ask: Ask) -> &'static str {
     match ask {
         Ask::Review => "review",
         Ask::Clarification => "clarification",
         Ask::Gate => "gate",
+    }
+}
+
+/// Returns the word for a question, as people sort them.
+pub(crate) fn question_kind(handoff: &Handoff, ask: Ask) -> &'static str {
+    match (ask, handoff.terms.step.as_ref().map(|step| step.role)) {
+        (Ask::Gate, Some(Role::Limit)) => "limit",
+        (Ask::Gate, Some(Role::Failure)) => "failure",
+        (Ask::Gate, Some(Role::Escalation)) => "escalation",
+        (ask, _) => ask_word(ask),
     }
 }
 

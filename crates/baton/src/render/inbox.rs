@@ -9,9 +9,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::columns::cut;
-use super::handoff::{ago, one_line};
+use super::handoff::{ago, one_line, question_kind};
 use super::sheet::{Paint, Tint};
-use crate::asking::kind;
 use crate::output::printable;
 
 /// The longest line of what it is about.
@@ -25,7 +24,7 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "id": question.handoff.as_str(),
         "run": question.run.as_str(),
         "phase": Some(&question.phase).filter(|phase| !phase.is_empty()),
-        "ask": kind(handoff, question.ask),
+        "ask": question_kind(handoff, question.ask),
         "agent": question.agent,
         "since": handoff.changed_at,
         "title": question.title,
@@ -71,7 +70,7 @@ pub(crate) fn lines(waiting: &[(Handoff, Question)], store: &str, now: Timestamp
 }
 
 fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, paint: Paint) -> String {
-    let kind = kind(handoff, question.ask);
+    let kind = question_kind(handoff, question.ask);
     let tint = match kind {
         "limit" | "failure" => Tint::Red,
         "clarification" | "escalation" => Tint::Yellow,
@@ -115,7 +114,7 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
 
 /// Returns what was done, where that is to be judged.
 fn work(question: &Question) -> Option<String> {
-    match (question.reply, super::document::read(question.document.as_ref()?)?) {
+    match (question.reply, question.document.as_ref()?.read()?) {
         (ExpectedReply::Review, Document::Report(report)) => report.summary,
         (ExpectedReply::Approval, Document::Request(request)) => request.context?.summary,
         _ => None,

@@ -1,7 +1,8 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
 use baton_engine::evidence::{Examined, Finding};
-use baton_engine::people::{ExpectedReply, Question, Trouble};
+use baton_engine::handoff::Written;
+use baton_engine::people::{ExpectedReply, Question, Trouble, plain_words};
 use baton_protocol::model::Document;
 
 use super::columns::{self, cut};
@@ -24,7 +25,7 @@ pub(crate) fn lines(question: &Question, paint: Paint) -> String {
 pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     trouble(sheet, question.trouble.as_ref());
     let shown = question.handed_in.as_ref().or(question.document.as_ref().filter(|_| question.trouble.is_none()));
-    let listed = shown.and_then(document::read).is_some_and(|document| has_questions(&document));
+    let listed = shown.and_then(Written::read).is_some_and(|document| has_questions(&document));
     let asked: Vec<String> = question.questions.iter().filter(|_| !listed).map(|asked| asked.text.clone()).collect();
     // What the agent handed in says more than what was made of it.
     let is_retold = question.handed_in.is_some() && question.reply.is_answer();
@@ -41,7 +42,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     sheet.list("look at", numbered(question.items.iter().cloned()));
     sheet.list("questions", numbered(asked));
     evidence(sheet, &question.examined);
-    sheet.list("not caged", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
+    sheet.list("cage", question.gaps.iter().map(|gap| (String::new(), gap.clone())));
     options(sheet, question);
     if let Some(approval) = question.approval.as_ref().filter(|_| question.reply != ExpectedReply::Clarification) {
         sheet.row("approvers", &approval.in_words());
@@ -96,9 +97,9 @@ fn options(sheet: &mut Sheet, question: &Question) {
     if !question.choices.is_empty() {
         return;
     }
-    let Some(Document::Request(request)) = question.document.as_ref().and_then(document::read) else { return };
+    let Some(Document::Request(request)) = question.document.as_ref().and_then(Written::read) else { return };
     let options = request.gate.into_iter().flat_map(|gate| gate.options);
-    sheet.list("options", options.map(|(word, value)| (format!("{word}: "), document::plain(&value))));
+    sheet.list("options", options.map(|(word, value)| (format!("{word}: "), plain_words(&value))));
 }
 
 /// Writes what was seen, a sign and a sentence each, with the rule where something is wrong.
@@ -149,7 +150,7 @@ fn has_questions(document: &Document) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::handoff::{Ask, Written};
+    use baton_engine::handoff::Ask;
     use baton_engine::people::AgentQuestion;
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;

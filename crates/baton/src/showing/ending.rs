@@ -25,7 +25,7 @@ use crate::views::Views;
 impl Show<'_> {
     /// Writes the record, and tells how it ended.
     pub(super) async fn end(&self, end: &End, watching: &Watching, views: &Views) -> Result<Exit, CommandError> {
-        let journal = self.session.events_of_run(self.id).await?;
+        let journal = self.session.engine.events_of_run(self.id).await?;
         let run = Run::of_journal(&journal).map_err(CommandError::no)?;
         let summary = Summary::of(&run, &journal, self.session.now());
         let head = journal.last().map_or(Head::START, Event::head);

@@ -7,13 +7,12 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::random;
 use baton_agents::Launcher;
 use baton_agents::process::{Environment, GRACE, Launch, Mark};
 use baton_engine::handoff::Digest;
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::store::{Anchored, Store};
-
-use super::unforeseeable_word;
 
 /// How long a command may take for the lines that it gets at once.
 const COMMAND_LIMIT: Duration = Duration::from_secs(15);
@@ -172,7 +171,7 @@ impl OpenAnchor<'_> {
                     folder: Some(folder.to_path_buf()),
                     environment: Environment::inherited(),
                     // What leaves its session is found by this, and ended with the rest.
-                    mark: Mark::new([("BATON_ANCHOR", unforeseeable_word())]),
+                    mark: Mark::new([("BATON_ANCHOR", random::word())]),
                     input: lines.into_bytes(),
                     ..Launch::new("sh")
                 };

@@ -1,11 +1,78 @@
-//! What goes wrong with a store, as commands tell it: with an exit code and what to do.
+//! What goes wrong behind the doors, as commands tell it: with an exit code and what to do.
 
 use baton_engine::Refusal;
+use baton_engine::engine::{NoAnswer, Problem, Sought, TermsFault};
 use baton_engine::store::Error;
+use baton_protocol::Kind;
 use baton_store::Location;
 
 use super::Source;
 use crate::command_error::CommandError;
+
+impl From<Problem> for CommandError {
+    fn from(problem: Problem) -> Self {
+        let message = problem.to_string();
+        match problem {
+            Problem::Unknown { close: Some(close), .. } => {
+                CommandError::usage(message).hint(format!("did you mean `{close}`?"))
+            }
+            Problem::Unknown { sought: Sought::Handoff, .. } => {
+                CommandError::usage(message).hint("`baton list` shows what is there")
+            }
+            Problem::Unknown { sought: Sought::Run, .. } => {
+                CommandError::usage(message).hint("`baton runs` shows what is there")
+            }
+            Problem::Pruned { .. } => {
+                CommandError::usage(message).hint("what was archived lies where `baton prune --to` wrote it")
+            }
+            Problem::Ambiguous { .. } => CommandError::usage(message).hint("write more of the id"),
+            Problem::Removed(_) => CommandError::no(message),
+            Problem::NotOfARun(_) => CommandError::usage(message).hint("`baton runs` shows what runs there are"),
+            Problem::BrokenRun { run, .. } => CommandError::no(message).hint(format!("baton audit verify {run}")),
+            Problem::Refused { id, refusal, .. } => {
+                let mut error = refused(&refusal);
+                error.message = message;
+                match refusal {
+                    Refusal::Changed { .. } => error.hint(format!("look at it again: baton show {id}")),
+                    Refusal::NotAcknowledged { given } => {
+                        error.hint(format!("say first that the request was understood: baton ack {id} --fence {given}"))
+                    }
+                    _ => error,
+                }
+            }
+            Problem::WrongKind { found, .. } | Problem::NoAnswer(NoAnswer::OtherKind(found)) => {
+                CommandError::no(message).hint(match found {
+                    Kind::Request => "`baton send` takes requests",
+                    Kind::Acknowledgment => "`baton ack` takes acknowledgments",
+                    Kind::Report => "`baton report` takes reports",
+                })
+            }
+            Problem::NoAnswer(NoAnswer::RequestItself | NoAnswer::NoOutcome) | Problem::NotComplete => {
+                CommandError::no(message)
+            }
+            Problem::Terms(fault) => terms(&fault),
+            Problem::InsideWork(_) => CommandError::no(message).hint("a person decides, in a shell of their own"),
+            Problem::Contended(_) => CommandError::no(message).hint("try once more"),
+            Problem::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Tells why the terms of a handoff cannot be agreed to.
+fn terms(fault: &TermsFault) -> CommandError {
+    let message = fault.to_string();
+    match fault {
+        TermsFault::NoReceiver => CommandError::usage(message).hint("give --to AGENT"),
+        TermsFault::Document(_) => CommandError::no(message),
+        TermsFault::NoTime => {
+            CommandError::usage(message).hint("give --timeout a duration such as 5m, or leave it out")
+        }
+        TermsFault::Retry(_) => CommandError::usage(message),
+        TermsFault::DeadlinePassed(_) => CommandError::usage(message)
+            .hint("give --deadline a time that is still to come, or a duration from now such as 2h"),
+        TermsFault::DeadlineBeforeStart => CommandError::usage("the deadline is not after --not-before"),
+    }
+}
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {

@@ -2,22 +2,20 @@
 
 use std::fmt::Write as _;
 
-use baton_engine::handoff::Written;
+use baton_engine::engine::{HandedIn, IncomingDocument, Yardstick};
 use baton_engine::lifecycle::{Command, Fail};
 use baton_engine::store::Claimed;
 use baton_engine::{Code, Failure};
-use baton_protocol::{Hints, Judgement, Severity, Surroundings};
+use baton_protocol::{Judgement, Severity};
 
-use crate::briefing::Judging;
-use crate::outcome::{self, HandedIn};
-use crate::store::dice;
+use crate::random;
 
 /// How many findings are told in a failure.
 const FINDINGS_MAX: usize = 20;
 
 /// Says what a command that ended well has said about its handoff.
-pub(super) fn of_output(output: &[u8], claimed: &Claimed, judging: &Judging) -> Command {
-    match report(output, claimed, judging) {
+pub(super) fn of_output(output: &[u8], claimed: &Claimed, yardstick: &Yardstick) -> Command {
+    match report(output, claimed, yardstick) {
         Ok(command) => command,
         Err(why) => failed(claimed.handoff.fence, Failure::new(Code::validation_failed(), why)),
     }
@@ -30,37 +28,31 @@ pub(super) fn is_blank(output: &[u8]) -> bool {
 
 /// Says that an attempt failed.
 pub(super) fn failed(fence: u64, failure: Failure) -> Command {
-    Command::Fail(Fail { fence, failure, document: None, dice: dice(), changed: Vec::new() })
+    Command::Fail(Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() })
 }
 
-fn report(output: &[u8], claimed: &Claimed, judging: &Judging) -> Result<Command, String> {
+fn report(output: &[u8], claimed: &Claimed, yardstick: &Yardstick) -> Result<Command, String> {
     if is_blank(output) {
         let why = "the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout";
         return Err(why.to_owned());
     }
     let Claimed { handoff, request } = claimed;
-    let reading = baton_protocol::read(output, Hints { format: None, dialect: judging.dialect });
-    let asked = outcome::request(request);
-    let surroundings = Surroundings { request: asked.as_ref(), ..outcome::surroundings(handoff) };
-    let judgement = baton_protocol::judge(output, &reading, &surroundings, &judging.settings);
-    let (Some(dialect), Some(document)) = (reading.dialect, reading.document) else {
-        return Err(format!("what the command wrote is no report: {}", findings(&judgement)));
+    let judged = yardstick.judge(&IncomingDocument::of(output));
+    let Some(document) = judged.valid else {
+        let what =
+            if judged.kind.is_none() { "what the command wrote is not a report" } else { "the report is not valid" };
+        return Err(format!("{what}: {}", findings(&judged.judgement)));
     };
-    if !judgement.valid {
-        return Err(format!("the report is not valid: {}", findings(&judgement)));
-    }
-    let text = std::str::from_utf8(output).map_err(|error| format!("the report is not UTF-8: {error}"))?;
     let handed_in = HandedIn {
         document,
-        written: Written::new(dialect, text).judged(&judgement),
         request,
         handoff,
-        following: &judging.following,
+        following: &yardstick.following,
         fence: handoff.fence,
         // The caller looks when everything that the command has started is gone.
         changed: Vec::new(),
     };
-    handed_in.command().map_err(|why| format!("what the command wrote is no report: {why}"))
+    handed_in.command(random::number()).map_err(|why| format!("what the command wrote is not a report: {why}"))
 }
 
 fn findings(judgement: &Judgement) -> String {
@@ -77,6 +69,7 @@ fn findings(judgement: &Judgement) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_engine::handoff::Written;
     use baton_engine::lifecycle::Accept;
     use baton_engine::{HandoffId, RunId, Terms};
     use baton_protocol::{Dialect, Settings};
@@ -90,8 +83,8 @@ mod tests {
         let (run, terms) = (RunId::alone(&id), Terms::between("a", "b"));
         let accept = Accept { id, run, terms, request: request.clone(), notes: Vec::new() };
         let handoff = accept.apply(Timestamp::UNIX_EPOCH).handoff;
-        let judging = Judging { settings: Settings::default(), dialect: None, following: Vec::new() };
-        of_output(output.as_bytes(), &Claimed { handoff, request }, &judging)
+        let yardstick = Yardstick::of_handoff(&handoff, Some(&request), None, &Settings::default());
+        of_output(output.as_bytes(), &Claimed { handoff, request }, &yardstick)
     }
 
     fn code(command: &Command) -> Option<&str> {

@@ -8,6 +8,7 @@ use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Si
 use baton_agents::workspace::Folder;
 use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::driver::HandIn;
+use baton_engine::engine::Yardstick;
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
 use baton_engine::store::{Claimed, Error, Order};
@@ -19,7 +20,7 @@ use tokio::time::Instant;
 use super::stop::Stop;
 use super::workplace::Workplace;
 use super::{Worker, answer, passes, patience};
-use crate::briefing::{self, Briefing, Judging};
+use crate::briefing::{self, Briefing};
 use crate::moment::briefly;
 use crate::render;
 
@@ -97,7 +98,7 @@ impl Worker {
         let fail =
             |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
         let too_late = |limit| fail(Code::timeout(), format!("the command did not finish within {}", briefly(limit)));
-        let (workplace, judging) = match self.prepare(claimed, stop).await {
+        let (workplace, yardstick) = match self.prepare(claimed, stop).await {
             Ok(prepared) => prepared,
             Err(work) => return work,
         };
@@ -112,7 +113,7 @@ impl Worker {
             ended = running.end() => match ended {
                 Ended::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
                     Ok(said) => {
-                        let command = Box::new(answer::of_output(&said, claimed, &judging));
+                        let command = Box::new(answer::of_output(&said, claimed, &yardstick));
                         if answer::is_blank(&said) { Work::Silent(command) } else { Work::Done(command) }
                     }
                     Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
@@ -153,11 +154,11 @@ impl Worker {
         &self,
         claimed: &Claimed,
         stop: &mut watch::Receiver<Stop>,
-    ) -> std::result::Result<(Workplace, Judging), Work> {
+    ) -> std::result::Result<(Workplace, Yardstick), Work> {
         let Claimed { handoff, request } = claimed;
         let failed = |failure| Work::Done(Box::new(answer::failed(handoff.fence, failure)));
         let mut missed = 0;
-        let Briefing { brief, judging } = loop {
+        let Briefing { brief, yardstick } = loop {
             match briefing::brief(self.store.as_ref(), claimed, HandIn::Output, &self.settings).await {
                 Ok(Ok(briefing)) => break briefing,
                 Ok(Err(why)) => {
@@ -183,7 +184,7 @@ impl Worker {
         if !missing.is_empty() {
             self.voice.note(&briefing::missing(handoff, &missing));
         }
-        Ok((workplace, judging))
+        Ok((workplace, yardstick))
     }
 
     fn launch(&self, claimed: &Claimed, workplace: &Workplace) -> io::Result<Launch> {

@@ -14,7 +14,7 @@ use baton_engine::evidence::Scene;
 use baton_engine::{Code, Failure};
 
 use crate::own_folder;
-use crate::store::unforeseeable_word;
+use crate::random;
 use baton_engine::run::attempt_folder;
 
 /// Where the command of an attempt works.
@@ -86,7 +86,7 @@ struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
     fn make() -> Result<TemporaryFolder, Failure> {
-        let path = std::env::temp_dir().join(format!("baton-{}", unforeseeable_word()));
+        let path = std::env::temp_dir().join(format!("baton-{}", random::word()));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map(|()| TemporaryFolder(path.clone())).map_err(|error| not_made(&path, &error))
     }

@@ -30,7 +30,7 @@ fn nothing_waits() {
     assert_snapshot!(sandbox.baton(&["inbox", "--run", "nowhere"]), @"
     --- stderr
     error: there is no run `nowhere`
-    hint: `baton inbox` shows all that waits
+    hint: `baton runs` shows what is there
     --- exit 2
     ");
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::Sign;
 use crate::render::counted;
-use crate::store::{Session, is_run};
+use crate::store::Session;
 
 /// How many handoffs of each kind are looked at.
 const LOOKED_AT_MAX: u32 = 10_000;
@@ -71,7 +71,7 @@ fn dead_letters(failed: &[Handoff]) -> Sign {
 
 /// Names runs that have not ended and in which something was given up: only their driver, or a person it asks, can go on.
 async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, Error> {
-    let steps = failed.iter().filter(|handoff| handoff.terms.step.is_some() && !is_run(handoff));
+    let steps = failed.iter().filter(|handoff| handoff.terms.step.is_some() && !handoff.is_run());
     let of_runs: BTreeSet<&RunId> = steps.map(|handoff| &handoff.run).collect();
     let mut open = Vec::new();
     for run in of_runs {

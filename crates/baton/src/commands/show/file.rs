@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use baton_agents::evidence::{ListedEntry, listed};
+use baton_engine::engine::examined_of;
 use baton_engine::evidence::{Examined, SeenFile, seen_files};
 use baton_engine::handoff::{Digest, Written};
 use baton_engine::journal::{Event, Fact};
@@ -11,10 +12,9 @@ use baton_engine::{Handoff, HandoffId};
 use baton_protocol::wire::closest;
 
 use super::question;
-use crate::asking;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::store::{Session, is_run};
+use crate::store::Session;
 
 /// Prints the file, if the store has kept it.
 pub(super) fn show(session: &Session, handoff: &Handoff, path: &str, output: &Output) -> Result<Exit, CommandError> {
@@ -44,7 +44,7 @@ fn examined(session: &Session, handoff: &Handoff) -> Result<Vec<Examined>, Comma
     if let Some(question) = question(session, handoff)? {
         return Ok(question.examined);
     }
-    Ok(asking::examined(&session.run(session.store.history_of(&handoff.id))?))
+    Ok(examined_of(&session.run(session.store.history_of(&handoff.id))?))
 }
 
 /// What the store has kept for the run of a handoff.
@@ -55,7 +55,7 @@ struct Kept<'a> {
 
 impl Kept<'_> {
     fn events(&self) -> Result<Vec<Event>, CommandError> {
-        self.session.run(self.session.events_of_run(&self.handoff.run))
+        Ok(self.session.run(self.session.engine.events_of_run(&self.handoff.run))?)
     }
 
     /// Finds a file by its hash; the error says why it is not there.
@@ -139,7 +139,7 @@ impl Kept<'_> {
         let id = &self.handoff.id;
         let elsewhere: Vec<String> = self.holders(path)?.iter().map(ToString::to_string).collect();
         let known: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let message = match is_run(self.handoff) {
+        let message = match self.handoff.is_run() {
             true => format!("{id} is a run: name the handoff whose file it is"),
             false => format!("{id}: nobody has looked at a file {path}"),
         };

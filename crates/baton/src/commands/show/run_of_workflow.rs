@@ -1,8 +1,10 @@
 //! A run of a workflow: its phases, what is going on in it, and what waits for a person.
 
+use baton_engine::engine::RunRecord;
 use baton_engine::flow;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
+use baton_engine::people::plain_words;
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::Role;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ pub(super) fn show(
     as_json: bool,
     output: &Output,
 ) -> Result<Exit, CommandError> {
-    let (run, events) = session.run(session.read_run(root))?;
+    let RunRecord { run, events } = session.run(session.engine.run(&root.run))?;
     let summary = Summary::of(&run, &events, session.now());
     let standing = Standing::of(root, run.handoffs().map(|tracked| &tracked.handoff), session.now());
     let waiting: Vec<(Handoff, Question)> =
@@ -76,8 +78,7 @@ fn heading(run: &Run, standing: &Standing, session: &Session, store: &str) -> St
         lines.insert(3, ("failure", failure.message.clone()));
     }
     if !run.definition.inputs.is_empty() {
-        let inputs =
-            run.definition.inputs.iter().map(|(name, value)| format!("{name}={}", render::document::plain(value)));
+        let inputs = run.definition.inputs.iter().map(|(name, value)| format!("{name}={}", plain_words(value)));
         lines.insert(2, ("inputs", inputs.collect::<Vec<_>>().join(" ")));
     }
     if matches!(standing, Standing::Waiting(_) | Standing::Left) {

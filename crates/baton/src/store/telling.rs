@@ -1,0 +1,34 @@
+//! Tells what became of a handoff: a line on stdout, or JSON.
+
+use baton_engine::engine::AppliedCommand;
+use serde_json::json;
+
+use super::Session;
+use crate::command_error::CommandError;
+use crate::output::Output;
+use crate::render;
+
+impl Session {
+    /// Tells what became of a handoff.
+    pub(crate) fn tell(&self, applied: &AppliedCommand, json: bool, output: &Output) -> Result<(), CommandError> {
+        let handoff = &applied.handoff;
+        if json {
+            return output.json(&json!({
+                "version": 1,
+                "handoff": render::handoff::json(handoff),
+                "repeated": applied.repeated,
+            }));
+        }
+        if applied.repeated {
+            output.note(&format!("{}: already recorded", handoff.id));
+        }
+        output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))?;
+        if handoff.approved {
+            let run = &handoff.run;
+            output.note(&format!(
+                "its files are looked at once more, then the run goes on; if nobody drives it: baton resume {run}"
+            ));
+        }
+        Ok(())
+    }
+}
