@@ -59,11 +59,7 @@ fn typed(command: &Command) -> String {
 }
 
 fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "-_=./:,+".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{word}'")
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
 }
 
 #[cfg(test)]

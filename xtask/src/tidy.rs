@@ -7,6 +7,7 @@ mod file_list;
 mod introduction;
 mod length;
 mod machine_path;
+mod map;
 mod package;
 mod print;
 mod registry_host;
@@ -42,11 +43,12 @@ const HINT: &str = "each line above says where; the rules are in xtask/src/tidy"
 /// Reports every violation in the tree.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut violations = arrows::check(&package::read_all(root)?);
+    let mut files = Vec::new();
     for path in file_list::read(root)? {
-        if let Some(file) = TextFile::read(root, &path)? {
-            violations.extend(check_file(&file));
-        }
+        files.extend(TextFile::read(root, &path)?);
     }
+    violations.extend(files.iter().flat_map(check_file));
+    violations.extend(map::check(&files));
     violations.sort();
     for violation in &violations {
         output::result(&violation.to_string());

@@ -103,7 +103,7 @@ impl Ground<'_> {
         let user = rustix::process::getuid().as_raw();
         let keys = KEYS.iter().filter_map(|path| Some(self.at_home()?.join(path)));
         // Whoever passes on where it is wants it to be used.
-        let agent = ssh_agent().filter(|_| self.environment.get("SSH_AUTH_SOCK").is_none());
+        let agent = if self.environment.get("SSH_AUTH_SOCK").is_none() { ssh_agent() } else { None };
         let own = [format!("/run/user/{user}"), format!("/tmp/tmux-{user}")].map(PathBuf::from);
         keys.chain(agent).chain(own).chain(DAEMONS.map(PathBuf::from)).collect()
     }

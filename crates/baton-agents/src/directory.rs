@@ -45,12 +45,13 @@ use std::sync::Mutex;
 use baton_engine::HandoffId;
 
 pub use artifact::Artifact;
+pub use baton_protocol::model::terms::Priority;
 pub use claim::Claim;
 pub use complete::Completion;
 pub use create::NewHandoff;
 pub use error::Error;
 pub use fail::Failed;
-pub use handoff::{Handoff, Priority, TIMEOUT_DEFAULT};
+pub use handoff::{Handoff, TIMEOUT_DEFAULT};
 pub use locate::Located;
 pub use registry::{Entry, list_artifacts_of_run};
 pub use status::{Row, Status};
@@ -60,7 +61,8 @@ pub use watch::{POLL, Watch};
 
 use files::Files;
 use queue::Queue;
-use schemas::SchemaFolder;
+
+use crate::schema_folder::SchemaFolder;
 
 /// Where a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

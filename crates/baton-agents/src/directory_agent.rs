@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::failure::{Chance, Code, Failure};
 use baton_engine::handoff::Written;
-use baton_engine::retry::{Policy, RETRIES_MAX};
+use baton_engine::retry::Policy;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
 use baton_protocol::wire::Label;
@@ -63,7 +63,7 @@ impl DirectoryAgent {
             output_schema: agent.output_schema.clone(),
             timeout: agent.timeout.map(workflow::Duration::as_std),
             pick_up_within: agent.pick_up_within.map(workflow::Duration::as_std),
-            policy: agent.retry.as_ref().map_or_else(Policy::default, policy),
+            policy: agent.retry.as_ref().map(Policy::of_workflow).unwrap_or_default(),
             clock,
         })
     }
@@ -192,7 +192,7 @@ const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 fn project_file(path: &Path) -> Option<Value> {
     let found = fs::symlink_metadata(path).ok()?;
     let fits = found.is_file() && found.len() <= PROJECT_FILE_BYTES_MAX;
-    serde_json::from_slice(&fs::read(path).ok().filter(|_| fits)?).ok()
+    if fits { serde_json::from_slice(&fs::read(path).ok()?).ok() } else { None }
 }
 
 /// A request that lies in the folder until somebody picks it up.
@@ -272,17 +272,6 @@ fn label(value: Option<&Value>) -> Option<Label> {
 fn input(asked: &Value, request: &Written) -> Value {
     let said = asked.pointer("/input/data").cloned().filter(|input| !input.is_null());
     said.or_else(|| serde_json::from_str(&request.text).ok()).unwrap_or_else(|| json!({ "request": request.text }))
-}
-
-fn policy(retry: &workflow::Retry) -> Policy {
-    let usual = Policy::default();
-    let most = |count: u64| u32::try_from(count).unwrap_or(u32::MAX).min(RETRIES_MAX);
-    Policy {
-        max_retries: retry.max_retries.map_or(usual.max_retries, most),
-        delay_ms: retry.delay.map_or(usual.delay_ms, |delay| delay.milliseconds),
-        multiplier: retry.multiplier.as_ref().and_then(serde_json::Number::as_f64).unwrap_or(usual.multiplier),
-        ..usual
-    }
 }
 
 /// Returns what went wrong on the other side. The folders have tried again as often as was agreed.

@@ -42,6 +42,7 @@ use self::files::FileEyes;
 pub use self::listing::{ListedEntry, listed};
 use self::modified::Comparison;
 pub(crate) use self::patterns::Patterns;
+use crate::beside;
 use crate::confinement::Ground;
 use crate::process::{
     Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, Sink, WORKSPACE,
@@ -79,7 +80,7 @@ impl Eyes {
 
     /// Runs a command of a scene, which may change the files that fit the patterns, or everything.
     async fn carry_out(&self, scene: &Scene, check: &Check, writes: Option<&[String]>) -> Outcome {
-        let words = beside(&scene.workflow_folder, &check.words);
+        let words = beside::words(&check.words, &scene.workflow_folder);
         let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
             return outcome::failed("there is nothing to run".to_owned(), "");
         };
@@ -258,24 +259,6 @@ fn written_elsewhere(scene: &Scene, report: &Report, memory: &Memory) -> Option<
     let bad = examined.iter().filter(|one| one.verdict == Finding::Refuted || one.asks_person);
     let told: Vec<String> = bad.map(Examined::sentence).collect();
     (!told.is_empty()).then(|| told.join("; "))
-}
-
-/// Finds a program that is named with `./` beside the workflow file.
-fn beside(folder: &Path, words: &[String]) -> Vec<String> {
-    let mut words = words.to_vec();
-    let shell = matches!(words.as_slice(), [shell, option, _] if shell == "sh" && option == "-c");
-    let program = words.get_mut(if shell { 2 } else { 0 });
-    if let Some((program, name)) = program.and_then(|program| {
-        let name = program.strip_prefix("./")?.to_owned();
-        Some((program, name))
-    }) {
-        let path = folder.join("").to_string_lossy().into_owned();
-        *program = match shell {
-            true => format!("'{}'{name}", path.replace('\'', "'\\''")),
-            false => format!("{path}{name}"),
-        };
-    }
-    words
 }
 
 /// Makes the name of a check fit for a file.

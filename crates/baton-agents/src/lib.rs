@@ -7,10 +7,14 @@
 //! - `confinement` turns what a workflow says about a phase into the cage of its processes
 //! - [`AcknowledgmentFile`] is where a command says whether it understood, while it works
 //! - [`directory`] is the folders, both sides, without a database
+//! - [`schema_folder`] has the JSON Schemas that requests name
 //! - [`workspace`] looks at what stands in the folder where agents work
 //! - [`evidence`] compares what a report claims with what can be seen
 
+#![warn(clippy::match_bool)]
+
 mod acknowledgment;
+mod beside;
 pub mod command;
 pub mod confinement;
 pub mod directory;
@@ -18,6 +22,7 @@ pub mod directory_agent;
 pub mod evidence;
 pub mod process;
 mod profile;
+pub mod schema_folder;
 pub mod workspace;
 
 use std::path::Path;

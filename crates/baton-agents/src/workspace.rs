@@ -33,10 +33,7 @@ impl Folder {
     /// Opens a workspace; links in its own path are followed once.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let root = fs::canonicalize(path).map_err(|source| OpenError::Unreachable { path: path.to_owned(), source })?;
-        match root.is_dir() {
-            true => Ok(Folder { root }),
-            false => Err(OpenError::NoFolder(path.to_owned())),
-        }
+        if root.is_dir() { Ok(Folder { root }) } else { Err(OpenError::NoFolder(path.to_owned())) }
     }
 
     /// Returns the folder, without links in its path.

@@ -8,7 +8,7 @@ use baton_protocol::model::report::Report;
 use baton_protocol::model::request::{OpenQuestion, Request};
 use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
 use baton_protocol::model::{Acknowledgment, Document, Findings, report};
-use baton_protocol::wire::same_word;
+use baton_protocol::wire::{same_word, yes_or_no};
 
 use crate::failure::{Chance, Code, Failure};
 use crate::lifecycle::Ending;
@@ -140,40 +140,6 @@ pub enum Opinion {
     Unclear,
 }
 
-/// Words of reviewers that mean yes.
-const FOR: [&str; 12] = [
-    "approved",
-    "approve",
-    "pass",
-    "passed",
-    "ok",
-    "lgtm",
-    "accepted",
-    "accept",
-    "success",
-    "verified",
-    "compliant",
-    "good",
-];
-
-/// Words of reviewers that mean no.
-const AGAINST: [&str; 14] = [
-    "changes_requested",
-    "request_changes",
-    "changes_required",
-    "needs_changes",
-    "needs_work",
-    "rejected",
-    "reject",
-    "failed",
-    "fail",
-    "not_approved",
-    "disapproved",
-    "blocked",
-    "non_compliant",
-    "no",
-];
-
 /// Says what a complete report tells about the work: by its verdict, and by its findings.
 pub fn opinion(report: &Report) -> Opinion {
     let found = match &report.findings {
@@ -185,15 +151,14 @@ pub fn opinion(report: &Report) -> Opinion {
         }
         Some(Findings::Research(_) | Findings::Write(_)) | None => true,
     };
-    let is = |words: &[&str], verdict: &str| {
-        words.iter().any(|word| same_word(verdict, word) || same_word(&verdict.replace(' ', "_"), word))
-    };
     match report.verdict.as_deref().map(str::trim).filter(|verdict| !verdict.is_empty()) {
         _ if !found => Opinion::Bad,
         None => Opinion::Good,
-        Some(verdict) if is(&AGAINST, verdict) => Opinion::Bad,
-        Some(verdict) if is(&FOR, verdict) => Opinion::Good,
-        Some(_) => Opinion::Unclear,
+        Some(verdict) => match yes_or_no(verdict) {
+            Some(true) => Opinion::Good,
+            Some(false) => Opinion::Bad,
+            None => Opinion::Unclear,
+        },
     }
 }
 

@@ -25,6 +25,7 @@ pub mod known;
 pub mod ledger;
 pub mod lifecycle;
 mod overlap;
+pub mod pages;
 pub mod people;
 pub mod prompt;
 pub mod protection;

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
+use baton_protocol::workflow;
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 /// How often a handoff may be tried again.
 pub const RETRIES_MAX: u32 = 1_000;
@@ -35,6 +37,18 @@ impl Default for Policy {
 impl Policy {
     /// Never tries again.
     pub const NEVER: Policy = Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+
+    /// Returns what a workflow says, within the limits; what it does not say is as usual.
+    pub fn of_workflow(retry: &workflow::Retry) -> Policy {
+        let usual = Policy::default();
+        let most = |count: u64| u32::try_from(count).unwrap_or(RETRIES_MAX).min(RETRIES_MAX);
+        Policy {
+            max_retries: retry.max_retries.map_or(usual.max_retries, most),
+            delay_ms: retry.delay.map_or(usual.delay_ms, |delay| delay.milliseconds),
+            multiplier: retry.multiplier.as_ref().and_then(Number::as_f64).unwrap_or(usual.multiplier),
+            ..usual
+        }
+    }
 
     /// Looks whether the policy keeps within the limits; the error says what does not.
     pub fn check(&self) -> Result<(), String> {
@@ -99,6 +113,15 @@ mod tests {
         let policy = Policy { jitter: 0.5, ..Policy::default() };
         assert_eq!(policy.delay_before(1, 1.0), Duration::from_secs(30));
         assert_eq!(policy.delay_before(1, 0.0), Duration::from_secs(15));
+    }
+
+    #[test]
+    fn workflow_says_what_is_not_as_usual_and_cannot_exceed_the_limits() {
+        let usual = Policy::default();
+        assert_eq!(Policy::of_workflow(&workflow::Retry::default()), usual);
+        let delay = workflow::Duration::parse("1h30m").ok();
+        let said = workflow::Retry { max_retries: Some(u64::MAX), delay, ..workflow::Retry::default() };
+        assert_eq!(Policy::of_workflow(&said), Policy { max_retries: RETRIES_MAX, delay_ms: 5_400_000, ..usual });
     }
 
     #[test]

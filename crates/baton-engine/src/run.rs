@@ -380,6 +380,22 @@ impl Run {
         self.index.visits(phase).last().map(|place| self.at(*place))
     }
 
+    /// Returns the paths of the phases that were left out and never visited, in the order of the decisions.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut paths: Vec<String> = Vec::new();
+        for tracked in self.handoffs() {
+            let group = tracked.step.phase.rsplit_once('/').map(|(group, _)| format!("{group}/")).unwrap_or_default();
+            for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
+                let id = skipped.split_once(": ").map_or(skipped.as_str(), |(id, _)| id);
+                let path = format!("{group}{id}");
+                if self.latest(&path).is_none() && !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        paths
+    }
+
     /// Returns how often somebody helped, or was asked, in this role beside a phase.
     pub(crate) fn beside(&self, role: Role, phase: &str) -> u32 {
         self.index.beside(role, phase)

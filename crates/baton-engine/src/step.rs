@@ -11,7 +11,7 @@ pub const CHECK: &str = "check";
 /// Receives the phases that hold others.
 pub const GROUP: &str = "group";
 /// Receives what a person must decide.
-pub const HUMAN: &str = "human";
+pub use baton_protocol::workflow::HUMAN;
 
 /// The step of a run that a handoff stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

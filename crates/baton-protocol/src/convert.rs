@@ -205,19 +205,13 @@ fn lost(original: &Value, arrived: Option<&Value>, pointer: &str) -> Vec<String>
 }
 
 fn leaf(carried: bool, pointer: &str) -> Vec<String> {
-    match carried {
-        true => Vec::new(),
-        false => vec![pointer.to_owned()],
-    }
+    if carried { Vec::new() } else { vec![pointer.to_owned()] }
 }
 
 /// Names the branch instead of all its members if nothing of it arrived.
 fn merge(below: Vec<Vec<String>>, members: usize, arrived: Option<&Value>, pointer: &str) -> Vec<String> {
     let all_lost = below.iter().filter(|losses| !losses.is_empty()).count() == members;
-    match all_lost && arrived.is_none() && !pointer.is_empty() {
-        true => vec![pointer.to_owned()],
-        false => below.concat(),
-    }
+    if all_lost && arrived.is_none() && !pointer.is_empty() { vec![pointer.to_owned()] } else { below.concat() }
 }
 
 #[cfg(test)]

@@ -177,10 +177,7 @@ const MESSAGE_CHARACTERS_MAX: usize = 400;
 /// Makes a message one line of bounded length, without control characters.
 fn one_line(message: String) -> String {
     let fits = message.len() <= MESSAGE_CHARACTERS_MAX && !message.contains(char::is_control);
-    match fits {
-        true => message,
-        false => cut(&message, MESSAGE_CHARACTERS_MAX),
-    }
+    if fits { message } else { cut(&message, MESSAGE_CHARACTERS_MAX) }
 }
 
 /// Returns the beginning of a text for a message: one line, without control characters.
@@ -221,9 +218,10 @@ impl<'t> Lines<'t> {
             in_line = in_line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(in_line);
         }
         // A UTF-8 continuation byte belongs to the character before it.
-        let column = match in_line.is_ascii() {
-            true => in_line.len() + 1,
-            false => in_line.iter().filter(|byte| **byte & 0xC0 != 0x80).count() + 1,
+        let column = if in_line.is_ascii() {
+            in_line.len() + 1
+        } else {
+            in_line.iter().filter(|byte| **byte & 0xC0 != 0x80).count() + 1
         };
         (line, column)
     }

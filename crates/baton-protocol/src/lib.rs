@@ -16,9 +16,12 @@
 //! assert_eq!((status.pointer.as_str(), status.line, status.column), ("/status", 1, 51));
 //! ```
 
+#![warn(clippy::match_bool)]
+
 pub mod convert;
 pub mod diagnostic;
 pub mod dialect;
+pub mod duration;
 pub mod judge;
 pub mod model;
 mod positions;

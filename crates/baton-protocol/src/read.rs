@@ -189,7 +189,7 @@ impl Conflict {
 
     /// Returns where the conflict begins.
     pub fn found(&self) -> Option<usize> {
-        self.start.filter(|_| self.complete)
+        if self.complete { self.start } else { None }
     }
 }
 

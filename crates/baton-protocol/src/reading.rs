@@ -161,8 +161,8 @@ impl<'t> Reading<'t> {
     /// Returns where the text after the last handoff block looks like one more.
     fn another_after(&self, text: &str, offset: usize, span: &Range<usize>) -> Option<Range<usize>> {
         let after = &text[span.end - offset..];
-        let at = memchr::memmem::find(after.as_bytes(), b"\"status\"").filter(|_| looks_marked(after))?;
-        Some(span.end + at..span.end + at + 8)
+        let at = memchr::memmem::find(after.as_bytes(), b"\"status\"")?;
+        looks_marked(after).then_some(span.end + at..span.end + at + 8)
     }
 
     fn note_several(&mut self, before: &[markdown::Fence<'_>], span: &Range<usize>) {

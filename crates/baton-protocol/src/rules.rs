@@ -98,10 +98,7 @@ impl Rule {
 
     /// Returns the severity in a dialect, unless configured otherwise.
     pub fn severity_in(&self, dialect: Option<Dialect>) -> Severity {
-        match dialect.is_some_and(|dialect| self.error_in.contains(&dialect)) {
-            true => Severity::Error,
-            false => self.severity,
-        }
+        if dialect.is_some_and(|dialect| self.error_in.contains(&dialect)) { Severity::Error } else { self.severity }
     }
 }
 
@@ -145,7 +142,7 @@ impl<'a> Case<'a> {
 
     /// Returns the request if the rules of packages apply to it: a package, or the native form of one.
     pub fn package(&self) -> Option<&'a Request> {
-        self.request().filter(|_| matches!(self.dialect, Dialect::Package | Dialect::Native))
+        if matches!(self.dialect, Dialect::Package | Dialect::Native) { self.request() } else { None }
     }
 
     /// Returns what the document said at a place, in its own dialect, that the canonical form does not hold.

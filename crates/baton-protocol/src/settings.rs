@@ -167,10 +167,10 @@ impl Settings {
 
     /// Returns the severity of a rule in a dialect; `None` if it is off.
     pub fn severity(&self, rule: &Rule, dialect: Option<Dialect>) -> Option<Severity> {
-        match self.levels.get(rule.name).filter(|_| !rule.fixed) {
-            Some(Level::Off) => None,
-            Some(Level::At(severity)) => Some(*severity),
-            None => Some(rule.severity_in(dialect)),
+        match self.levels.get(rule.name) {
+            Some(Level::Off) if !rule.fixed => None,
+            Some(Level::At(severity)) if !rule.fixed => Some(*severity),
+            _ => Some(rule.severity_in(dialect)),
         }
     }
 

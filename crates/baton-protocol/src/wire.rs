@@ -7,10 +7,12 @@
 mod macros;
 mod scalars;
 pub mod words;
+mod yes_or_no;
 
 pub(crate) use macros::{vocabulary, wire};
 pub use scalars::Label;
 pub use words::{closest, fits, same_word, suggest};
+pub use yes_or_no::yes_or_no;
 
 use std::borrow::Cow;
 
@@ -144,7 +146,11 @@ impl Reader {
 
     /// Reports a value of the wrong type and keeps it.
     pub fn wrong_type(&mut self, expected: &str, node: Node<'_>) {
-        let message = format!("this should be {expected}, but it is {}", node.kind());
+        self.wrong_value(format!("this should be {expected}, but it is {}", node.kind()), expected, node);
+    }
+
+    /// Reports a value that cannot be what its field means, in words of its own, and keeps it.
+    pub fn wrong_value(&mut self, message: String, expected: &str, node: Node<'_>) {
         let finding = Finding::new(&rules::wrong_type::RULE, Place::Value(self.pointer()), message);
         self.findings.push(finding.help(format!("write {expected} in its place")));
         self.keep(node.into_json());
@@ -257,9 +263,10 @@ impl Reader {
 
 /// Appends a name to a JSON pointer.
 pub fn join(pointer: &str, name: &str) -> String {
-    match name.contains(['~', '/']) {
-        true => format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")),
-        false => format!("{pointer}/{name}"),
+    if name.contains(['~', '/']) {
+        format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    } else {
+        format!("{pointer}/{name}")
     }
 }
 
@@ -285,9 +292,10 @@ pub fn object_schema(meaning: &str, members: Vec<MemberSchema>) -> Schema {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for member in members {
-        let mut schema = match member.required {
-            true => member.schema.to_value(),
-            false => json_schema!({ "anyOf": [member.schema, { "type": "null" }] }).to_value(),
+        let mut schema = if member.required {
+            member.schema.to_value()
+        } else {
+            json_schema!({ "anyOf": [member.schema, { "type": "null" }] }).to_value()
         };
         if let Value::Object(schema) = &mut schema {
             schema.insert("description".to_owned(), member.meaning.trim().into());

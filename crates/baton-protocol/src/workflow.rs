@@ -19,11 +19,12 @@ mod skill;
 mod view;
 mod written;
 
+pub use crate::duration::Duration;
 pub use acknowledge::Acknowledge;
 pub use approver_names::ApproverNames;
 pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
-pub use choice::{CommandLine, Duration, PassWhen, Review};
-pub use default_routes::{DEFAULT_ROUTES, DefaultRoute, HUMAN};
+pub use choice::{CommandLine, PassWhen, Review};
+pub use default_routes::{COMMON_REASONS, DEFAULT_ROUTES, DefaultRoute, HUMAN, REASONS, SCHEMA_DISCOVERY_FAILED};
 pub use files::Files;
 pub use flow::{Flow, PhaseKind, Step, Way, Within};
 pub use named::Named;

@@ -63,10 +63,7 @@ impl Files for Folder {
     }
 
     fn has_program(&self, program: &str) -> bool {
-        match program.contains('/') {
-            true => self.0.join(program).is_file(),
-            false => ["sh", "cargo", "git"].contains(&program),
-        }
+        if program.contains('/') { self.0.join(program).is_file() } else { ["sh", "cargo", "git"].contains(&program) }
     }
 }
 
@@ -117,9 +114,10 @@ fn judge_document(file: &Path, folder: &Path) -> Judgement {
 /// Returns the files of a fixture whose first name begins with `prefix`.
 fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     fn walk(path: PathBuf, found: &mut Vec<PathBuf>) {
-        match path.is_dir() {
-            true => fs::read_dir(path).expect("readable").for_each(|entry| walk(entry.expect("entry").path(), found)),
-            false => found.push(path),
+        if path.is_dir() {
+            fs::read_dir(path).expect("readable").for_each(|entry| walk(entry.expect("entry").path(), found))
+        } else {
+            found.push(path)
         }
     }
     let mut found = Vec::new();

@@ -13,10 +13,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
             let path = entry.expect("entry").path();
-            match path.is_dir() {
-                true => walk(&path, found),
-                false => found.push(path),
-            }
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
         }
     }
     let mut found = Vec::new();

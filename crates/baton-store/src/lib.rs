@@ -3,8 +3,9 @@
 //! `rows` says how a handoff is stored and `plan` what a transaction comes to, for both; `sqlite` and `postgres` contain
 //! SQL and binding only.
 
+#![warn(clippy::match_bool)]
+
 mod boot_time;
-mod folders;
 mod location;
 mod own;
 mod plan;
@@ -18,7 +19,6 @@ use baton_engine::Store;
 use baton_engine::store::Error;
 
 pub use boot_time::boot_time;
-pub use folders::{make_folders, rename_new, sync_folder};
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.

@@ -281,9 +281,10 @@ impl<S: Sight> Plan<S> {
                 None => return Ok(None),
             },
         };
-        match *handoff.terms == request.terms && handoff.request == request.request.digest() {
-            true => Ok(Some(handoff)),
-            false => Err(Error::Taken { what, value, existing: handoff.id }.into()),
+        if *handoff.terms == request.terms && handoff.request == request.request.digest() {
+            Ok(Some(handoff))
+        } else {
+            Err(Error::Taken { what, value, existing: handoff.id }.into())
         }
     }
 

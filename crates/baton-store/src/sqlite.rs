@@ -37,6 +37,7 @@ use baton_engine::store::{
     Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
 };
 use baton_engine::{HandoffId, RunId};
+use baton_host::folders::make_folders;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -46,7 +47,6 @@ pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
 
-use crate::folders::make_folders;
 use crate::own::Own;
 
 /// A store in one SQLite file.

@@ -49,9 +49,10 @@ struct Crew(watch::Receiver<bool>);
 
 impl Team for Crew {
     fn reach(&self, definition: &Definition, agent: &str) -> Reached {
-        match definition.workflow.agent(agent).is_some_and(|agent| agent.queue == Some(true)) {
-            true => Reached::Elsewhere,
-            false => Reached::Here(Arc::new(Lying(self.0.clone()))),
+        if definition.workflow.agent(agent).is_some_and(|agent| agent.queue == Some(true)) {
+            Reached::Elsewhere
+        } else {
+            Reached::Here(Arc::new(Lying(self.0.clone())))
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::process_stat::ProcessStat;
+use baton_host::ProcessStat;
 
 /// Returns the duration that this share of all durations does not exceed (0.5 is the median), by the nearest rank.
 pub fn percentile(durations: &[Duration], share: f64) -> Duration {

@@ -10,6 +10,7 @@
 //!
 //! Everything here panics when the machine does not do its part: that is how a test fails.
 
+mod children;
 mod dice;
 mod documents;
 pub mod gauge;
@@ -17,7 +18,6 @@ mod isolation;
 mod lines;
 mod postgres;
 mod process;
-mod process_stat;
 mod scratch;
 
 pub use dice::Dice;

@@ -17,20 +17,18 @@ use std::sync::Arc;
 use baton_engine::handoff::{Digest, Handoff, Written};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
+use baton_engine::pages::JournalPages;
 use baton_engine::run::Run;
 use baton_engine::step::Role;
 use baton_engine::store::{Filter, Store};
 use baton_engine::{HandoffId, RunId};
+use baton_host::atomic_file;
 use baton_protocol::convert::{Form, render};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::atomic_file;
 use crate::command_error::CommandError;
 use crate::views;
-
-/// How many events are fetched at once.
-const PAGE: u32 = 1_000;
 
 /// How many handoffs `state/current.json` lists; the archive has them all.
 const CURRENT_MAX: u32 = 10_000;
@@ -180,14 +178,8 @@ pub(crate) fn entry(handoff: &Handoff) -> Value {
 /// Collects the handoffs of a run, each with its events.
 async fn lives(store: &dyn Store, run: &RunId) -> Result<Vec<Life>, CommandError> {
     let mut events: BTreeMap<HandoffId, Vec<Event>> = BTreeMap::new();
-    let mut after = 0;
-    loop {
-        let page = store.history(run, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = last.seq;
-        for event in page {
-            events.entry(event.handoff.clone()).or_default().push(event);
-        }
+    for event in JournalPages::after(store, run, 0).collect().await? {
+        events.entry(event.handoff.clone()).or_default().push(event);
     }
     let mut lives = Vec::new();
     for (handoff, _) in store.handoffs_of(run).await? {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
 use baton_agents::workspace::Folder;
 use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 use baton_protocol::read::Format;
@@ -13,7 +14,6 @@ use crate::discover::{Input, NotRead};
 use crate::output::Output;
 use crate::render;
 use crate::report::{Checked, Report};
-use crate::schema_folder::{SchemaFolder, SchemaFolders};
 
 /// A valid document, and where it comes from.
 #[derive(Debug)]

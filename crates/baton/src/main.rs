@@ -1,7 +1,6 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
 mod archive;
-mod atomic_file;
 mod briefing;
 mod cli;
 mod clock;
@@ -23,7 +22,6 @@ mod recorded_keys;
 mod render;
 mod report;
 mod running;
-mod schema_folder;
 mod sending;
 mod showing;
 mod signing;

@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::Color;
 use crate::command_error::CommandError;
-use crate::render::sheet::Paint;
+use crate::render::sheet::{Paint, Tint};
 
 /// Where results and messages go.
 #[derive(Debug, Clone, Copy)]
@@ -89,19 +89,11 @@ impl Output {
 
     /// Tells that a command could not do what was asked.
     pub(crate) fn error(&self, error: &CommandError) {
-        let (red, cyan, off) = match self.stderr_color {
-            true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
-            false => ("", "", ""),
-        };
-        eprintln!("{red}error:{off} {}", printable(&error.message));
+        let paint = self.paint_beside();
+        eprintln!("{} {}", paint.strong(Tint::Red, "error:"), printable(&error.message));
         for hint in &error.hints {
-            eprintln!("{cyan}hint:{off} {}", printable(hint));
+            eprintln!("{} {}", paint.strong(Tint::Cyan, "hint:"), printable(hint));
         }
-    }
-
-    /// Says whether stderr gets colour.
-    pub(crate) fn has_color_beside(&self) -> bool {
-        self.stderr_color
     }
 
     /// Passes on what somebody else writes beside the result, as it is.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file;
+use baton_host::atomic_file;
 
 /// Its name.
 pub(crate) const NAME: &str = ".baton";

@@ -1,5 +1,6 @@
 //! How results are written: a check in each of its formats, and handoffs.
 
+pub(crate) mod columns;
 pub(crate) mod document;
 pub(crate) mod github;
 pub(crate) mod handoff;

@@ -31,7 +31,7 @@ use crate::reach::{Places, WithinReach};
 use crate::recorded_keys;
 use crate::running::{self, WorkspaceLock};
 use crate::state;
-use crate::store::{self, Session, StoreOptions, place};
+use crate::store::{Session, StoreOptions, place};
 use crate::views::Views;
 use events::Events;
 use live::Live;
@@ -165,7 +165,7 @@ impl Show<'_> {
     /// Tells that a workspace is not where it was when the run began, and how the run can go on.
     fn moved_away(&self, workspace: &Path) -> CommandError {
         let message = format!("the workspace of {} is missing: {}", self.id, workspace.display());
-        let quoted = |path: &Path| store::quoted(&path.to_string_lossy());
+        let quoted = |path: &Path| baton_host::quoted(&path.to_string_lossy());
         let (old, new) = match self.found_again(workspace) {
             Some((old, new)) => (old, quoted(&new)),
             None => (workspace.to_owned(), "NEW".to_owned()),

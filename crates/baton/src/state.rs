@@ -7,13 +7,14 @@ mod entry;
 pub(crate) use entry::Entry;
 
 use std::env;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use baton_engine::StateFolder;
-use baton_store::{Location, sync_folder};
+use baton_host::folders::make_private_folders;
+use baton_store::Location;
 
 use crate::command_error::CommandError;
 
@@ -52,7 +53,7 @@ pub(crate) fn store_of(state: &StateFolder, place: &Path) -> Result<Option<Locat
 /// Makes the folder of a project or workspace, which only the user can look into, and notes to whom it belongs.
 pub(crate) fn make(state: &StateFolder, place: &Path) -> Result<PathBuf, CommandError> {
     let folder = state.of(place);
-    let made = make_private(&folder).and_then(|()| match Entry::read(&folder) {
+    let made = make_private_folders(&folder).and_then(|()| match Entry::read(&folder) {
         Ok(Some(entry)) if entry.place() == place => Ok(()),
         _ => Entry::of(place).write(&folder),
     });
@@ -62,7 +63,7 @@ pub(crate) fn make(state: &StateFolder, place: &Path) -> Result<PathBuf, Command
 /// Notes where the runs of a workspace are kept, so that they are found from there.
 pub(crate) fn remember_workspace(state: &StateFolder, workspace: &Path, store: &Location) -> Result<(), CommandError> {
     let folder = state.of(workspace);
-    make_private(&folder).map_err(|error| unwritable(&folder, &error))?;
+    make_private_folders(&folder).map_err(|error| unwritable(&folder, &error))?;
     let is_own = *store == Location::Sqlite(folder.join(STORE));
     let mut entry = Entry::of(workspace);
     entry.kept_in = (!is_own).then(|| entry::KeptIn::of(store));
@@ -95,19 +96,6 @@ pub(crate) fn moved_from(state: &StateFolder, project: &Path) -> Option<PathBuf>
 /// Says whether others than the user may look into a folder.
 pub(crate) fn is_open_to_others(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.mode() & 0o077 != 0)
-}
-
-/// Makes the folders that are missing, for the user alone; each is on the disk when this returns.
-fn make_private(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let above = folder.parent().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-    make_private(above)?;
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        made => made.and_then(|()| sync_folder(above)),
-    }
 }
 
 fn unwritable(folder: &Path, error: &io::Error) -> CommandError {

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use baton_engine::evidence::KeptBytes;
 use baton_engine::{Clock, Engine, StateFolder, Store};
+use baton_host::quoted;
 use baton_protocol::Settings;
 use baton_store::Location;
 use clap::Args;
@@ -175,15 +176,6 @@ impl Session {
     /// Returns the time.
     pub(crate) fn now(&self) -> jiff::Timestamp {
         self.clock.now()
-    }
-}
-
-/// Writes a word so that a shell takes it as one.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

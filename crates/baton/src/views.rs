@@ -25,12 +25,12 @@ use baton_engine::driver::{Audience, News};
 use baton_engine::handoff::Digest;
 use baton_engine::run::Run;
 use baton_engine::view;
+use baton_host::atomic_file;
 use baton_protocol::convert::{Form, render};
 use baton_protocol::workflow::{PlacedView, View};
 use tokio::sync::Notify;
 
 use crate::archive;
-use crate::atomic_file;
 use crate::command_error::CommandError;
 use budget::TimeBudget;
 

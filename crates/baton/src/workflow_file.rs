@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::ssh::allowed_signers::AllowedSigner;
+use baton_host::find_program;
 use baton_protocol::surroundings::Sight;
 use baton_protocol::workflow::{self, Files, Flow, Reading, Workflow};
 
@@ -100,23 +101,10 @@ impl Files for Around {
     }
 
     fn has_program(&self, program: &str) -> bool {
-        if program.contains('/') {
-            return is_program(&self.folder.join(program));
-        }
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
+        // Joining an absolute path gives that path; a plain name is looked for in PATH.
+        let program = if program.contains('/') { self.folder.join(program) } else { PathBuf::from(program) };
+        find_program(&program, std::env::var_os("PATH").as_deref()).is_some()
     }
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file() || path.with_extension("exe").is_file()
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ mod doctor_signs;
 mod documents;
 #[path = "cli/door_suite.rs"]
 mod door_suite;
+#[path = "cli/durations.rs"]
+mod durations;
 #[path = "cli/examples.rs"]
 mod examples;
 #[path = "cli/explain.rs"]
@@ -121,6 +123,8 @@ mod stocked;
 mod store_moves;
 #[path = "cli/store_places.rs"]
 mod store_places;
+#[path = "cli/tables.rs"]
+mod tables;
 #[path = "cli/worker_outage.rs"]
 mod worker_outage;
 #[path = "cli/worker_reports.rs"]

@@ -9,13 +9,14 @@ use crate::text_file::TextFile;
 
 /// Each crate, and those of ours it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("baton-host", &[]),
     ("baton-protocol", &[]),
     ("baton-engine", &["baton-protocol"]),
-    ("baton-store", &["baton-engine", "baton-protocol"]),
-    ("baton-agents", &["baton-engine", "baton-protocol"]),
+    ("baton-store", &["baton-engine", "baton-host", "baton-protocol"]),
+    ("baton-agents", &["baton-engine", "baton-host", "baton-protocol"]),
     ("baton-server", &["baton-engine", "baton-protocol"]),
-    ("baton", &["baton-agents", "baton-engine", "baton-protocol", "baton-server", "baton-store"]),
-    ("baton-testbed", &[]),
+    ("baton", &["baton-agents", "baton-engine", "baton-host", "baton-protocol", "baton-server", "baton-store"]),
+    ("baton-testbed", &["baton-host"]),
     ("baton-simulation", &["baton-engine", "baton-protocol", "baton-testbed"]),
     ("xtask", &[]),
 ];

@@ -73,7 +73,5 @@ fn idle(process: u32) -> &'static str {
 }
 
 fn ticks(process: u32) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    after_name.split_whitespace().skip(11).take(2).filter_map(|count| count.parse::<u64>().ok()).sum()
+    baton_host::ProcessStat::of(process).map_or(0, |stat| stat.cpu_ticks)
 }

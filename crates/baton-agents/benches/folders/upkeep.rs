@@ -38,9 +38,10 @@ fn sweep(answers: usize) {
     let mut first = true;
     let mut timed = |anew: bool| {
         let began = Instant::now();
-        let swept = match anew {
-            true => Directory::open(&root).and_then(|directory| directory.sweep(now())),
-            false => directory.sweep(now()),
+        let swept = if anew {
+            Directory::open(&root).and_then(|directory| directory.sweep(now()))
+        } else {
+            directory.sweep(now())
         };
         assert!(swept.expect("a sweep works").problems.is_empty());
         let took = began.elapsed();

@@ -44,10 +44,9 @@ impl Directory {
         now: Timestamp,
     ) -> Result<Copied<'_>, Error> {
         let mut source = File::open(&artifact.file)
-            .and_then(|file| match file.metadata()?.is_file() {
-                true => Ok(file),
-                false => Err(io::Error::other("it is no plain file")),
-            })
+            .and_then(
+                |file| if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) },
+            )
             .map_err(|error| Error::io("read", &artifact.file, error))?;
         let artifact_id = format!("artifact-{id}-{}", handoff.attempt());
         let path = destination(handoff, &artifact_id, &artifact.file, now)?;
@@ -131,11 +130,10 @@ fn destination(handoff: &Handoff, artifact_id: &str, file: &Path, now: Timestamp
         path.extend(file.extension().and_then(|extension| extension.to_str()).map(|extension| format!(".{extension}")));
     }
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    match Path::new(&path).components().all(plain) && !path.is_empty() && !path.contains('\0') {
-        true => Ok(path),
-        false => {
-            Err(Error::Destination { destination: wanted.to_owned(), fault: "it is outside of the folder".to_owned() })
-        }
+    if Path::new(&path).components().all(plain) && !path.is_empty() && !path.contains('\0') {
+        Ok(path)
+    } else {
+        Err(Error::Destination { destination: wanted.to_owned(), fault: "it is outside of the folder".to_owned() })
     }
 }
 

@@ -157,7 +157,7 @@ fn completing_is_all_or_nothing() {
         Some(Folder::InProgress),
         Folder::Completed,
     );
-    assert_eq!(steps, 18, "artifact 5 with its folder, list 5, answer 3 and two renames, sync, remove");
+    assert_eq!(steps, 17, "artifact 5 with its folder, list 5, answer 3 and two renames, sync, remove");
 }
 
 #[test]

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use baton_engine::HandoffId;
 use baton_engine::retry::Policy;
+use baton_protocol::model::terms::Priority;
 use baton_protocol::wire::{Label, Wire as _};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::{NoContext, Uuid};
 
-use super::handoff::{self, Handoff, Priority, TIMEOUT_DEFAULT};
+use super::handoff::{self, Handoff, TIMEOUT_DEFAULT};
 use super::{Directory, Error, Folder, Noted};
 
 /// What is asked.

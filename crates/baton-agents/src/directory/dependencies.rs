@@ -129,11 +129,10 @@ fn has_file(folder: &Path, name: &str, left: &mut usize) -> bool {
         *left -= 1;
         let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let found = match is_folder {
-            true => has_file(&path, name, left),
-            false => {
-                path.file_stem().is_some_and(|stem| stem == name) || path.file_name().is_some_and(|whole| whole == name)
-            }
+        let found = if is_folder {
+            has_file(&path, name, left)
+        } else {
+            path.file_stem().is_some_and(|stem| stem == name) || path.file_name().is_some_and(|whole| whole == name)
         };
         if found {
             return true;

@@ -7,15 +7,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+#[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use baton_host::{atomic_file, folders};
 use baton_protocol::read::BYTES_MAX;
 use rustix::fs::OFlags;
 
 use super::Error;
 
-/// How the name of a file ends that is not finished yet.
-pub(super) const TEMPORARY: &str = ".tmp";
+pub(super) use baton_host::atomic_file::TEMPORARY;
 
 /// Carries out the changes.
 #[derive(Debug, Default)]
@@ -59,10 +60,7 @@ impl Files {
     #[cfg(test)]
     fn step(&self) -> io::Result<()> {
         let done = self.steps.done.fetch_add(1, Ordering::Relaxed);
-        match self.steps.refused.contains(&done) {
-            true => Err(io::ErrorKind::StorageFull.into()),
-            false => Ok(()),
-        }
+        if self.steps.refused.contains(&done) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     #[cfg(not(test))]
@@ -82,20 +80,9 @@ impl Files {
 
     /// Makes an empty file beside its later place, with a name that nobody takes for a handoff.
     pub(super) fn create_beside(&self, place: &Path) -> Result<(File, Written<'_>), Error> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let folder = place.parent().unwrap_or(Path::new("."));
-        let name = place.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        loop {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!(".{name}.{}-{count}{TEMPORARY}", std::process::id()));
-            let made =
-                self.step().and_then(|()| OpenOptions::new().read(true).write(true).create_new(true).open(&path));
-            match made {
-                Ok(file) => return Ok((file, Written { files: self, path: Some(path) })),
-                // Left by a process of the same number, perhaps on another machine.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("write in", folder, error)),
-            }
+        match self.step().and_then(|()| atomic_file::create_beside(place)) {
+            Ok((file, path)) => Ok((file, Written { files: self, path: Some(path) })),
+            Err(error) => Err(Error::io("write in", place.parent().unwrap_or(Path::new(".")), error)),
         }
     }
 
@@ -106,8 +93,7 @@ impl Files {
 
     /// Brings the names in a folder to the disk.
     pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
-        let sync = || File::open(folder)?.sync_all();
-        self.step().and_then(|()| sync()).map_err(|error| Error::io("sync", folder, error))
+        self.step().and_then(|()| folders::sync_folder(folder)).map_err(|error| Error::io("sync", folder, error))
     }
 
     /// Renames a file, replacing what is there.
@@ -117,19 +103,7 @@ impl Files {
 
     /// Renames a file; what is there stays, and is an error of the kind `AlreadyExists`.
     pub(super) fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{CWD, RenameFlags, renameat_with};
-            use rustix::io::Errno;
-            match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                // Some file systems cannot; a second name for the file does the same in two steps.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                other => return other.map_err(io::Error::from),
-            }
-        }
-        fs::hard_link(from, to)?;
-        fs::remove_file(from)
+        self.step().and_then(|()| atomic_file::rename_new(from, to))
     }
 
     /// Removes a file; one that is gone already is as good.
@@ -140,19 +114,14 @@ impl Files {
         }
     }
 
-    /// Makes a folder and those above it.
+    /// Makes a folder and those above it; their names are on the disk before anything refers to what is in them.
     pub(super) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
         if folder.is_dir() {
             return Ok(());
         }
         self.step()
-            .and_then(|()| fs::create_dir_all(folder))
-            .map_err(|error| Error::io("make the folder", folder, error))?;
-        // The names of the new folders must be on the disk before anything refers to what is in them.
-        match folder.parent() {
-            Some(parent) => self.sync_folder(parent),
-            None => Ok(()),
-        }
+            .and_then(|()| folders::make_folders(folder))
+            .map_err(|error| Error::io("make the folder", folder, error))
     }
 }
 
@@ -191,9 +160,8 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
     // Without NONBLOCK a pipe would wait for a writer; on plain files it means nothing.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let found = opened.and_then(|file| match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is no plain file")),
+    let found = opened.and_then(|file| {
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
     });
     match found {
         Ok(file) => Ok(Some(file)),
@@ -210,9 +178,10 @@ pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::with_capacity(4096);
     let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::io("read", path, error))?;
-    match bytes.len() > BYTES_MAX {
-        true => Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB"))),
-        false => Ok(bytes),
+    if bytes.len() > BYTES_MAX {
+        Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB")))
+    } else {
+        Ok(bytes)
     }
 }
 

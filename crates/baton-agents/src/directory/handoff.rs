@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use baton_engine::failure::{Code, Failure};
 use baton_engine::retry::{DELAY_MAX, Policy, RETRIES_MAX};
+use baton_protocol::model::terms::Priority;
 use baton_protocol::wire::same_word;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -22,42 +23,9 @@ pub struct Handoff {
     pub members: Map<String, Value>,
 }
 
-/// How urgent a handoff is; the most urgent comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Priority {
-    /// Before everything else.
-    Critical,
-    /// Before the usual.
-    High,
-    /// The usual.
-    Normal,
-    /// When there is nothing else.
-    Low,
-}
-
-impl Priority {
-    /// All of them, the most urgent first.
-    pub const ALL: [Priority; 4] = [Priority::Critical, Priority::High, Priority::Normal, Priority::Low];
-
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Priority::Critical => "critical",
-            Priority::High => "high",
-            Priority::Normal => "normal",
-            Priority::Low => "low",
-        }
-    }
-
-    /// Reads the word for it.
-    pub fn parse(word: &str) -> Option<Priority> {
-        Priority::ALL.into_iter().find(|priority| same_word(priority.as_str(), word))
-    }
-
-    /// Reads the member of a request; what is missing or unknown is usual.
-    pub(super) fn of_member(member: Option<&Value>) -> Priority {
-        member.and_then(Value::as_str).and_then(Priority::parse).unwrap_or(Priority::Normal)
-    }
+/// Reads how urgent a request is; what is missing or unknown is usual.
+pub(super) fn priority_of(member: Option<&Value>) -> Priority {
+    member.and_then(Value::as_str).and_then(Priority::parse).unwrap_or(Priority::Normal)
 }
 
 impl Handoff {
@@ -283,7 +251,7 @@ mod tests {
         let bare = handoff(json!({}));
         assert_eq!((bare.attempt(), bare.timeout(), bare.policy().max_retries), (1, TIMEOUT_DEFAULT, 0));
         assert_eq!(handoff(json!({"retry_policy": {}})).policy(), Policy { jitter: 0.0, ..Policy::default() });
-        assert_eq!(Priority::of_member(None), Priority::Normal);
+        assert_eq!(priority_of(None), Priority::Normal);
         let odd = handoff(json!({"timeout_seconds": -3, "retry_policy": {"max_retries": "x"}, "retry_count": 1e99}));
         assert_eq!((odd.timeout(), odd.policy().max_retries, odd.retry_count()), (TIMEOUT_DEFAULT, 3, 0));
     }

@@ -1,15 +1,16 @@
 //! What a process read in `pending`, written down for the next one, so that a program that runs once per claim need
 //! neither read thousands of files each time nor list them. Nobody relies on it: it may be old, missing or wrong.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::handoff::Priority;
 use super::hint;
 use super::queue::{Modified, Seen, USED};
 
@@ -51,7 +52,7 @@ impl Line {
             name: name.to_owned(),
             number: seen.number,
             modified: seen.modified,
-            priority: seen.key.0.as_str().to_owned(),
+            priority: seen.key.0.0.as_str().to_owned(),
             created: seen.key.1.as_microsecond(),
             agent: seen.agent.clone(),
             not_before: seen.not_before.map(Timestamp::as_microsecond),
@@ -62,7 +63,11 @@ impl Line {
         let seen = Seen {
             number: self.number,
             modified: self.modified,
-            key: (Priority::parse(&self.priority)?, Timestamp::from_microsecond(self.created).ok()?, self.name.clone()),
+            key: (
+                Reverse(Priority::parse(&self.priority)?),
+                Timestamp::from_microsecond(self.created).ok()?,
+                self.name.clone(),
+            ),
             agent: self.agent,
             not_before: self.not_before.and_then(|time| Timestamp::from_microsecond(time).ok()),
             round: 0,

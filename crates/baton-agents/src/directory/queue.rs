@@ -6,6 +6,7 @@
 //! be claimed after something less urgent. What this process created is known at once. A process that claims only once
 //! takes what came first from the listing of another process, under the same condition.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
@@ -15,11 +16,12 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use baton_engine::HandoffId;
+use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::handoff::{self, Priority};
+use super::handoff;
 use super::{Directory, Error, Folder, Handoff, files, id_of, index};
 
 /// A listing that took less is made anew for every claim; a longer one is used for a multiple of its time.
@@ -42,7 +44,8 @@ pub(super) struct Queue {
     round: u64,
 }
 
-pub(super) type Key = (Priority, Timestamp, String);
+/// The most urgent first, then the oldest.
+pub(super) type Key = (Reverse<Priority>, Timestamp, String);
 
 /// When a file was written, and how large it is: what changes when it is written again.
 pub(super) type Modified = (i64, i64, u64);
@@ -84,7 +87,7 @@ impl Directory {
                 number: found.ino(),
                 modified: modified(&found),
                 key: (
-                    Priority::of_member(handoff.members.get("priority")),
+                    Reverse(handoff::priority_of(handoff.members.get("priority"))),
                     time("timestamp").unwrap_or(Timestamp::UNIX_EPOCH),
                     name.clone(),
                 ),
@@ -243,7 +246,7 @@ fn glance(path: &Path, name: &str, round: u64) -> Option<Seen> {
     Some(Seen {
         number: found.ino(),
         modified: modified(&found),
-        key: (Priority::of_member(glance.priority.as_ref()), created, name.to_owned()),
+        key: (Reverse(handoff::priority_of(glance.priority.as_ref())), created, name.to_owned()),
         agent: glance.target.as_ref().and_then(|to| to.get("agent_id")?.as_str()).map(str::to_owned),
         not_before: time(&glance.not_before),
         round,

@@ -238,8 +238,8 @@ impl Directory {
             }
             return Ok(Found::Unsettled);
         }
-        let due =
-            held.handoff.next_attempt_at().filter(|_| folder == Folder::Failed && held.handoff.belongs_to(folder));
+        let has_failed = folder == Folder::Failed && held.handoff.belongs_to(folder);
+        let due = if has_failed { held.handoff.next_attempt_at() } else { None };
         drop(held);
         match due {
             Some(due) if due <= now => self.requeue(id, now, swept).map(|()| Found::Unsettled),

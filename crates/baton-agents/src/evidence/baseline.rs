@@ -73,7 +73,7 @@ impl Memory {
     /// Reads the snapshot from before an attempt, if it is the one that the journal knows.
     pub(super) fn read(&self, workspace: &Path, attempt: &Path, digest: &Digest) -> Option<Snapshot> {
         let text = fs::read(self.state.measures(workspace, attempt).join(FILE)).ok()?;
-        serde_json::from_slice(&text).ok().filter(|_| Digest::of(&text) == *digest)
+        if Digest::of(&text) == *digest { serde_json::from_slice(&text).ok() } else { None }
     }
 
     /// Reads the snapshot from before an attempt, whoever may have changed it. Nothing is decided by it.

@@ -177,9 +177,10 @@ impl Changes {
         if let Some(change) = snapshots.find_map(|before| change_at(before, &self.after, path)) {
             return Trace::Changed(change);
         }
-        let trace = match holds(&begin.files, path) || holds(&self.after.files, path) {
-            true => Trace::Same,
-            false => trace_by_time(root, begin, path),
+        let trace = if holds(&begin.files, path) || holds(&self.after.files, path) {
+            Trace::Same
+        } else {
+            trace_by_time(root, begin, path)
         };
         match (&self.first, trace) {
             // An earlier attempt may have changed it.

@@ -61,9 +61,10 @@ fn must_pass(ran: &Ran<'_>) -> Examined {
 }
 
 fn judge(passed: String, failed: String, outcome: &Outcome) -> Examined {
-    match outcome.passed {
-        true => verified(&RULE, passed, outcome.ended.clone()),
-        false => refuted(&RULE, failed, failure(outcome)),
+    if outcome.passed {
+        verified(&RULE, passed, outcome.ended.clone())
+    } else {
+        refuted(&RULE, failed, failure(outcome))
     }
 }
 
@@ -87,9 +88,10 @@ fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
 }
 
 fn failure(outcome: &Outcome) -> String {
-    match outcome.tail.is_empty() {
-        true => outcome.ended.clone(),
-        false => format!("{}; it wrote: {}", outcome.ended, last_lines(&outcome.tail)),
+    if outcome.tail.is_empty() {
+        outcome.ended.clone()
+    } else {
+        format!("{}; it wrote: {}", outcome.ended, last_lines(&outcome.tail))
     }
 }
 

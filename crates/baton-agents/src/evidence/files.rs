@@ -122,9 +122,10 @@ impl<'a> FileEyes<'a> {
     /// Finds the real place of a path. Only an absolute one leads out of the workspace, and not through links.
     fn real(&self, path: &str) -> Result<PathBuf, FileIdentity> {
         let path = path_of(path);
-        let root = match path.is_relative() {
-            true => self.workspace.root().to_owned(),
-            false => path.parent().and_then(|parent| fs::canonicalize(parent).ok()).ok_or(FileIdentity::Nothing)?,
+        let root = if path.is_relative() {
+            self.workspace.root().to_owned()
+        } else {
+            path.parent().and_then(|parent| fs::canonicalize(parent).ok()).ok_or(FileIdentity::Nothing)?
         };
         match fs::canonicalize(root.join(path)) {
             Ok(real) if real.starts_with(&root) => Ok(real),
@@ -165,9 +166,10 @@ impl<'a> FileEyes<'a> {
 impl From<Listing> for Sighting {
     fn from(listing: Listing) -> Sighting {
         let digest = Digest::of(listing.text.as_bytes()).0;
-        let (sha256, mark) = match listing.by_time {
-            true => (None, Some(format!("{} entries, by size and time {}", listing.entries, &digest[..32]))),
-            false => (Some(digest), None),
+        let (sha256, mark) = if listing.by_time {
+            (None, Some(format!("{} entries, by size and time {}", listing.entries, &digest[..32])))
+        } else {
+            (Some(digest), None)
         };
         let named: Vec<String> = listing.outside.iter().take(TOLD).map(|key| format!("`{key}`")).collect();
         let more = listing.outside.len().saturating_sub(TOLD);
@@ -221,9 +223,12 @@ impl Reading {
             return;
         }
         let mut bytes = Vec::new();
-        let read = open(path).and_then(|file| match file.metadata()?.len() <= most {
-            true => file.take(most.saturating_add(1)).read_to_end(&mut bytes),
-            false => Err(io::ErrorKind::FileTooLarge.into()),
+        let read = open(path).and_then(|file| {
+            if file.metadata()?.len() <= most {
+                file.take(most.saturating_add(1)).read_to_end(&mut bytes)
+            } else {
+                Err(io::ErrorKind::FileTooLarge.into())
+            }
         });
         if read.is_ok() && Digest::of(&bytes).0 == *sha256 {
             self.take(bytes);

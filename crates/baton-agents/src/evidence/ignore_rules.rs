@@ -44,10 +44,7 @@ impl IgnoreRules {
         // What lies in a folder that the repository ignores has no rules but its own.
         let outermost = rules.outermost();
         let mut folders = root.ancestors().take_while(|folder| *folder != top);
-        match folders.any(|folder| outermost.ignore(folder, true)) {
-            true => IgnoreRules::default(),
-            false => rules,
-        }
+        if folders.any(|folder| outermost.ignore(folder, true)) { IgnoreRules::default() } else { rules }
     }
 
     /// Reads the rules of a folder, and keeps them.

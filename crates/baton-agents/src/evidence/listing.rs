@@ -173,9 +173,10 @@ impl Entry {
 
 impl Listing {
     fn add(&mut self, key: String, entry: &Entry) -> io::Result<()> {
-        let link = match entry.metadata.is_symlink() {
-            true => format!("link {} ", Digest::of(fs::read_link(&entry.path)?.as_os_str().as_bytes()).0),
-            false => String::new(),
+        let link = if entry.metadata.is_symlink() {
+            format!("link {} ", Digest::of(fs::read_link(&entry.path)?.as_os_str().as_bytes()).0)
+        } else {
+            String::new()
         };
         let content = match (entry.target(), &entry.leads) {
             (Some((path, metadata)), _) => {

@@ -2,7 +2,7 @@
 
 use baton_engine::evidence::Check;
 use baton_protocol::model::{Findings, Report};
-use baton_protocol::wire::same_word;
+use baton_protocol::wire::yes_or_no;
 use serde_json::Value;
 
 /// A report says that something passed or failed.
@@ -72,11 +72,9 @@ fn of_member(key: &str, value: &Value) -> Option<Said> {
 
 /// Reads whether a value says that something is so.
 fn holds(value: &Value) -> Option<bool> {
-    let any = |known: &[&str], word: &str| known.iter().any(|known| same_word(known, word));
     match value {
         Value::Bool(holds) => Some(*holds),
-        Value::String(word) if any(&["passed", "pass", "ok", "success", "true", "yes"], word) => Some(true),
-        Value::String(word) if any(&["failed", "fail", "failure", "error", "false", "no"], word) => Some(false),
+        Value::String(word) => yes_or_no(word),
         Value::Object(members) => ["passed", "success"].iter().find_map(|name| members.get(*name)?.as_bool()),
         _ => None,
     }

@@ -155,7 +155,7 @@ impl Snapshot {
         let mark = self.files.get(path).filter(|mark| mark.looks_the_same(now))?;
         // A file could have been written again within the same step of the clock.
         let settled = mark.changed + CLOCK_STEP_NANOSECONDS < self.taken?;
-        mark.sha256.clone().filter(|_| settled)
+        if settled { mark.sha256.clone() } else { None }
     }
 }
 
@@ -194,9 +194,10 @@ pub(super) fn path_of(key: &str) -> PathBuf {
 
 /// Hashes a file, or where a link leads.
 pub(super) fn hash_entry(path: &Path, metadata: &Metadata) -> io::Result<String> {
-    match metadata.is_symlink() {
-        true => Ok(hexadecimal(&Sha256::digest(fs::read_link(path)?.as_os_str().as_bytes()))),
-        false => hash(open(path)?),
+    if metadata.is_symlink() {
+        Ok(hexadecimal(&Sha256::digest(fs::read_link(path)?.as_os_str().as_bytes())))
+    } else {
+        hash(open(path)?)
     }
 }
 

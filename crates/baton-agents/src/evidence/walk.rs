@@ -123,12 +123,13 @@ impl Step<'_> {
             Inside::Repository | Inside::Repositories => Inside::Repositories,
             Inside::Watched => Inside::Watched,
         };
-        match is_folder {
-            true => Taken::Folder(Ahead { folder: path, key, rules: self.level.clone(), inside }),
-            false => match entry.metadata() {
+        if is_folder {
+            Taken::Folder(Ahead { folder: path, key, rules: self.level.clone(), inside })
+        } else {
+            match entry.metadata() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Taken::LeftOut,
                 metadata => Taken::File(Met { path, key, metadata: metadata.ok() }),
-            },
+            }
         }
     }
 

@@ -5,6 +5,8 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use baton_host::find_program;
+
 /// What every program may see: where things are and how to write, but nothing that opens a door.
 const HARMLESS: [&str; 10] =
     ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_STATE_HOME"];
@@ -70,18 +72,11 @@ impl Environment {
     ///
     /// A name that is nowhere stays as it is, so that the start says what is missing.
     pub fn find(&self, program: &Path) -> PathBuf {
-        if program.components().count() != 1 || program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        if program.as_os_str().as_encoded_bytes().contains(&b'/') {
             return program.to_owned();
         }
-        let folders = self.get("PATH").map(|path| env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
-        let found = folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path));
-        found.unwrap_or_else(|| program.to_owned())
+        find_program(program, self.get("PATH")).unwrap_or_else(|| program.to_owned())
     }
-}
-
-pub(super) fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use baton_engine::protection::Protection;
+use baton_host::is_program;
 use baton_protocol::workflow::Confinement;
 use tokio::process::{Child, Command};
 
@@ -81,10 +82,7 @@ impl Launcher {
 
     /// Returns what protects processes that are confined like this.
     pub fn protection_of(confinement: &Confinement) -> Protection {
-        match confinement.off {
-            true => Protection::Nothing { why: SWITCHED_OFF.to_owned() },
-            false => Launcher::protection(),
-        }
+        if confinement.off { Protection::Nothing { why: SWITCHED_OFF.to_owned() } } else { Launcher::protection() }
     }
 
     /// Says which programs are missing without which processes have no session or no limits.
@@ -118,7 +116,7 @@ impl Launcher {
         };
         let limits = launch.limits.words(MACHINE.prlimit.as_deref());
         let words = session.into_iter().chain(limits).chain(command).collect();
-        let restricted = cage.filter(|_| matches!(MACHINE.cages, Cages::Landlock { .. }));
+        let restricted = if matches!(MACHINE.cages, Cages::Landlock { .. }) { cage } else { None };
         Running::start(launch, words, apart, None, |command| spawn(command, restricted.as_ref()))
     }
 
@@ -157,8 +155,8 @@ fn is_startable(program: &Path, folder: Option<&Path>) -> io::Result<()> {
         Some(folder) => folder.join(program),
         None => program.to_owned(),
     };
-    let found = fs::metadata(&path)?;
-    if !found.is_file() || !super::environment::is_program(&path) {
+    fs::metadata(&path)?;
+    if !is_program(&path) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     match interpreter(&path) {

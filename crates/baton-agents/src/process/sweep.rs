@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use baton_engine::RunId;
+use baton_host::ProcessStat;
 use memchr::memmem;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -232,11 +233,7 @@ fn below(processes: &[u32], roots: &HashSet<u32>) -> Vec<u32> {
 
 /// Returns the parent of a process that has not ended.
 fn parent_of(process: u32) -> Option<u32> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name before may contain anything, spaces and brackets too.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    fields.next()?.parse().ok().filter(|_| state != "Z")
+    ProcessStat::of(process).filter(|stat| !stat.has_ended()).map(|stat| stat.parent)
 }
 
 /// Returns the handoff that we work on: the mark of an attempt, on ourselves or on a process above us.

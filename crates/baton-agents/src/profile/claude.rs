@@ -54,10 +54,7 @@ fn read(output: &Output<'_>) -> Heard {
 fn fault(result: &Value, subtype: &str) -> String {
     let errors = result["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let errors: Vec<&str> = errors.chain(text_at(result, "/result")).collect();
-    match errors.is_empty() {
-        true => format!("claude ended with {subtype}"),
-        false => errors.join("\n"),
-    }
+    if errors.is_empty() { format!("claude ended with {subtype}") } else { errors.join("\n") }
 }
 
 /// Finds the transcript of a session. Long names are shortened by the program, so all folders are looked into then.

@@ -63,5 +63,5 @@ fn read(output: &Output<'_>) -> Heard {
 fn message(event: &Value) -> Option<&str> {
     let kind = text_at(event, "/item/type").or_else(|| text_at(event, "/item/item_type"))?;
     let is_message = event["type"] == "item.completed" && ["agent_message", "assistant_message"].contains(&kind);
-    text_at(event, "/item/text").filter(|_| is_message)
+    if is_message { text_at(event, "/item/text") } else { None }
 }

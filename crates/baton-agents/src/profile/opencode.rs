@@ -48,8 +48,5 @@ fn answer(texts: &[&Value]) -> Option<String> {
     let last = texts.last()?;
     let pieces = texts.iter().filter(|event| message(event) == message(last) && message(last).is_some());
     let pieces: Vec<&str> = pieces.filter_map(|event| text_at(event, "/part/text")).collect();
-    match pieces.is_empty() {
-        true => text_at(last, "/part/text").map(str::to_owned),
-        false => Some(pieces.join("\n")),
-    }
+    if pieces.is_empty() { text_at(last, "/part/text").map(str::to_owned) } else { Some(pieces.join("\n")) }
 }

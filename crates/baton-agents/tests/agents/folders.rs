@@ -50,7 +50,7 @@ fn specialist(bench: &Bench) -> Process {
 }
 
 fn declared() -> Agent {
-    let retry = Retry { max_retries: Some(1), delay: Length::parse("10ms"), ..Retry::default() };
+    let retry = Retry { max_retries: Some(1), delay: Length::parse("10ms").ok(), ..Retry::default() };
     Agent { directory: Some("./exchange".to_owned()), retry: Some(retry), ..Agent::default() }
 }
 
@@ -130,7 +130,7 @@ fn script_that_hangs_is_timed_out_by_the_folders() {
 #[test]
 fn pick_up_time_counts_only_until_somebody_takes_it() {
     let bench = Bench::new();
-    let declared = Agent { pick_up_within: Length::parse("300ms"), ..declared() };
+    let declared = Agent { pick_up_within: Length::parse("300ms").ok(), ..declared() };
     let clock = Arc::new(Jumping(AtomicI64::new(0)));
     let agent = DirectoryAgent::new("react-specialist", &declared, &bench.scratch.path("workflow"), clock.clone());
     let (agent, job) = (agent.expect("it can be reached"), job(&bench, "page"));

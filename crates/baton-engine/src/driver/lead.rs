@@ -32,7 +32,7 @@ use crate::store::{Error, KeptContents, Step};
 const HICCUP: Duration = Duration::from_secs(5);
 
 /// How many events are read at a time.
-pub(super) const EVENTS: u32 = 1_000;
+const EVENTS: u32 = 1_000;
 
 /// So often a transaction may find that somebody else was faster, without anything happening in between.
 pub(super) const RACES_MAX: u32 = 100;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::brief::Brief;
 use super::claiming::claim;
-use super::lead::{EVENTS, RACES_MAX};
+use super::lead::RACES_MAX;
 use super::{Driver, End, LEASE};
 use crate::definition::Located;
 use crate::draft::Draft;
@@ -21,6 +21,7 @@ use crate::handoff::State;
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Expire, Fail, Release, readable_claimant};
+use crate::pages::JournalPages;
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
 use crate::store::{Error, Store};
@@ -169,19 +170,16 @@ impl Driver {
 /// Reads a run from its journal.
 pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
     let mut run: Option<Run> = None;
-    loop {
-        let after = run.as_ref().map_or(0, |run| run.seq);
-        let events = store.history(id, after, EVENTS).await?;
+    let mut pages = JournalPages::after(store, id, 0);
+    while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
                 Some(run) => run.absorb(event).map_err(Error::Invalid)?,
                 None => run = Some(Run::begin(event).map_err(Error::Invalid)?),
             }
         }
-        if events.len() < EVENTS as usize {
-            return run.ok_or_else(|| Error::Invalid("there is no such run".to_owned()));
-        }
     }
+    run.ok_or_else(|| Error::Invalid("there is no such run".to_owned()))
 }
 
 /// Returns what reports are judged by: the project's settings, and what the workflow says.

@@ -7,12 +7,10 @@ use crate::handoff::{Digest, Handoff, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::Command;
+use crate::pages::JournalPages;
 use crate::people::Question;
 use crate::run::Run;
 use crate::store::{Error, Store};
-
-/// How many events are read at a time.
-const EVENTS_MAX: u32 = 500;
 
 /// A run, and its journal.
 #[derive(Debug)]
@@ -26,16 +24,7 @@ pub struct RunRecord {
 impl Engine {
     /// Returns the events of a run, in their order.
     pub async fn events_of_run(&self, run: &RunId) -> Result<Vec<Event>, Problem> {
-        let (mut events, mut after) = (Vec::new(), 0);
-        loop {
-            let page = self.store.history(run, after, EVENTS_MAX).await?;
-            let is_last = page.len() < EVENTS_MAX as usize;
-            after = page.last().map_or(after, |event| event.seq);
-            events.extend(page);
-            if is_last {
-                return Ok(events);
-            }
-        }
+        Ok(JournalPages::after(&*self.store, run, 0).collect().await?)
     }
 
     /// Returns what is asked in a handoff.

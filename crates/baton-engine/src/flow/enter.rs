@@ -2,7 +2,7 @@
 
 use baton_protocol::model::Document;
 use baton_protocol::wire::same_word;
-use baton_protocol::workflow::{Agent, Duration, Phase, Retry};
+use baton_protocol::workflow::{Agent, Duration, Phase};
 
 use super::limits::{self, Next};
 use super::turn::holds;
@@ -13,7 +13,7 @@ use crate::handoff::{Note, Terms, Written};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
-use crate::retry;
+use crate::retry::{Policy, RETRIES_MAX};
 use crate::run::{Known, Run};
 use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
 
@@ -87,7 +87,7 @@ pub(super) fn enter(
             // Folders have time-outs and retries of their own.
             let timeout = phase.timeout.or(agent.timeout).filter(|_| agent.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
-            terms.retry = policy(phase.retry.as_ref().or(agent.retry.as_ref()));
+            terms.retry = phase.retry.as_ref().or(agent.retry.as_ref()).map(Policy::of_workflow).unwrap_or_default();
             agree(&mut terms, agent, located.definition.name());
             terms.approval = phase.review.as_ref().and_then(|review| located.definition.approval(&review.gate));
             (terms, asking.work(name, agent)?)
@@ -95,7 +95,7 @@ pub(super) fn enter(
         Role::Check => {
             let mut terms = Terms::between(&*from, CHECK);
             // A command that fails has done its work; only a crash makes another attempt necessary.
-            terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
+            terms.retry = Policy { max_retries: RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
             (terms, asking.check()?)
         }
         Role::Gate => {
@@ -150,20 +150,6 @@ pub(super) fn agree(terms: &mut Terms, agent: &Agent, workflow: &str) {
     terms.acknowledge = agent.must_acknowledge();
     terms.acknowledge_within_ms = agent.acknowledge_within().map(milliseconds);
     terms.pick_up_within_ms = agent.pick_up_within.filter(|_| agent.queue == Some(true)).map(milliseconds);
-}
-
-/// Returns the policy that a workflow asks for; what it does not say is as usual.
-pub(super) fn policy(retry: Option<&Retry>) -> retry::Policy {
-    let usual = retry::Policy::default();
-    let Some(retry) = retry else { return usual };
-    retry::Policy {
-        max_retries: retry.max_retries.map_or(usual.max_retries, |times| {
-            u32::try_from(times).unwrap_or(retry::RETRIES_MAX).min(retry::RETRIES_MAX)
-        }),
-        delay_ms: retry.delay.map_or(usual.delay_ms, |delay| delay.milliseconds),
-        multiplier: retry.multiplier.as_ref().and_then(|factor| factor.as_f64()).unwrap_or(usual.multiplier),
-        jitter: usual.jitter,
-    }
 }
 
 /// Finds an agent of the workflow that a phase belongs to, by its name without regard to case, `-` and `_`.

@@ -4,7 +4,7 @@ use baton_protocol::model::Request;
 use baton_protocol::model::request::{Context, OpenQuestion, Party};
 use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
 
-use super::enter::{self, agent_named, agree, aside, policy};
+use super::enter::{self, agent_named, agree, aside};
 use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
@@ -15,6 +15,7 @@ use crate::handoff::{State, Terms};
 use crate::handover;
 use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Route};
+use crate::retry::Policy;
 use crate::route::{Target, route};
 use crate::run::{Run, Tracked};
 use crate::sabotage::{Bug, planted};
@@ -59,7 +60,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
             terms.verify = true;
             let timeout = helper.timeout.filter(|_| helper.directory.is_none());
             terms.timeout_ms = timeout.map(|timeout| timeout.milliseconds);
-            terms.retry = policy(helper.retry.as_ref());
+            terms.retry = helper.retry.as_ref().map(Policy::of_workflow).unwrap_or_default();
             agree(&mut terms, helper, located.definition.name());
             (
                 terms,

@@ -6,6 +6,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::request::{Expectations, WorkflowState};
 use baton_protocol::tokens;
 use baton_protocol::wire::{Label, same_word};
+use baton_protocol::workflow::{COMMON_REASONS, SCHEMA_DISCOVERY_FAILED};
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -40,13 +41,6 @@ pub(super) const BLOCKS: &[(&str, &str)] = &[
     ("contract-mailbox", include_str!("templates/contract-mailbox.md.jinja")),
     ("contract-native", include_str!("templates/contract-native.md.jinja")),
 ];
-
-/// The reasons that every agent may give.
-pub(super) const REASONS: &[&str] =
-    &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
-
-/// The reason that only the protocol of phases has.
-const SCHEMA_DISCOVERY_FAILED: &str = "schema_discovery_failed";
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = expression::environment();
@@ -243,7 +237,7 @@ fn is_block(dialect: Dialect) -> bool {
 
 fn reasons(dialect: Dialect, own: &[String]) -> String {
     let of_phases = (dialect == Dialect::PhaseBlock).then_some(SCHEMA_DISCOVERY_FAILED);
-    let mut words: Vec<&str> = REASONS.iter().copied().chain(of_phases).collect();
+    let mut words: Vec<&str> = COMMON_REASONS.iter().copied().chain(of_phases).collect();
     for own in own {
         if !words.iter().any(|word| same_word(word, own)) {
             words.push(own);

@@ -294,9 +294,10 @@ fn one_time(first: Option<String>, second: Option<String>, second_name: &str, re
 /// Members of the request, and of the answers before it, may still be there; others are unknown.
 fn keep_or_report(name: &str, node: Node<'_>, known: &[&str], reader: &mut Reader) {
     let of_mailbox = [MailboxRequest::MEMBERS, MailboxResponse::MEMBERS, MailboxFailure::MEMBERS];
-    match of_mailbox.iter().any(|members| members.contains(&name)) || RUNNING.contains(&name) {
-        true => reader.keep_member(name, node),
-        false => reader.unknown_member(name, node, known),
+    if of_mailbox.iter().any(|members| members.contains(&name)) || RUNNING.contains(&name) {
+        reader.keep_member(name, node)
+    } else {
+        reader.unknown_member(name, node, known)
     }
 }
 

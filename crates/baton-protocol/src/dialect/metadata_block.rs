@@ -90,10 +90,7 @@ wire! {
 
 pub(super) fn detect(node: &Node<'_>) -> bool {
     let routed = node.get("handoff").is_some_and(|handoff| handoff.has("next_agent") || is_context(handoff));
-    match node.has("status") {
-        true => routed || marks(node, MARKS) >= 1,
-        false => marks(node, MARKS) + usize::from(routed) >= 2,
-    }
+    if node.has("status") { routed || marks(node, MARKS) >= 1 } else { marks(node, MARKS) + usize::from(routed) >= 2 }
 }
 
 /// In a package `context` is an object; here it is a sentence.

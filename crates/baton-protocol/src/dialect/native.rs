@@ -92,7 +92,7 @@ pub(super) fn write(document: &Document) -> Value {
     }
     // What this document said beyond the form was added last by reading; it is put back by pointer instead.
     let own = document.extensions().last().is_some_and(|last| last.dialect.as_deref() == Some("native"));
-    if let Some(Value::Array(extensions)) = map.get_mut("extensions").filter(|_| own) {
+    if own && let Some(Value::Array(extensions)) = map.get_mut("extensions") {
         extensions.pop();
         if extensions.is_empty() {
             map.shift_remove("extensions");

@@ -104,9 +104,10 @@ pub(super) fn detect(node: &Node<'_>) -> bool {
 
 pub(super) fn read(node: Node<'_>, reader: &mut Reader) -> Option<Document> {
     let answered = marks(&node, &["status", "decision", "findings", "context_summary"]) >= 1;
-    match answered {
-        true => read_response(node, reader).map(|report| Document::Report(Box::new(report))),
-        false => read_request(node, reader).map(|request| Document::Request(Box::new(request))),
+    if answered {
+        read_response(node, reader).map(|report| Document::Report(Box::new(report)))
+    } else {
+        read_request(node, reader).map(|request| Document::Request(Box::new(request)))
     }
 }
 

@@ -113,7 +113,10 @@ fn count_before(words: &[Word<'_>], at: usize) -> Option<u64> {
     if words[number].is_one_of(COUNTED) {
         number = number.checked_sub(1)?;
     }
-    let whole = words[number].count().filter(|_| may_follow)?;
+    if !may_follow {
+        return None;
+    }
+    let whole = words[number].count()?;
     let part = match number.checked_sub(1).map(|left| &words[left]) {
         Some(left) if left.behind.trim() == "/" => left.count(),
         Some(left) if left.is_one_of(&["of"]) => number.checked_sub(2).and_then(|left| words[left].count()),
@@ -126,7 +129,7 @@ fn count_before(words: &[Word<'_>], at: usize) -> Option<u64> {
 fn count_behind(line: &str, words: &[Word<'_>], at: usize) -> Option<u64> {
     let behind = words[at].behind.trim();
     let counts = behind == ":" || behind == "=" || (behind.is_empty() && line.starts_with("# "));
-    words.get(at + 1).and_then(Word::count).filter(|_| counts)
+    if counts { words.get(at + 1).and_then(Word::count) } else { None }
 }
 
 /// A word of a line, with what stands between it and the next.

@@ -72,9 +72,10 @@ impl Spans {
             Children::None => None,
             Children::Items(items) => items.get(token.parse::<usize>().ok()?).map(|item| (None, item)),
             Children::Members(members) => {
-                let token = match token.contains('~') {
-                    true => Cow::Owned(token.replace("~1", "/").replace("~0", "~")),
-                    false => Cow::Borrowed(token),
+                let token = if token.contains('~') {
+                    Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
+                } else {
+                    Cow::Borrowed(token)
                 };
                 let index = members.binary_search_by(|(name, ..)| name.as_ref().cmp(token.as_ref())).ok()?;
                 let (_, place, child) = members.get(index)?;
@@ -188,9 +189,10 @@ impl Scanner<'_> {
     /// Returns a member name without quotes and escapes.
     fn decode(&self, written: &Range<usize>) -> Box<str> {
         let quoted = self.text.get(written.clone()).unwrap_or_default();
-        match quoted.contains('\\') {
-            true => serde_json::from_str::<String>(quoted).unwrap_or_default().into(),
-            false => quoted.trim_matches('"').into(),
+        if quoted.contains('\\') {
+            serde_json::from_str::<String>(quoted).unwrap_or_default().into()
+        } else {
+            quoted.trim_matches('"').into()
         }
     }
 

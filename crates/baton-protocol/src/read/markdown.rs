@@ -69,7 +69,9 @@ pub(super) fn comment_spans(text: &str) -> Vec<Range<usize>> {
             Some(opening) => Some(opening).filter(|opening| !opening.is_closed_by(line)),
             None => Opening::on(line, at),
         };
-        if let Some(start) = line.find("<!--").filter(|_| open.is_none()) {
+        if open.is_none()
+            && let Some(start) = line.find("<!--")
+        {
             spans.push(at + start..at + line.trim_end().len());
         }
         at += line.len();
@@ -135,10 +137,8 @@ impl<'t> Opening<'t> {
     }
 
     fn close(mut self, end: usize, offset: usize) -> Fence<'t> {
-        let by_content = match self.content.text.trim_start().starts_with(['{', '[']) {
-            true => Format::Json,
-            false => Format::Yaml,
-        };
+        let by_content =
+            if self.content.text.trim_start().starts_with(['{', '[']) { Format::Json } else { Format::Yaml };
         self.content.format = self.format.unwrap_or(by_content);
         if self.content.segments.is_empty() {
             self.content.segments.push((0, self.start + offset));

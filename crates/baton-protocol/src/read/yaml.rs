@@ -239,10 +239,7 @@ impl<'t> Builder<'t> {
     }
 
     fn check_depth(&self, depth: usize, span: &Span) -> Result<(), Trouble> {
-        match depth < DEPTH_MAX {
-            true => Ok(()),
-            false => Err(self.trouble(TOO_DEEP, span).help(TOO_MUCH_HELP)),
-        }
+        if depth < DEPTH_MAX { Ok(()) } else { Err(self.trouble(TOO_DEEP, span).help(TOO_MUCH_HELP)) }
     }
 
     fn unknown_tag(&self, tag: &Tag, span: &Span) -> Trouble {
@@ -252,9 +249,10 @@ impl<'t> Builder<'t> {
 
     fn trouble(&self, message: &str, span: &Span) -> Trouble {
         let range = span.byte_range().unwrap_or(0..0);
-        match range.is_empty() {
-            true => Trouble::new(message, character_at(self.text, range.start)),
-            false => Trouble::new(message, range),
+        if range.is_empty() {
+            Trouble::new(message, character_at(self.text, range.start))
+        } else {
+            Trouble::new(message, range)
         }
     }
 }

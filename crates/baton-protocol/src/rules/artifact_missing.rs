@@ -78,9 +78,8 @@ pub(super) fn each_artifact<'a>(case: &Case<'a>, mut visit: impl FnMut(Artifact<
             visit(Artifact { place, path, sight: workspace.look(path) });
         }
     };
-    let place = |list, index, artifact: &model::Artifact| match artifact.bare {
-        true => Place::Item(list, index),
-        false => Place::ItemPath(list, index),
+    let place = |list, index, artifact: &model::Artifact| {
+        if artifact.bare { Place::Item(list, index) } else { Place::ItemPath(list, index) }
     };
     if let Some(context) = case.package().and_then(|request| request.context.as_ref()) {
         for (index, artifact) in context.artifacts.iter().enumerate() {

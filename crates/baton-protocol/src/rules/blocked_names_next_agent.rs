@@ -1,8 +1,8 @@
 //! Judges whether a blocked agent leaves the routing to the orchestrator.
 
 use super::blocked_without_reason::blocked;
-use crate::diagnostic::excerpt;
 use super::{Case, Findings};
+use crate::diagnostic::excerpt;
 
 rule! {
     /// ## What it checks
@@ -37,9 +37,10 @@ rule! {
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let Some(agent) = blocked(case).and_then(|report| report.next_agent()) else { return };
-    let message = match agent.trim().is_empty() {
-        true => "the report is blocked, but its next agent is a blank text and not null".to_owned(),
-        false => format!("the report is blocked, but names `{}` as the next agent", excerpt(agent)),
+    let message = if agent.trim().is_empty() {
+        "the report is blocked, but its next agent is a blank text and not null".to_owned()
+    } else {
+        format!("the report is blocked, but names `{}` as the next agent", excerpt(agent))
     };
     findings.add("/next/agent", message, "write null: the orchestrator routes by `blocked_reason`");
 }

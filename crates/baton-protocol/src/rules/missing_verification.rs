@@ -71,15 +71,14 @@ fn lists(phase: &str) -> &'static [&'static [&'static str]] {
 }
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
-    let Some(report) = case.report().filter(|_| case.dialect == Dialect::PhaseBlock) else { return };
+    let Some(report) = case.report() else { return };
     let Some(phase) = report.phase.as_ref().and_then(Label::name) else { return };
-    if report.outcome != Some(Outcome::Complete) {
+    if case.dialect != Dialect::PhaseBlock || report.outcome != Some(Outcome::Complete) {
         return;
     }
     let is_there = |name: &&&str| report.verification.keys().any(|key| same_word(key, name));
-    let missing = |list: &[&'static str]| -> Vec<&'static str> {
-        list.iter().filter(|name| !is_there(name)).copied().collect()
-    };
+    let missing =
+        |list: &[&'static str]| -> Vec<&'static str> { list.iter().filter(|name| !is_there(name)).copied().collect() };
     let nearest = lists(phase).iter().map(|list| missing(list)).min_by_key(Vec::len).unwrap_or_default();
     if !nearest.is_empty() {
         findings.add(

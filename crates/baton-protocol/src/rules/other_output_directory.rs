@@ -39,9 +39,10 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 /// Compares two paths; one that is relative is compared with the end of the other.
 fn is_same(said: &str, given: &str) -> bool {
     let (shorter, longer) = (parts(said), parts(given));
-    match said.trim().starts_with('/') == given.trim().starts_with('/') {
-        true => shorter == longer,
-        false => longer.ends_with(&shorter) || shorter.ends_with(&longer),
+    if said.trim().starts_with('/') == given.trim().starts_with('/') {
+        shorter == longer
+    } else {
+        longer.ends_with(&shorter) || shorter.ends_with(&longer)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Case, Findings};
 use crate::dialect::Dialect;
 use crate::model::Report;
 use crate::surroundings::Sight;
-use crate::wire::same_word;
+use crate::wire::yes_or_no;
 
 rule! {
     /// ## What it checks
@@ -35,8 +35,7 @@ rule! {
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let Some(report) = case.report() else { return };
     let Some(output) = report.output.as_ref() else { return };
-    let compliant = |said: &str| ["valid", "compliant", "passed", "true"].iter().any(|known| same_word(known, said));
-    if let Some(said) = output.schema_compliance.as_deref().filter(|said| !compliant(said)) {
+    if let Some(said) = output.schema_compliance.as_deref().filter(|said| yes_or_no(said) != Some(true)) {
         findings.add(
             "/output/schema_compliance",
             format!("the output does not satisfy its schema: it says `{said}`"),

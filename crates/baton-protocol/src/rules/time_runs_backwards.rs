@@ -88,12 +88,14 @@ fn runs_backwards(before: &str, after_text: &str) -> bool {
     let (Some((before, zoned)), Some((after, also_zoned))) = (moment(before), moment(after_text)) else {
         return false;
     };
-    let in_order = match has_fraction(after_text) {
-        true => before <= after,
+    let in_order = if has_fraction(after_text) {
+        before <= after
+    } else if after.as_second() % 60 == 0 {
         // A full minute was probably rounded, and means any moment of it.
-        false if after.as_second() % 60 == 0 => before.as_second() < after.as_second() + 60,
+        before.as_second() < after.as_second() + 60
+    } else {
         // A time without a fraction means any moment of its second.
-        false => before.as_second() <= after.as_second(),
+        before.as_second() <= after.as_second()
     };
     zoned == also_zoned && !in_order
 }

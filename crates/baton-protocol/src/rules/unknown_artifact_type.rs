@@ -30,7 +30,10 @@ rule! {
 const TYPES: &[&str] = &["spec", "code", "doc", "config"];
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
-    let Some(request) = case.request().filter(|_| case.dialect == Dialect::Package) else { return };
+    let Some(request) = case.request() else { return };
+    if case.dialect != Dialect::Package {
+        return;
+    }
     let artifacts = request.context.iter().flat_map(|context| &context.artifacts).enumerate();
     for (index, artifact) in artifacts {
         if let Some(word) = artifact.fields.r#type.as_deref()

@@ -1,8 +1,8 @@
 //! Judges the names of phases; the phases of tasks are a closed set and are judged while reading.
 
-use crate::diagnostic::excerpt;
 use super::unknown_reason::{known_words, knows};
 use super::{Case, Findings};
+use crate::diagnostic::excerpt;
 use crate::dialect::Dialect;
 use crate::tree::plain_number;
 use crate::wire::{Label, suggest};
@@ -36,19 +36,24 @@ pub(super) const PHASES: &[&str] = &["schema_discovery", "architecture", "testin
 const NEXT_PHASES: &[&str] = &["schema_discovery", "architecture", "testing", "implementation", "review", "complete"];
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
-    let Some(report) = case.report().filter(|_| case.dialect == Dialect::PhaseBlock) else {
+    let Some(report) = case.report() else { return };
+    if case.dialect != Dialect::PhaseBlock {
         return;
-    };
+    }
     let next = report.next.as_ref().and_then(|next| next.phase.as_ref());
     let own = &case.settings.phases;
     for (pointer, phase, usual) in [("/phase", report.phase.as_ref(), PHASES), ("/next/phase", next, NEXT_PHASES)] {
         let Some(name) = phase.and_then(Label::name) else { continue };
-        if knows(name, usual, own) || plain_number(name).is_some() || (pointer == "/phase" && case.surroundings.is_own_phase(name)) {
+        if knows(name, usual, own)
+            || plain_number(name).is_some()
+            || (pointer == "/phase" && case.surroundings.is_own_phase(name))
+        {
             continue;
         }
-        let message = match name.trim().is_empty() {
-            true => "the name of the phase is blank".to_owned(),
-            false => format!("`{}` is no phase", excerpt(name)),
+        let message = if name.trim().is_empty() {
+            "the name of the phase is blank".to_owned()
+        } else {
+            format!("`{}` is no phase", excerpt(name))
         };
         findings.add(pointer, message, suggest(name, &known_words(usual, own)));
     }

@@ -2,9 +2,10 @@
 
 use super::blocked_without_reason::blocked;
 use super::placeholder::unfilled;
-use crate::diagnostic::excerpt;
 use super::{Case, Findings};
+use crate::diagnostic::excerpt;
 use crate::wire::{fits, same_word, suggest};
+use crate::workflow::REASONS;
 
 rule! {
     /// ## What it checks
@@ -31,20 +32,6 @@ rule! {
     /// ```
     "unknown-reason": Shape, Warning => check
 }
-
-/// The reasons that the default routing table knows.
-const REASONS: &[&str] = &[
-    "security_concern",
-    "architecture_decision",
-    "test_failures",
-    "missing_requirements",
-    "unknown",
-    "missing_test_plan",
-    "implementation_unclear",
-    "architecture_change_needed",
-    "out_of_scope",
-    "schema_discovery_failed",
-];
 
 fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     let Some(reason) = blocked(case).and_then(|report| report.blocked_reason.as_deref()) else { return };

@@ -47,7 +47,9 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
             report(target, pointer, &usable.collect::<Vec<_>>(), findings);
         };
         // Among parallel phases `next` itself is the mistake.
-        if let Some(next) = step.phase.next.as_deref().filter(|_| step.within != Within::Parallel) {
+        if let Some(next) = step.phase.next.as_deref()
+            && !alone
+        {
             judge(next, &join(&step.pointer, "next"), &["end"]);
         }
         if let Some(target) = &step.phase.on_failure {

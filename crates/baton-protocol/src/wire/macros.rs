@@ -116,7 +116,7 @@ macro_rules! vocabulary {
         }
     )*) => { $(
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $( $(#[doc = $word_doc])* $variant, )* }
 
         impl $name {

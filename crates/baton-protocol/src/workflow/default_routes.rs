@@ -1,4 +1,5 @@
-//! The built-in route table for blocked agents, in the words of both protocol families that have one.
+//! The built-in route table for blocked agents, in the words of both protocol families that have one, and the reasons
+//! in it.
 
 /// A row of the built-in table: where a blocked agent's work goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,3 +41,38 @@ pub const DEFAULT_ROUTES: &[DefaultRoute] = &[
     row("*", "missing_requirements", HUMAN),
     row("*", "unknown", HUMAN),
 ];
+
+/// The reasons that the table knows.
+pub const REASONS: &[&str] = &[
+    "security_concern",
+    "architecture_decision",
+    "test_failures",
+    "missing_requirements",
+    "unknown",
+    "missing_test_plan",
+    "implementation_unclear",
+    "architecture_change_needed",
+    "out_of_scope",
+    SCHEMA_DISCOVERY_FAILED,
+];
+
+/// Those of them that every agent may give, whatever it works on.
+pub const COMMON_REASONS: &[&str] =
+    &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
+
+/// The reason that only the protocol of phases has.
+pub const SCHEMA_DISCOVERY_FAILED: &str = "schema_discovery_failed";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn reasons_are_those_of_the_table() {
+        let routed: BTreeSet<&str> = DEFAULT_ROUTES.iter().map(|route| route.reason).collect();
+        assert_eq!(REASONS.iter().copied().collect::<BTreeSet<_>>(), routed);
+        assert!(COMMON_REASONS.iter().all(|reason| routed.contains(reason)));
+    }
+}

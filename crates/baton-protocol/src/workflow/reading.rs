@@ -33,10 +33,7 @@ pub fn read(bytes: &[u8]) -> Reading {
 /// Returns the whole file as a block: JSON if it begins like JSON, otherwise YAML.
 pub(super) fn block(bytes: &[u8]) -> Result<Block<'_>, Trouble> {
     let (text, offset) = decode(bytes)?;
-    let format = match text.trim_start().starts_with(['{', '[']) {
-        true => Format::Json,
-        false => Format::Yaml,
-    };
+    let format = if text.trim_start().starts_with(['{', '[']) { Format::Json } else { Format::Yaml };
     Ok(Block::whole(format, text, offset))
 }
 

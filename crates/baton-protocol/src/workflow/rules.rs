@@ -59,7 +59,7 @@ pub fn judge(bytes: &[u8], reading: &Reading, files: Option<&dyn Files>, setting
     let mut judgement = Judgement::default();
     if !findings.is_empty() {
         let mut findings = findings.into_vec();
-        let block = super::reading::block(bytes).ok().filter(|_| reading.parsed);
+        let block = if reading.parsed { super::reading::block(bytes).ok() } else { None };
         let positions = Positions::of(bytes, block.as_ref(), &findings);
         drop_consequences(&mut findings, while_reading, settings);
         judgement.conclude(findings, &positions, &Terms { dialect: None, own: &reading.permissions, settings });

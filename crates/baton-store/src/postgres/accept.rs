@@ -89,10 +89,11 @@ impl Shared for NewRequest {
         let inserted = table::written(&inserted)?;
         drop(arrays);
         for (id, (place, change)) in changes {
-            attempts[place].result = match inserted.contains(id.as_str()) {
-                true => Ok(Ok(Accepted { handoff: change.handoff, existing: false })),
+            attempts[place].result = if inserted.contains(id.as_str()) {
+                Ok(Ok(Accepted { handoff: change.handoff, existing: false }))
+            } else {
                 // The id or the key is known: the careful way finds out whose it is.
-                false => Err(Fault::Raced),
+                Err(Fault::Raced)
             };
         }
         node.wake.ring();

@@ -163,12 +163,11 @@ impl Shared for NewOrder {
         let written = session.write((&update, &parameters[..UPDATE_PARAMETERS]), behind).await?;
         let written = table::written(&written)?;
         for (id, (place, change, _)) in &changes {
-            attempts[*place].result = match written.contains(id.as_str()) {
-                true => {
-                    node.own.remember(&change.handoff, change.event.head());
-                    Ok(attempts[*place].memory.take().unwrap_or_else(|| Ok(change.handoff.clone())))
-                }
-                false => Err(Fault::Raced),
+            attempts[*place].result = if written.contains(id.as_str()) {
+                node.own.remember(&change.handoff, change.event.head());
+                Ok(attempts[*place].memory.take().unwrap_or_else(|| Ok(change.handoff.clone())))
+            } else {
+                Err(Fault::Raced)
             };
         }
         if news {
@@ -183,10 +182,7 @@ async fn outcomes(node: &Node, session: &Session, pieces: &[NewOrder]) -> Result
     let own: Vec<Option<Outcome>> = pieces.iter().map(|piece| own(node, &piece.order, piece.at)).collect();
     let unknown = pieces.iter().zip(&own).filter(|(_, own)| own.is_none());
     let unknown: Vec<&str> = unknown.map(|(piece, _)| piece.order.id.as_str()).collect();
-    let found = match unknown.is_empty() {
-        true => Vec::new(),
-        false => session.query(LOOK, &[&unknown]).await?,
-    };
+    let found = if unknown.is_empty() { Vec::new() } else { session.query(LOOK, &[&unknown]).await? };
     let found: HashMap<&str, &SqlRow> =
         found.iter().map(|row| Ok((row.try_get(0)?, row))).collect::<Result<_, Fault>>()?;
     let decide = |(piece, own): (&NewOrder, Option<Outcome>)| match own {

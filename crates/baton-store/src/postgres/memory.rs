@@ -37,10 +37,7 @@ impl<T> Memory<T> {
 
     /// Returns the answer to what was sent, if it has arrived although the connection was lost.
     pub(super) async fn recall(&mut self, session: &Session) -> Result<Option<Result<T, Error>>, Fault> {
-        match self.unsure && self.sent.arrived(session).await? {
-            true => Ok(self.answer.take()),
-            false => Ok(None),
-        }
+        if self.unsure && self.sent.arrived(session).await? { Ok(self.answer.take()) } else { Ok(None) }
     }
 }
 

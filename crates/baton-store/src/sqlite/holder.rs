@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use baton_host::ProcessStat;
+
 /// Names the process that holds a lock of a file: its number, its program, and whether it is stopped.
 pub(super) fn of(path: &Path) -> String {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
@@ -40,10 +42,8 @@ fn holder(line: &str) -> Option<Holder<'_>> {
 
 fn named(process: u32) -> String {
     let program = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name of the program stands in brackets and may hold anything.
-    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
-    let stopped = if matches!(state, Some("T" | "t")) { ", which is stopped," } else { "" };
+    let is_stopped = ProcessStat::of(process).is_some_and(|stat| stat.is_stopped());
+    let stopped = if is_stopped { ", which is stopped," } else { "" };
     match program.trim_end() {
         "" => format!("process {process}"),
         program => format!("process {process} ({}){stopped}", program.replace(char::is_control, " ")),

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use baton_engine::store::Error;
+use baton_host::atomic_file::rename_new;
+use baton_host::folders::sync_folder;
 use rusqlite::Connection;
 
 use super::lock::Lock;
 use super::{fault, migrate, open};
-use crate::folders::{rename_new, sync_folder};
 
 /// How long others may take to finish what they do at this moment.
 const PATIENCE: Duration = Duration::from_secs(2);

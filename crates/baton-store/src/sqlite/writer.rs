@@ -208,10 +208,8 @@ impl Desk {
 /// who write.
 fn up_to_date(path: &Path, lock: &Lock, patience: Duration) -> Result<Connection, Error> {
     let mut connection = open(path)?;
-    let held = match migrate::current(&connection)? == migrate::known() {
-        true => None,
-        false => Some(lock.acquire_within(patience)?),
-    };
+    let held =
+        if migrate::current(&connection)? == migrate::known() { None } else { Some(lock.acquire_within(patience)?) };
     set_up(path, &connection)?;
     migrate::migrate(&mut connection)?;
     drop(held);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::process_stat::children;
+use crate::children::children;
 
 /// What belonged to a server when it was killed.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::installation::Installation;
-use crate::process_stat::children;
+use crate::children::children;
 
 /// Recovery after a kill is part of it.
 const START_TIME_MAX: Duration = Duration::from_secs(120);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
 use baton_agents::workspace::Folder;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
@@ -16,7 +17,6 @@ use crate::config;
 use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
 use crate::report::{Checked, Report, Writing, kept};
-use crate::schema_folder::{SchemaFolder, SchemaFolders};
 
 /// Check handoff documents and say precisely what is wrong
 ///

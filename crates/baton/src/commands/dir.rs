@@ -10,7 +10,6 @@ mod sweep;
 mod wait;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use baton_agents::directory::{Directory, Error, Handoff};
 use baton_engine::HandoffId;
@@ -128,12 +127,6 @@ fn show(output: &Output, folders: &Folders, handoff: &Handoff, line: &str) -> Re
         true => output.json(&handoff.to_value()),
         false => output.data(&format!("{}\n", printable(line))),
     }
-}
-
-/// Reads a number of seconds.
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| "write a number of seconds, such as 300 or 0.5".to_owned())
 }
 
 /// Reads a JSON file.

@@ -18,6 +18,7 @@ use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::moment::briefly;
 use crate::output::{Output, printable};
+use crate::render::sheet::{Paint, Tint};
 use crate::store::{Access, Session, StoreOptions};
 
 /// Look whether the store and its surroundings are sound
@@ -86,7 +87,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     signs.extend(kept);
     match options.json {
         true => output.json(&as_json(&signs, exit))?,
-        false => output.data(&as_lines(&signs, output.has_color()))?,
+        false => output.data(&as_lines(&signs, output.paint()))?,
     }
     Ok(exit)
 }
@@ -171,16 +172,15 @@ fn clock(store: Option<Timestamp>, machine: Timestamp) -> Sign {
     Sign::fine("clock", format!("not behind the store (last time there: {store})"))
 }
 
-fn as_lines(signs: &[Sign], color: bool) -> String {
+fn as_lines(signs: &[Sign], paint: Paint) -> String {
     let mut text = String::new();
     for sign in signs {
-        let (mark, paint) = match sign.verdict {
-            Verdict::Fine => ("✓", "\x1b[1;32m"),
-            Verdict::Warning => ("!", "\x1b[1;33m"),
-            Verdict::Wrong => ("✗", "\x1b[1;31m"),
+        let (mark, tint) = match sign.verdict {
+            Verdict::Fine => ("✓", Tint::Green),
+            Verdict::Warning => ("!", Tint::Yellow),
+            Verdict::Wrong => ("✗", Tint::Red),
         };
-        let (paint, off) = if color { (paint, "\x1b[0m") } else { ("", "") };
-        text.push_str(&format!("{paint}{mark}{off} {:<12} {}\n", sign.name, printable(&sign.says)));
+        text.push_str(&format!("{} {:<12} {}\n", paint.strong(tint, mark), sign.name, printable(&sign.says)));
         if let Some(hint) = &sign.hint {
             text.push_str(&format!("  {:<12} hint: {}\n", "", printable(hint)));
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_host::atomic_file;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::{CommandError, Exit};
@@ -9,7 +10,7 @@ use crate::graph::of_run::marked;
 use crate::graph::{Graph, dot, mermaid, svg};
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
-use crate::{atomic_file, workflow_file};
+use crate::workflow_file;
 
 /// Draw a workflow or a run as Mermaid, DOT or SVG
 ///

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::handoff::columns;
+use crate::render::columns::columns;
 use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
 

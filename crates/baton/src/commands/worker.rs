@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use baton_agents::workspace::Folder;
 use baton_engine::lifecycle::LEASE_MS_MAX;
+use baton_host::find_program;
 use baton_store::Location;
 use clap::Args;
-use rustix::fs::{Access as Right, access};
 
 use super::claim::tell_other_queues;
 use crate::command_error::{CommandError, Exit};
@@ -128,11 +128,7 @@ fn parse_lease(text: &str) -> Result<Duration, String> {
 
 /// Finds the program as a shell would, so that a wrong name is told before anything is claimed.
 fn find(name: &str) -> Result<PathBuf, CommandError> {
-    let runs = |path: &PathBuf| path.is_file() && access(path, Right::EXEC_OK).is_ok();
-    let found = match name.contains('/') {
-        true => Some(PathBuf::from(name)).filter(runs),
-        false => env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|folder| folder.join(name)).find(runs),
-    };
+    let found = find_program(Path::new(name), env::var_os("PATH").as_deref());
     let missing = || {
         let error = CommandError::usage(format!("the command `{name}` cannot be run"));
         match Path::new(name).exists() {

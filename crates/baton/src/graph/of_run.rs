@@ -43,8 +43,8 @@ pub(crate) fn marked(run: &Run, now: Timestamp) -> Graph {
         let visits = if node.visits > 1 { format!("{} visits, ", node.visits) } else { String::new() };
         graph.mark(&path, Mark { progress: node.progress, text: format!("{visits}{}", took(node.took)) });
     }
-    for path in left_out(run) {
-        graph.mark(&path, Mark { progress: Progress::Skipped, text: String::new() });
+    for path in run.left_out() {
+        graph.mark(&drawn_path(definition, &path), Mark { progress: Progress::Skipped, text: String::new() });
     }
     graph
 }
@@ -63,22 +63,6 @@ fn span(tracked: &Tracked, now: Timestamp) -> Duration {
     let begun = tracked.begun_at.filter(|_| !is_group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().unwrap_or(now);
     Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
-}
-
-/// Returns the phases that were left out and never visited.
-fn left_out(run: &Run) -> Vec<String> {
-    let mut paths = Vec::new();
-    for tracked in run.handoffs() {
-        let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
-        for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
-            let id = skipped.split_once(": ").map_or(skipped.as_str(), |(id, _)| id);
-            let path = format!("{prefix}{id}");
-            if run.latest(&path).is_none() {
-                paths.push(drawn_path(&run.definition, &path));
-            }
-        }
-    }
-    paths
 }
 
 /// Returns the path of a phase in the picture, which has one box for all items of a list.

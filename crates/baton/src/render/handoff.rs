@@ -11,6 +11,7 @@ use baton_protocol::{Dialect, Hints};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::columns::columns;
 use crate::moment::briefly;
 use crate::output::printable;
 
@@ -103,24 +104,6 @@ pub(crate) fn table(handoffs: &[Handoff], now: Timestamp) -> String {
         ]
     }));
     columns(&rows)
-}
-
-/// Writes rows under each other, each column as wide as its widest cell.
-pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> String {
-    let rows: Vec<[String; WIDTH]> = rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell))).collect();
-    let mut widths = [0; WIDTH];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// Returns a handoff for people: what matters now, one thing per line.
@@ -260,12 +243,6 @@ pub(crate) fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = [["a", "b"], ["long", "x\ny"]].map(|row| row.map(str::to_owned));
-        assert_eq!(columns(&rows), "a     b\nlong  x y\n");
-    }
 
     #[test]
     fn times_are_told_from_now() {

@@ -7,6 +7,8 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use baton_protocol::{Diagnostic, Severity};
 
+use super::counted;
+use super::sheet::{Paint, Tint};
 use crate::output::printable;
 use crate::report::Report;
 
@@ -127,17 +129,10 @@ fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn summary(report: &Report, failed: bool, color: bool) -> String {
-    let (green, red, off) = if color { ("\x1b[1;32m", "\x1b[1;31m", "\x1b[0m") } else { ("", "", "") };
+    let paint = Paint::new(color, None);
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
-    let mark = match failed {
-        false => format!("{green}ok{off}"),
-        true => format!("{red}failed{off}"),
-    };
+    let mark = if failed { paint.strong(Tint::Red, "failed") } else { paint.strong(Tint::Green, "ok") };
     let mut parts = vec![
         format!("{mark}: {valid} of {} valid", counted(report.files.len(), "file")),
         counted(report.count(Severity::Error), "error"),

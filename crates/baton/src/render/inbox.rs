@@ -8,8 +8,8 @@ use baton_protocol::model::Document;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::columns::cut;
 use super::handoff::{ago, one_line, question_kind};
-use super::question::cut;
 use super::sheet::{Paint, Tint};
 use crate::output::printable;
 

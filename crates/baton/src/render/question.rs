@@ -5,6 +5,7 @@ use baton_engine::handoff::Written;
 use baton_engine::people::{ExpectedReply, Question, Trouble, plain_words};
 use baton_protocol::model::Document;
 
+use super::columns::{self, cut};
 use super::document;
 use super::handoff::one_line;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
@@ -87,10 +88,10 @@ fn trouble(sheet: &mut Sheet, trouble: Option<&Trouble>) {
 
 /// Writes what can be chosen, or what the request says that decisions mean.
 fn options(sheet: &mut Sheet, question: &Question) {
-    let width = question.choices.iter().map(|(word, _)| word.chars().count()).max().unwrap_or_default();
+    let width = question.choices.iter().map(|(word, _)| columns::width(word)).max().unwrap_or_default();
     let choice = |(word, meaning): &(String, String)| match meaning.is_empty() {
         true => word.clone(),
-        false => format!("{word:<width$}  {meaning}"),
+        false => format!("{}  {meaning}", columns::padded(word, width)),
     };
     sheet.list("choices", numbered(question.choices.iter().map(choice)));
     if !question.choices.is_empty() {
@@ -144,14 +145,6 @@ fn has_questions(document: &Document) -> bool {
         Document::Request(request) => {
             request.context.as_ref().is_some_and(|context| !context.open_questions.is_empty())
         }
-    }
-}
-
-/// Cuts a text that is too long for its place.
-pub(crate) fn cut(text: &str, characters_max: usize) -> String {
-    match text.char_indices().nth(characters_max) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
     }
 }
 

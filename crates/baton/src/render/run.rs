@@ -13,9 +13,9 @@ use baton_engine::step::Role;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::columns::{aligned, cut, widest};
 use super::counted;
 use super::handoff::one_line;
-use super::question::cut;
 use crate::moment::briefly;
 
 /// Verdicts about claims, counted over all attempts.
@@ -99,7 +99,7 @@ impl Summary {
             total.tokens = total.tokens.saturating_add(row.tokens);
             total.evidence.add(row.evidence);
         }
-        rows.extend(left_out(run, &rows));
+        rows.extend(left_out(run));
         Summary { rows, total }
     }
 
@@ -112,12 +112,13 @@ impl Summary {
         let mut shown: Vec<usize> = (0..titles.len()).collect();
         // The least important first: tokens, tries, visits, the agent, the evidence.
         for dropped in [5, 3, 2, 1, 6] {
-            if width.is_none_or(|width| widest(&lines, &shown) <= width) {
+            if width.is_none_or(|width| widest(&only(&lines, &shown)) <= width) {
                 break;
             }
             shown.retain(|column| *column != dropped);
         }
-        aligned(&lines, &shown)
+        let numbers: Vec<usize> = (0..shown.len()).filter(|index| NUMBERS.contains(&shown[*index])).collect();
+        aligned(&only(&lines, &shown), &numbers)
     }
 
     /// Returns how a row is called below the phase and the groups that it belongs to.
@@ -180,28 +181,9 @@ impl Row {
 /// The columns that hold numbers.
 const NUMBERS: [usize; 4] = [2, 3, 4, 5];
 
-fn width_of(lines: &[[String; 8]], column: usize) -> usize {
-    lines.iter().map(|cells| cells[column].chars().count()).max().unwrap_or_default()
-}
-
-fn widest(lines: &[[String; 8]], shown: &[usize]) -> usize {
-    shown.iter().map(|column| width_of(lines, *column) + 2).sum::<usize>().saturating_sub(2)
-}
-
-fn aligned(lines: &[[String; 8]], shown: &[usize]) -> String {
-    let mut text = String::new();
-    for cells in lines {
-        let line: Vec<String> = shown
-            .iter()
-            .map(|column| {
-                let (cell, width) = (&cells[*column], width_of(lines, *column));
-                if NUMBERS.contains(column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-            })
-            .collect();
-        text.push_str(line.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+/// Returns some columns of each line.
+fn only(lines: &[[String; 8]], shown: &[usize]) -> Vec<Vec<String>> {
+    lines.iter().map(|cells| shown.iter().map(|column| cells[*column].clone()).collect()).collect()
 }
 
 fn cells(row: &Row, label: String) -> [String; 8] {
@@ -268,29 +250,18 @@ fn choice<'t>(tracked: &'t Tracked, answer: &'t str) -> &'t str {
     if is_choice { answer } else { "answered" }
 }
 
-/// Returns the phases that were left out and never visited.
-fn left_out(run: &Run, rows: &[Row]) -> Vec<Row> {
-    let mut left_out: Vec<Row> = Vec::new();
-    for tracked in run.handoffs() {
-        let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
-        for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
-            let id = skipped.split_once(": ").map_or(skipped.as_str(), |(id, _)| id);
-            let place = format!("{prefix}{id}");
-            if rows.iter().chain(&left_out).all(|row| row.place != place) {
-                left_out.push(Row {
-                    place,
-                    agent: String::new(),
-                    visits: 0,
-                    attempts: 0,
-                    took: Duration::ZERO,
-                    tokens: 0,
-                    evidence: Tally::default(),
-                    outcome: "left out".to_owned(),
-                });
-            }
-        }
-    }
-    left_out
+/// Returns the rows of phases that were left out and never visited.
+fn left_out(run: &Run) -> impl Iterator<Item = Row> {
+    run.left_out().into_iter().map(|place| Row {
+        place,
+        agent: String::new(),
+        visits: 0,
+        attempts: 0,
+        took: Duration::ZERO,
+        tokens: 0,
+        evidence: Tally::default(),
+        outcome: "left out".to_owned(),
+    })
 }
 
 /// Returns where a row belongs: behind what is in the same phase, or in the same group.

@@ -1,5 +1,8 @@
 //! A sheet for people: labels on the left, text beside them, wrapped and indented. Knows nothing about what stands in it.
 
+use anstyle::{AnsiColor, Style};
+
+use super::columns;
 use crate::output::printable;
 
 /// How wide the labels are, with the space after them.
@@ -28,6 +31,19 @@ pub(crate) enum Tint {
     Cyan,
 }
 
+impl Tint {
+    fn style(self) -> Style {
+        match self {
+            Tint::Strong => Style::new().bold(),
+            Tint::Faint => Style::new().dimmed(),
+            Tint::Green => AnsiColor::Green.on_default(),
+            Tint::Red => AnsiColor::Red.on_default(),
+            Tint::Yellow => AnsiColor::Yellow.on_default(),
+            Tint::Cyan => AnsiColor::Cyan.on_default(),
+        }
+    }
+}
+
 /// Colours text, or leaves it as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Paint {
@@ -45,15 +61,16 @@ impl Paint {
 
     /// Returns the text in a tint. It must be printable already.
     pub(crate) fn tint(self, tint: Tint, text: &str) -> String {
-        let code = match tint {
-            Tint::Strong => "1",
-            Tint::Faint => "2",
-            Tint::Green => "32",
-            Tint::Red => "31",
-            Tint::Yellow => "33",
-            Tint::Cyan => "36",
-        };
-        if self.colored && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        self.styled(tint.style(), text)
+    }
+
+    /// Returns a word in a tint and bold, so that it stands out at the beginning of a line.
+    pub(crate) fn strong(self, tint: Tint, text: &str) -> String {
+        self.styled(tint.style().bold(), text)
+    }
+
+    fn styled(self, style: Style, text: &str) -> String {
+        if self.colored && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 
@@ -98,7 +115,7 @@ impl Sheet {
         let mut lines = Vec::new();
         for (mark, text) in marks {
             let mark = printable(&mark);
-            let indent = mark.chars().count();
+            let indent = columns::width(&mark);
             for (index, line) in
                 wrapped(&printable(&text), (self.paint.columns - LABEL).saturating_sub(indent)).into_iter().enumerate()
             {
@@ -113,7 +130,7 @@ impl Sheet {
     pub(crate) fn painted(&mut self, label: &str, lines: &[String]) {
         for (index, line) in lines.iter().enumerate() {
             let label = if index == 0 { label } else { "" };
-            let padded = format!("{label:<width$} ", width = LABEL - 1);
+            let padded = columns::padded(label, LABEL - 1) + " ";
             let painted = if label.is_empty() { padded } else { self.paint.tint(Tint::Faint, &padded) };
             let line = format!("{painted}{line}");
             self.text.push_str(line.trim_end());
@@ -133,7 +150,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     for paragraph in text.trim().lines() {
         let mut line = String::new();
         for word in paragraph.split(' ') {
-            if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            if !line.trim().is_empty() && columns::width(&line) + 1 + columns::width(word) > width {
                 lines.push(std::mem::take(&mut line));
             } else if !line.is_empty() {
                 line.push(' ');

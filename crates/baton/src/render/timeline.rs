@@ -5,12 +5,13 @@ use baton_engine::lifecycle::{Command, Decision, Ending, Refused, Verdict, reada
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::handoff::{columns, one_line};
+use super::columns::{columns, cut};
+use super::handoff::one_line;
 use crate::output::Output;
 use crate::showing::telling::{asked_again, left_open};
 
 /// The longest text of an event that is shown in its line on a terminal.
-const CHARACTERS_MAX: usize = 100;
+const COLUMNS_MAX: usize = 100;
 
 /// The longest text of an event that is written elsewhere: a fingerprint or a path must not be cut off.
 const WRITTEN_MAX: usize = 1_000;
@@ -29,13 +30,13 @@ pub(crate) fn json(event: &Event) -> Value {
 
 /// Returns a line for each event: when, what, and who or why.
 pub(crate) fn lines(events: &[Event], output: &Output) -> String {
-    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), cut(&told(event), output)];
+    let row = |event: &Event| [clock_time(event.at), event.kind.clone(), shortened(&told(event), output)];
     columns(&events.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Returns when an event happened, and who or why.
 pub(crate) fn told_at(event: &Event, output: &Output) -> (String, String) {
-    (clock_time(event.at), cut(&told(event), output))
+    (clock_time(event.at), shortened(&told(event), output))
 }
 
 /// Returns the JSON form of an event with the handoff and the run that it is about.
@@ -112,13 +113,8 @@ fn happened(command: &Command) -> String {
     }
 }
 
-fn cut(text: &str, output: &Output) -> String {
-    let line = one_line(text);
-    let most = if output.width().is_some() { CHARACTERS_MAX } else { WRITTEN_MAX };
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+fn shortened(text: &str, output: &Output) -> String {
+    cut(&one_line(text), if output.width().is_some() { COLUMNS_MAX } else { WRITTEN_MAX })
 }
 
 /// Returns a time in whole seconds.

@@ -7,6 +7,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use baton_host::ProcessStat;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::user;
@@ -91,15 +92,8 @@ fn is_in_sight(id: u32) -> bool {
 
 /// Returns when a process was started, in the kernel's ticks; `None` if it is dead or cannot be seen.
 fn started_at(id: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name of the program stands in brackets and may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
     // One that is dead but not buried by whoever started it does nothing any more.
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
-    }
-    fields.nth(18)?.parse().ok()
+    ProcessStat::of(id).filter(|stat| !stat.has_ended()).map(|stat| stat.start_ticks)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::telling::{self, Line, Sign};
 use crate::output::{Output, printable};
 use crate::people::talk::Screen;
 use crate::render;
+use crate::render::columns;
 use crate::render::sheet::{Paint, Tint, wrapped};
 
 /// So many things that are going on are shown; more would fill the terminal.
@@ -98,10 +99,10 @@ impl Live {
             Sign::Begins | Sign::Skipped => Tint::Faint,
         };
         let took = told.took.map(|took| format!(" · {}", render::run::took(took))).unwrap_or_default();
-        let place = format!("{:<width$}", told.place, width = width(run));
+        let place = columns::padded(&told.place, width(run));
         // What does not fit goes on below itself, not below the names.
         let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
-        let text = hanging(&format!("{}{took}", told.text), paint.columns, place.chars().count() + 3, indent);
+        let text = hanging(&format!("{}{took}", told.text), paint.columns, columns::width(&place) + 3, indent);
         format!("{} {} {text}", paint.tint(tint, told.sign.mark()), paint.tint(Tint::Strong, &place))
     }
 
@@ -115,8 +116,8 @@ impl Live {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let name = |tracked: &Tracked| render::question::cut(&render::run::name(tracked), PLACE.1);
-        let names = shown.iter().take(ROWS_MAX).map(|tracked| name(tracked).chars().count());
+        let name = |tracked: &Tracked| columns::cut(&render::run::name(tracked), PLACE.1);
+        let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
         let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
             let id = &tracked.handoff.id;
@@ -134,7 +135,7 @@ impl Live {
             };
             let tokens = tracked.prompt_tokens.saturating_add(tracked.tokens_used);
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
-            bar.set_prefix(printable(&format!("{:<wide$}", name(tracked))));
+            bar.set_prefix(columns::padded(&printable(&name(tracked)), wide));
             bar.set_message(printable(&format!("{doing}{tokens}")));
         }
         let more = shown.len().saturating_sub(ROWS_MAX);
@@ -182,7 +183,7 @@ fn is_shown(tracked: &Tracked) -> bool {
 
 /// Returns how wide the names of phases are.
 fn width(run: &Run) -> usize {
-    let names = run.definition.workflow.phases.iter().map(|phase| phase.id().chars().count());
+    let names = run.definition.workflow.phases.iter().map(|phase| columns::width(phase.id()));
     names.max().unwrap_or_default().clamp(PLACE.0, PLACE.1)
 }
 

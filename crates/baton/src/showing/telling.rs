@@ -10,8 +10,8 @@ use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Refused, Report
 use baton_engine::run::{Run, Tracked};
 use baton_engine::step::{HUMAN, Role};
 
+use crate::render::columns::cut;
 use crate::render::handoff::one_line;
-use crate::render::question::cut;
 use crate::render::run::name;
 
 /// The longest reason in a line.

@@ -8,10 +8,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use baton_host::atomic_file;
 use baton_store::Location;
 use serde::{Deserialize, Serialize};
 
-use crate::atomic_file;
 use crate::command_error::CommandError;
 
 /// The name of the file.

@@ -126,7 +126,7 @@ impl Place {
         if let Some(before) = state::moved_from(&state, project) {
             let (now, before) = (project.display(), before.display());
             return Err(CommandError::usage(format!("{now} was {before} when its store was made"))
-                .hint(format!("take the store along: baton store move {}", super::quoted(&before.to_string()))));
+                .hint(format!("take the store along: baton store move {}", baton_host::quoted(&before.to_string()))));
         }
         let missing = CommandError::usage(format!("there is no store yet for {}", project.display()));
         match access {

@@ -9,6 +9,7 @@ use super::attempt::{Finish, Result};
 use crate::command_error::CommandError;
 use crate::moment::briefly;
 use crate::output::{Output, printable};
+use crate::render::sheet::Tint;
 
 /// Tells what happens.
 #[derive(Debug, Clone, Copy)]
@@ -16,11 +17,6 @@ pub(super) struct Voice {
     output: Output,
     json: bool,
 }
-
-const GREEN: &str = "\x1b[1;32m";
-const YELLOW: &str = "\x1b[1;33m";
-const RED: &str = "\x1b[1;31m";
-const CYAN: &str = "\x1b[1;36m";
 
 impl Voice {
     pub(super) fn new(output: Output, json: bool) -> Voice {
@@ -38,13 +34,13 @@ impl Voice {
 
     pub(super) fn ready(&self, assignment: &Assignment) {
         let Assignment { agent, claimant, concurrency, .. } = assignment;
-        self.line(CYAN, "working", &format!("for {agent} as {claimant}, {concurrency} at a time"));
+        self.line(Tint::Cyan, "working", &format!("for {agent} as {claimant}, {concurrency} at a time"));
     }
 
     pub(super) fn claimed(&self, handoff: &Handoff) {
         let from = &handoff.terms.from;
         let text = format!("{} from {from} (attempt {}, fence {})", handoff.id, handoff.attempts, handoff.fence);
-        self.line(CYAN, "claimed", &text);
+        self.line(Tint::Cyan, "claimed", &text);
     }
 
     pub(super) fn finished(&self, finish: &Finish) -> std::result::Result<(), CommandError> {
@@ -61,16 +57,16 @@ impl Voice {
                         state => state.name().to_string(),
                     };
                     let said = briefly_said(&failure.message);
-                    self.line(RED, "failed", &format!("{id} in {took}: {}: {said} ({next})", failure.code));
+                    self.line(Tint::Red, "failed", &format!("{id} in {took}: {}: {said} ({next})", failure.code));
                 }
                 None => {
                     let state = handoff.state.name();
-                    let paint = if state == StateName::Completed { GREEN } else { YELLOW };
-                    self.line(paint, state.as_str(), &format!("{id} in {took}{by_command}"));
+                    let tint = if state == StateName::Completed { Tint::Green } else { Tint::Yellow };
+                    self.line(tint, state.as_str(), &format!("{id} in {took}{by_command}"));
                 }
             },
-            Result::Lost(why) => self.line(YELLOW, "lost", &format!("{id} after {took}: {why}")),
-            Result::Killed => self.line(RED, "killed", &format!("{id} after {took}")),
+            Result::Lost(why) => self.line(Tint::Yellow, "lost", &format!("{id} after {took}: {why}")),
+            Result::Killed => self.line(Tint::Red, "killed", &format!("{id} after {took}")),
         }
         if !self.json {
             return Ok(());
@@ -97,9 +93,9 @@ impl Voice {
         self.output.data(&format!("{told}\n"))
     }
 
-    fn line(&self, paint: &str, word: &str, text: &str) {
-        let (paint, off) = if self.output.has_color_beside() { (paint, "\x1b[0m") } else { ("", "") };
-        self.output.note(&format!("{paint}{word:<9}{off} {}", printable(text).replace('\n', " ")));
+    fn line(&self, tint: Tint, word: &str, text: &str) {
+        let word = self.output.paint_beside().strong(tint, &format!("{word:<9}"));
+        self.output.note(&format!("{word} {}", printable(text).replace('\n', " ")));
     }
 }
 

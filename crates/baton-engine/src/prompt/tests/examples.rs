@@ -118,7 +118,7 @@ fn the_other_ends_of_blocks_are_valid() {
     for (dialect, status) in
         [(Dialect::MetadataBlock, "status"), (Dialect::PhaseBlock, "status"), (Dialect::Native, "outcome")]
     {
-        for reason in crate::prompt::page::REASONS {
+        for reason in baton_protocol::workflow::COMMON_REASONS {
             assert_other_end(dialect, |value| {
                 value[status] = "blocked".into();
                 value["blocked_reason"] = (*reason).into();

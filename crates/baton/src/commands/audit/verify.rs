@@ -6,6 +6,7 @@ use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEntry, Occasion};
+use baton_engine::pages::JournalPages;
 use baton_engine::run::Run;
 use baton_engine::store::{Error, Store};
 use clap::Args;
@@ -45,9 +46,6 @@ pub(super) struct Options {
     #[arg(long)]
     json: bool,
 }
-
-/// How many events are fetched at once.
-const PAGE: u32 = 1_000;
 
 /// How often a run is read again that changes while it is read.
 const READINGS_MAX: u32 = 100;
@@ -262,16 +260,14 @@ fn without_rows(auditor: Auditor) -> Audit {
 
 /// Takes the events that have come since.
 async fn feed(store: &dyn Store, run: &RunId, auditor: &mut Auditor, last: &mut u64) -> Result<(), Error> {
-    loop {
-        let page = store.history(run, *last, PAGE).await?;
+    let mut pages = JournalPages::after(store, run, *last);
+    while let Some(page) = pages.next().await? {
         for event in &page {
             auditor.event(event);
             *last = event.seq;
         }
-        if page.len() < PAGE as usize {
-            return Ok(());
-        }
     }
+    Ok(())
 }
 
 fn as_lines(audit: &Audit) -> String {

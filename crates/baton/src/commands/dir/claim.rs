@@ -5,9 +5,10 @@ use std::time::Duration;
 use baton_agents::directory::Folder;
 use clap::Args;
 
-use super::{Folders, parse_seconds, refusal, show, warn};
+use super::{Folders, refusal, show, warn};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
+use crate::moment::parse_duration;
 use crate::output::Output;
 
 /// Take on the most urgent work of an agent
@@ -22,8 +23,8 @@ pub(super) struct Options {
     /// Whose work, with or without the `@`
     #[arg(long, value_name = "AGENT")]
     agent: String,
-    /// Wait for work, at most so many seconds [default: for ever]
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = parse_seconds)]
+    /// Wait for work, at most so long [default: for ever]
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, value_parser = parse_duration)]
     wait: Option<Option<Duration>>,
 }
 

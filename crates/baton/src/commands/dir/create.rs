@@ -9,9 +9,10 @@ use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_protocol::wire::Label;
 use clap::Args;
 
-use super::{Folders, parse_seconds, read_json, read_object, refusal, show, warn};
+use super::{Folders, read_json, read_object, refusal, show, warn};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
+use crate::moment::parse_duration;
 use crate::output::Output;
 
 /// Ask an agent for something
@@ -56,14 +57,14 @@ pub(super) struct Options {
     /// What is known about the project: a JSON object, or a file with one
     #[arg(long, value_name = "FILE|JSON")]
     context: Option<String>,
-    /// How many seconds an attempt may take
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = parse_seconds)]
+    /// How long an attempt may take: 90s, 5min, 1h30m, or plain seconds
+    #[arg(long, value_name = "DURATION", default_value = "300", value_parser = parse_duration)]
     timeout: Duration,
     /// How many attempts may follow the first
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(RETRIES_MAX)))]
     max_retries: u32,
-    /// How many seconds to wait before the second attempt
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    /// How long to wait before the second attempt
+    #[arg(long, value_name = "DURATION", default_value = "30", value_parser = parse_duration)]
     retry_delay: Duration,
     /// How many times longer every further wait is
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = parse_backoff)]
@@ -126,6 +127,5 @@ fn parse_backoff(text: &str) -> Result<f64, String> {
 }
 
 fn parse_priority(word: &str) -> Result<Priority, String> {
-    let known = Priority::ALL.map(Priority::as_str);
-    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, &known))
+    Priority::parse(word).ok_or_else(|| baton_protocol::wire::suggest(word, Priority::WORDS))
 }

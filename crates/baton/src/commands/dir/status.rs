@@ -9,6 +9,7 @@ use super::{Folders, refusal};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
+use crate::render::columns::columns;
 
 /// Tell what is in the folders
 ///
@@ -43,13 +44,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 fn table(status: &Status, now: Timestamp) -> String {
     let mut rows = vec![["ID", "FROM", "TO", "STATUS", "ATTEMPT", "AGE"].map(str::to_owned)];
     rows.extend(status.rows.iter().map(|row| cells(row, now)));
-    let widths: Vec<usize> =
-        (0..6).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 6]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    let mut text: String = if status.rows.is_empty() { String::new() } else { rows.iter().map(line).collect() };
+    let mut text = if status.rows.is_empty() { String::new() } else { columns(&rows) };
     let counts = Folder::ALL.iter().zip(status.counts).map(|(folder, count)| format!("{count} {}", folder.as_str()));
     text.push_str(&format!("{}\n", counts.collect::<Vec<_>>().join(", ")));
     text
@@ -62,8 +57,7 @@ fn cells(row: &Row, now: Timestamp) -> [String; 6] {
         None => row.folder.as_str().to_owned(),
     };
     let created = row.created_at.map_or("?".to_owned(), |created| age(now, created));
-    [&row.id, &row.from, &row.to, &state, &row.attempt.to_string(), &created]
-        .map(|cell| printable(&cell.replace('\n', " ")))
+    [row.id.clone(), row.from.clone(), row.to.clone(), state, row.attempt.to_string(), created]
 }
 
 /// Says how much later a time is, in one unit.

@@ -5,9 +5,10 @@ use std::time::Duration;
 use baton_agents::directory::Waited;
 use clap::Args;
 
-use super::{Folders, find, parse_seconds, refusal, show};
+use super::{Folders, find, refusal, show};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
+use crate::moment::parse_duration;
 use crate::output::Output;
 
 /// Wait for the answer to a request
@@ -22,8 +23,8 @@ pub(super) struct Options {
     /// The id, or the beginning of it
     #[arg(value_name = "ID")]
     id: String,
-    /// How many seconds to wait at most [default: for ever]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// How long to wait at most [default: for ever]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     timeout: Option<Duration>,
 }
 

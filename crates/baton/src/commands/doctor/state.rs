@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use baton_engine::StateFolder;
+use baton_host::quoted;
 use baton_store::Location;
 
 use super::Sign;
 use crate::state;
-use crate::store::{Place, Source, quoted};
+use crate::store::{Place, Source};
 
 /// Looks at where the store is, and at the user's state folder.
 pub(super) fn look(place: &Place) -> Vec<Sign> {

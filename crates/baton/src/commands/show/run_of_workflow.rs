@@ -58,7 +58,7 @@ fn is_going_on(tracked: &Tracked) -> bool {
 
 fn line(tracked: &Tracked, session: &Session) -> String {
     let since = render::handoff::ago(tracked.begun_at.unwrap_or(tracked.handoff.accepted_at), session.now());
-    format!("  {:<24} {} ({since})\n", name(tracked), printable(&going_on(tracked)))
+    format!("  {} {} ({since})\n", render::columns::padded(&name(tracked), 24), printable(&going_on(tracked)))
 }
 
 fn heading(run: &Run, standing: &Standing, session: &Session, store: &str) -> String {

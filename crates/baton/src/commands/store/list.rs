@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::{Output, printable};
-use crate::render::handoff::columns;
+use crate::render::columns::columns;
 use crate::state::{self, Entry, STORE};
 
 /// List the stores in your state folder, with the projects that they belong to

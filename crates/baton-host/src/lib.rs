@@ -1,0 +1,15 @@
+//! What the machine offers: files that survive a crash, processes, programs, the shell. Knows nothing about handoffs.
+//!
+//! It is a crate because the store, the agents and the program need the same, and none of them may know the others.
+
+#![warn(clippy::match_bool)]
+
+pub mod atomic_file;
+pub mod folders;
+mod process_stat;
+mod program;
+mod shell;
+
+pub use process_stat::ProcessStat;
+pub use program::{find_program, is_program};
+pub use shell::quoted;

@@ -1,0 +1,52 @@
+//! Durations mean the same wherever somebody writes one: options, folders, workflow files.
+
+use crate::documents::REQUEST;
+use crate::sandbox::{Run, Sandbox};
+
+/// Writes the same duration in every place that takes one.
+fn everywhere(duration: &str) -> Vec<(&'static str, Run)> {
+    let sandbox = Sandbox::new();
+    sandbox.write("request.json", REQUEST).write("task.json", "{}");
+    sandbox.write(
+        "workflow.yaml",
+        format!(
+            "name: w\nagents: {{a: {{command: [sh, a.sh], timeout: '{duration}'}}}}\nphases: [{{id: one, agent: a}}]\n"
+        ),
+    );
+    sandbox.baton(&["dir", "init", "work"]);
+    let create = ["dir", "create", "work", "--from", "@a", "--to", "@b", "--input", "task.json", "--timeout", duration];
+    vec![
+        ("an option", sandbox.baton(&["send", "request.json", "--to", "finder", "--timeout", duration])),
+        ("a moment", sandbox.baton(&["send", "request.json", "--to", "writer", "--id", "two", "--deadline", duration])),
+        ("the folders", sandbox.baton(&create)),
+        ("a workflow", sandbox.baton(&["workflow", "check", "workflow.yaml"])),
+    ]
+}
+
+#[test]
+fn durations_are_written_in_the_same_way_everywhere() {
+    for duration in ["90s", "5min", "5m", "1h30m", "1h 30min", "1.5h", "2d", "1w", "3600", "45000ms"] {
+        for (place, run) in everywhere(duration) {
+            assert_eq!(run.code, Some(0), "{duration} in {place}:\n{run}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_a_duration_is_refused_everywhere_with_the_same_words() {
+    let wrong = [
+        ("5 parsecs", "unknown unit of time `parsecs`: use ms, s, m or min, h, d or w"),
+        ("1h30", "the last `30` has no unit: add ms, s, m or min, h, d or w"),
+        ("200000d", "`200000d` is too long: at most 100 years"),
+    ];
+    for (duration, why) in wrong {
+        for (place, run) in everywhere(duration) {
+            assert!(run.code != Some(0) && run.to_string().contains(why), "{duration} in {place}:\n{run}");
+        }
+    }
+    for (place, run) in everywhere("soon") {
+        let expected =
+            if place == "a moment" { "`soon` is not a time: write 20" } else { "`soon` is not a duration: write" };
+        assert!(run.code != Some(0) && run.to_string().contains(expected), "{place}:\n{run}");
+    }
+}
