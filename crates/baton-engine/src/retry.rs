@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 /// How often a handoff may be tried again.
 pub const RETRIES_MAX: u32 = 1_000;
 
@@ -14,7 +12,7 @@ pub const RETRIES_MAX: u32 = 1_000;
 pub const DELAY_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How often to try again, and how long to wait before each time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
     /// How many attempts may follow the first.
     pub max_retries: u32,

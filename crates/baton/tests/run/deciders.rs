@@ -49,7 +49,10 @@ fn file_of_answers_is_nobody_where_people_are_named() {
     team.site.scratch.write("answers.yaml", "- {approve: true}\n");
     let inbox = team.baton(&["inbox", "--answers", "answers.yaml"]);
     assert_eq!(inbox.code, Some(3), "{inbox:?}");
-    assert!(inbox.stderr.contains("t.ok.1: nothing was decided: answers.yaml: only an account or a signature counts here"), "{inbox:?}");
+    assert!(
+        inbox.stderr.contains("t.ok.1: nothing was decided: answers.yaml: only an account or a signature counts here"),
+        "{inbox:?}"
+    );
     assert_eq!(team.site.resume(&["--answers", "answers.yaml"]).code, Some(3));
 }
 
