@@ -1,3 +1,5 @@
+//! What is stored stays as it is, byte by byte, and what is newer is told from what is damaged.
+
 use serde_json::{Value, json};
 
 use super::body::BesideBody;
