@@ -60,6 +60,8 @@ mod held_store;
 mod hostile_store;
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/old_store.rs"]
+mod old_store;
 #[path = "cli/pages.rs"]
 mod pages;
 #[path = "cli/permissions.rs"]
