@@ -17,7 +17,7 @@ mod taking;
 mod wait;
 mod watch;
 
-pub(crate) use brief::output_directory;
+pub(crate) use brief::{Brief, output_directory};
 pub use queue_brief::{HandIn, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;

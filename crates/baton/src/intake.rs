@@ -111,6 +111,7 @@ impl<'a> Intake<'a> {
             path: path.as_deref(),
             workspace: self.workspace.map(|folder| folder as &dyn Workspace),
             schemas: schemas.as_deref().map(|folder| folder as &dyn Schemas),
+            answers: None,
         });
         Ok(of_judged(name, bytes, judged))
     }

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_protocol::model::{Document, Report, Request};
+use baton_protocol::model::{Document, Report};
 use baton_protocol::read::is_blockless;
-use baton_protocol::{Dialect, Hints, Settings, Severity, Surroundings};
+use baton_protocol::{Dialect, Hints, Settings, Severity};
 
 use tokio::sync::mpsc;
 
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, Understood};
+use crate::engine::{IncomingDocument, JudgedDocument, Yardstick};
 use crate::evidence::{
     self, Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene, Transcript,
 };
@@ -129,13 +130,9 @@ pub(super) struct Trial {
     pub(super) scene: Scene,
     /// What others may change who began while this one works.
     pub(super) newcomers: Newcomers,
-    pub(super) dialect: Option<Dialect>,
-    /// The path of the phase, unless this is help for somebody else's.
-    pub(super) phase: Option<String>,
-    /// The agents that come next anyway.
-    pub(super) following: Vec<String>,
+    /// What its report is judged by.
+    pub(super) yardstick: Yardstick,
     pub(super) acknowledge: bool,
-    pub(super) settings: Settings,
     /// How much is kept of files.
     pub(super) room: KeptBytes,
     /// Where is told what happens while it goes on.
@@ -224,13 +221,16 @@ impl Trial {
         scene.after = after;
         scene.others_write.append(&mut self.newcomers.lock().unwrap_or_else(PoisonError::into_inner));
         let examined = match quick {
-            true => Some(look(&*self.evidence, &scene, &understood.report, (&self.settings, self.room)).await),
+            true => {
+                Some(look(&*self.evidence, &scene, &understood.report, (&self.yardstick.settings, self.room)).await)
+            }
             false => None,
         };
         let tokens_used = reply.tokens_used;
         // Without knowing the dialect, or of a package, others may understand something else.
         let Understood { report, package, .. } = understood;
-        let is_plain = package.is_none() && self.dialect.is_some_and(|dialect| dialect.as_str() == document.dialect);
+        let is_plain =
+            package.is_none() && self.yardstick.dialect.is_some_and(|dialect| dialect.as_str() == document.dialect);
         let told = || Told { written: document.clone(), report, package: None, asks: None };
         let known = is_plain.then(|| Arc::new(told()));
         let (transcript, seen) = (scene.transcript, SeenWorkspace { before: scene.before, after: scene.after });
@@ -253,23 +253,13 @@ impl Trial {
 
     /// Reads and judges a report; what is not valid is no report.
     fn judged(&self, reply: &Reply) -> Result<(Understood, Written), Box<(Failure, Written)>> {
-        let bytes = reply.text.as_bytes();
-        let reading = baton_protocol::read(bytes, Hints { format: None, dialect: self.dialect });
-        let dialect = reading.dialect.or(self.dialect).unwrap_or(Dialect::Native);
+        let incoming =
+            IncomingDocument { answers: reply.answers.as_deref(), ..IncomingDocument::of(reply.text.as_bytes()) };
+        let JudgedDocument { dialect, judgement, valid, .. } = self.yardstick.judge(&incoming);
+        let dialect = dialect.or(self.yardstick.dialect).unwrap_or(Dialect::Native);
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
         let document = Written { path, ..Written::new(dialect, reply.text.clone()) };
-        let named = |id: &String| Some(Request { id: Some(id.clone()), ..self.scene.request.clone()? });
-        let named = reply.answers.as_ref().and_then(named);
-        let output = self.scene.output_directory.as_ref().map(|folder| folder.to_string_lossy());
-        let surroundings = Surroundings {
-            request: named.as_ref().or(self.scene.request.as_ref()),
-            agent: Some(&self.job.agent),
-            phase: self.phase.as_deref(),
-            output_directory: output.as_deref(),
-            ..Surroundings::default()
-        };
-        let judgement = baton_protocol::judge(bytes, &reading, &surroundings, &self.settings);
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
             let message = format!(
@@ -291,8 +281,8 @@ impl Trial {
             let message = format!("the report is not valid:\n{}", lines.join("\n"));
             return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
         }
-        let next = Successors::Agents(&self.following);
-        match reading.document.and_then(|document| answer::understand(document, next)) {
+        let next = Successors::Agents(&self.yardstick.following);
+        match valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(&judgement))),
             None => {
                 let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");

@@ -10,6 +10,7 @@ use super::brief::{self, Brief};
 use super::lead::{Errand, Lead, Outcome};
 use super::look::FileLook;
 use super::{News, Reached};
+use crate::engine::Yardstick;
 use crate::evidence::{self, Examined, Moment};
 use crate::failure::{Code, Failure};
 use crate::flow;
@@ -111,13 +112,10 @@ impl Lead<'_> {
                 agent,
                 evidence,
                 job,
-                following: brief.following(),
+                yardstick: Yardstick::of_brief(&brief, &scene, self.driver.judging(&brief)),
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
-                dialect: brief.dialect(),
-                phase: brief.phase().map(|_| tracked.step.phase.clone()),
                 acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
-                settings: self.driver.judging(&brief),
                 room: self.room(),
                 progress: self.tell.clone(),
             };

@@ -35,9 +35,9 @@ pub(super) struct Instructions {
 }
 
 /// A phase or a delegation, with everything that the workflow says about it.
-pub(super) struct Brief<'r> {
+pub(crate) struct Brief<'r> {
     pub(super) run: &'r Run,
-    pub(super) tracked: &'r Tracked,
+    pub(crate) tracked: &'r Tracked,
     pub(super) located: Located<'r>,
     pub(super) agent: Option<&'r Agent>,
 }
@@ -50,12 +50,12 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns the phase, if the handoff stands for it and not for help with it.
-    pub(super) fn phase(&self) -> Option<&'r Phase> {
+    pub(crate) fn phase(&self) -> Option<&'r Phase> {
         (self.tracked.step.role != Role::Delegation).then(|| self.located.phase())
     }
 
     /// Returns how the agent writes.
-    pub(super) fn dialect(&self) -> Option<Dialect> {
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
         let agent = self.agent?;
         // Whoever only knows folders writes what stands in folders.
         let usual = agent.directory.is_some().then_some(Dialect::Mailbox);
@@ -88,7 +88,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns the agents that come next anyway.
-    pub(super) fn following(&self) -> Vec<String> {
+    pub(crate) fn following(&self) -> Vec<String> {
         flow::following(&self.run.definition, &self.tracked.step.phase)
     }
 

@@ -8,6 +8,8 @@ use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Surroun
 
 use super::Problem;
 use crate::definition::Definition;
+use crate::driver::Brief;
+use crate::evidence::Scene;
 use crate::flow;
 use crate::handoff::{Handoff, Written};
 use crate::rehearsal;
@@ -27,12 +29,22 @@ pub struct IncomingDocument<'a> {
     pub workspace: Option<&'a dyn Workspace>,
     /// The schemas beside it.
     pub schemas: Option<&'a dyn Schemas>,
+    /// The id of the request that it answers, where the place in which it lay tells that.
+    pub answers: Option<&'a str>,
 }
 
 impl<'a> IncomingDocument<'a> {
     /// Takes bytes of which nothing else is known.
     pub fn of(bytes: &'a [u8]) -> IncomingDocument<'a> {
-        IncomingDocument { bytes, format: None, dialect: None, path: None, workspace: None, schemas: None }
+        IncomingDocument {
+            bytes,
+            format: None,
+            dialect: None,
+            path: None,
+            workspace: None,
+            schemas: None,
+            answers: None,
+        }
     }
 }
 
@@ -51,13 +63,35 @@ pub struct Yardstick {
     phase: Option<String>,
     /// What it answers.
     request: Option<Request>,
+    /// Where the agent was told to put its output.
+    output_directory: Option<String>,
 }
 
 impl Yardstick {
     /// Judges by the project's settings alone.
     pub fn of_project(settings: &Settings) -> Yardstick {
-        let (agent, phase) = (None, None);
-        Yardstick { settings: settings.clone(), dialect: None, following: Vec::new(), agent, phase, request: None }
+        Yardstick {
+            settings: settings.clone(),
+            dialect: None,
+            following: Vec::new(),
+            agent: None,
+            phase: None,
+            request: None,
+            output_directory: None,
+        }
+    }
+
+    /// Judges what an agent hands in to its driver.
+    pub(crate) fn of_brief(brief: &Brief<'_>, scene: &Scene, settings: Settings) -> Yardstick {
+        Yardstick {
+            settings,
+            dialect: brief.dialect(),
+            following: brief.following(),
+            agent: Some(brief.tracked.handoff.terms.to.clone()),
+            phase: brief.phase().map(|_| brief.tracked.step.phase.clone()),
+            request: scene.request.clone(),
+            output_directory: scene.output_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
+        }
     }
 
     /// Judges what is handed in for a handoff: in a run by what its workflow says, as its driver does.
@@ -81,6 +115,7 @@ impl Yardstick {
             // Whoever helps works in a phase of somebody else's.
             phase: step.role.is_phase().then(|| step.phase.clone()),
             request,
+            output_directory: None,
         }
     }
 
@@ -88,13 +123,16 @@ impl Yardstick {
     pub fn judge(&self, incoming: &IncomingDocument<'_>) -> JudgedDocument {
         let hints = Hints { format: incoming.format, dialect: incoming.dialect.or(self.dialect) };
         let reading = baton_protocol::read(incoming.bytes, hints);
+        let named = |id: &str| Some(Request { id: Some(id.to_owned()), ..self.request.clone()? });
+        let named = incoming.answers.and_then(named);
         let surroundings = Surroundings {
             path: incoming.path,
-            request: self.request.as_ref(),
+            request: named.as_ref().or(self.request.as_ref()),
             workspace: incoming.workspace,
             schemas: incoming.schemas,
             agent: self.agent.as_deref(),
             phase: self.phase.as_deref(),
+            output_directory: self.output_directory.as_deref(),
             ..Surroundings::default()
         };
         let judgement = baton_protocol::judge(incoming.bytes, &reading, &surroundings, &self.settings);
