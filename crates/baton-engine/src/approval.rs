@@ -5,7 +5,6 @@
 
 use baton_protocol::wire::same_word;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Ask, Handoff, State};
 use crate::id::HandoffId;
@@ -14,57 +13,48 @@ use crate::lifecycle::{Decide, Decision, Refusal};
 use crate::ssh::{PublicKey, Signature};
 
 /// What a gate demands of a decision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     /// How many must say the same before it counts.
     pub at_least: u32,
     /// Whether only signed decisions count.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
     /// Who may decide; everybody if nobody is named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<Approver>,
 }
 
 /// Somebody who may decide.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approver {
     /// The name: a principal, or an account of the operating system.
     pub name: String,
     /// What they sign with.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Key>,
 }
 
 /// A public key, and when it counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     /// The key, as it stands in a file of SSH.
     pub key: String,
     /// Not before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_after: Option<Timestamp>,
     /// Not from this time on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_before: Option<Timestamp>,
 }
 
 /// That somebody approved, or made a choice, while others must do so, too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
     /// Who.
     pub by: String,
     /// What they want to be called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The fingerprint of the key that they signed with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// What they chose; `None` if they approved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
     /// Whether they have chosen something else since. It is kept, so that nobody can hand in the old signature again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withdrawn: bool,
 }
 

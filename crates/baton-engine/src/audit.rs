@@ -399,7 +399,7 @@ impl Auditor {
         let fact = match event.fact() {
             Ok(fact) => fact,
             Err(why) => {
-                self.find(event, Fault::Unreadable(why));
+                self.find(event, Fault::Unreadable(why.to_string()));
                 return None;
             }
         };

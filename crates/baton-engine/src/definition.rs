@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use baton_protocol::model::Request;
 use baton_protocol::model::request::{Input, Party};
-use baton_protocol::wire::Wire as _;
-use baton_protocol::workflow::{self, GateFields, Phase, Workflow};
+use baton_protocol::workflow::{GateFields, Phase, Workflow};
 use baton_protocol::{Dialect, Document, Hints, convert};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::approval::{Approval, Approver};
 use crate::handoff::Written;
 use crate::id::RunId;
 use crate::step::ORCHESTRATOR;
+use crate::stored::{self, Unreadable};
 
 /// The schema that the data of a run's request is marked with.
 const SCHEMA: &str = "baton.run";
@@ -73,65 +73,23 @@ impl Definition {
             from: party(from),
             to: party(ORCHESTRATOR),
             instructions: Some(format!("Run the workflow {}.", self.name())),
-            input: Some(Input { schema: Some(SCHEMA.to_owned()), data: Some(self.write()) }),
+            input: Some(Input { schema: Some(SCHEMA.to_owned()), data: Some(stored::definition::write(self)) }),
             ..Request::default()
         };
         let value = Dialect::Native.write(&Document::Request(Box::new(request))).unwrap_or(Value::Null);
         Written::new(Dialect::Native, convert::render(&value, convert::Form::Json))
     }
 
-    /// Reads the request that began a run; the error says why it is none.
-    pub fn of_request(written: &Written) -> Result<Definition, String> {
+    /// Reads the request that began a run; the error says why it did not.
+    pub fn of_request(written: &Written) -> Result<Definition, Unreadable> {
+        let damaged = |why: &str| Unreadable::Damaged(why.to_owned());
         let hints = Hints { format: None, dialect: Some(Dialect::Native) };
         let Some(Document::Request(request)) = baton_protocol::read(written.text.as_bytes(), hints).document else {
-            return Err("its request cannot be read".to_owned());
+            return Err(damaged("its request is damaged"));
         };
         let input = request.input.filter(|input| input.schema.as_deref() == Some(SCHEMA));
-        let data = input.and_then(|input| input.data).ok_or("its request holds no workflow")?;
-        Definition::read(&data).ok_or_else(|| "its workflow cannot be read".to_owned())
-    }
-
-    fn write(&self) -> Value {
-        let nested: Map<String, Value> =
-            self.nested.iter().map(|(name, inner)| (name.clone(), inner.write())).collect();
-        let mut written = json!({
-            "workflow": self.workflow.write(),
-            "folder": self.folder.to_string_lossy(),
-            "workspace": self.workspace.to_string_lossy(),
-            "inputs": self.inputs,
-            "templates": self.templates,
-            "nested": nested,
-        });
-        if !self.approvers.is_empty() {
-            written["approvers"] = json!(self.approvers);
-        }
-        if let Some(file) = &self.file {
-            written["file"] = json!(file);
-        }
-        written
-    }
-
-    fn read(data: &Value) -> Option<Definition> {
-        let text = data.get("workflow")?.to_string();
-        let path = |name: &str| Some(PathBuf::from(data.get(name)?.as_str()?));
-        let nested = data.get("nested")?.as_object()?;
-        let nested = nested.iter().map(|(name, inner)| Some((name.clone(), Definition::read(inner)?)));
-        let templates = data.get("templates")?.as_object()?;
-        let templates = templates.iter().map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned())));
-        Some(Definition {
-            workflow: workflow::read(text.as_bytes()).workflow?,
-            folder: path("folder")?,
-            file: data.get("file").and_then(Value::as_str).map(str::to_owned),
-            workspace: path("workspace")?,
-            inputs: data.get("inputs")?.as_object()?.clone(),
-            templates: templates.collect::<Option<_>>()?,
-            nested: nested.collect::<Option<_>>()?,
-            // What cannot be read must not look as if nobody were named.
-            approvers: match data.get("approvers") {
-                Some(approvers) => serde_json::from_value(approvers.clone()).ok()?,
-                None => Vec::new(),
-            },
-        })
+        let data = input.and_then(|input| input.data).ok_or_else(|| damaged("its request holds no workflow"))?;
+        stored::definition::read(&data)
     }
 
     /// Returns what a gate demands of whoever decides; `None` if that is left to everybody.
@@ -242,6 +200,9 @@ impl<'d> Located<'d> {
 
 #[cfg(test)]
 mod tests {
+    use baton_protocol::workflow;
+    use serde_json::json;
+
     use super::*;
 
     fn definition(text: &str) -> Definition {
@@ -274,6 +235,23 @@ phases:
         outer.inputs.insert("feature".to_owned(), json!("login"));
         let run = RunId::parse("run-1").expect("safe");
         assert_eq!(Definition::of_request(&outer.request(&run, "ana")), Ok(outer));
+    }
+
+    #[test]
+    fn definition_of_a_newer_program_is_told_from_one_that_is_damaged() {
+        let run = RunId::parse("run-1").expect("safe");
+        let written = definition(FLOW).request(&run, "ana");
+        let with = |from: &str, to: &str| {
+            let text = written.text.replacen(from, to, 1);
+            assert_ne!(text, written.text);
+            Definition::of_request(&Written { text, ..written.clone() })
+        };
+        let folder = "\"folder\": \"/flows\"";
+        assert_eq!(with(folder, &format!("{folder}, \"later\": {{}}")), Ok(definition(FLOW)));
+        let newer = with(folder, &format!("{folder}, \"v\": 2"));
+        assert_eq!(newer, Err(Unreadable::Newer { found: 2, known: 1 }));
+        let damaged = with(folder, "\"folder\": 7");
+        assert!(matches!(damaged, Err(Unreadable::Damaged(_))), "{damaged:?}");
     }
 
     #[test]

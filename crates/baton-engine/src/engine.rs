@@ -7,6 +7,7 @@ mod acknowledge;
 mod apply;
 mod cancel;
 mod claim;
+mod decide;
 mod inbox;
 mod judge;
 mod look;

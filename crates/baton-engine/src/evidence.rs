@@ -22,6 +22,7 @@ use baton_protocol::{Settings, Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::handoff::Digest;
+use crate::stored;
 
 /// Looks at what a report claims.
 #[async_trait]
@@ -93,7 +94,7 @@ pub struct Changed {
 }
 
 /// The transcript of an agent's session, as it was when the agent had ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     /// Where it is.
     pub path: String,
@@ -178,7 +179,7 @@ pub struct Outcome {
 }
 
 /// What came out about one claim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
     /// The rule that it was examined by: `artifact-missing`, `skill-unproven`, …
     pub rule: String,
@@ -189,21 +190,16 @@ pub struct Examined {
     /// What was seen.
     pub seen: String,
     /// The file or folder that was looked at: its path in the workspace, or an absolute one outside of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Its SHA-256, in hexadecimal: of a folder, that of the list of all names and contents in it. Without one and without
     /// a mark, there is nothing at the path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// What else tells whether it is the same: that it can be run, or of what is too large for a hash, its size and when
     /// it was last changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// Why the claim need not be so: the workflow or the project lets it pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
     /// Whether a person must look: it is about what the agent may not do, and nobody can tell whether it did.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_person: bool,
 }
 
@@ -262,9 +258,7 @@ pub fn allow(examined: &mut [Examined], settings: &Settings) {
 
 /// Identifies what was seen; `None` if nothing was.
 pub fn digest(examined: &[Examined]) -> Option<Digest> {
-    // Writing texts as JSON cannot fail.
-    let written = serde_json::to_vec(examined).unwrap_or_default();
-    (!examined.is_empty()).then(|| Digest::of(&written))
+    (!examined.is_empty()).then(|| Digest::of(stored::examined(examined).as_bytes()))
 }
 
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.

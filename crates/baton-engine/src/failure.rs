@@ -23,7 +23,7 @@ pub enum Chance {
 }
 
 /// What went wrong in an attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Which kind.
     pub code: Code,

@@ -21,17 +21,15 @@ use crate::id::{HandoffId, RunId};
 use crate::step::Role;
 
 /// A document as it was written: nothing of it is lost, and everybody can read it in the dialect they like.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The dialect that it was written in, by its name.
     pub dialect: String,
     /// The document itself.
     pub text: String,
     /// The file that it stands in, relative to the workspace, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What rules warn of in it: it counts all the same.
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub warnings: Box<[String]>,
 }
 
@@ -160,7 +158,7 @@ pub enum Ask {
 }
 
 /// What the next attempt must know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// What kind of note.
     pub about: About,
@@ -169,7 +167,6 @@ pub struct Note {
     /// What is said.
     pub text: String,
     /// What was asked, in the words of whoever gets this note.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
 }
 

@@ -1,18 +1,18 @@
 //! The journal: what happened, in order, each event bound to the one before it by a hash.
 //!
 //! The events of a run are numbered from 1 without gaps. Changing, removing or moving one of them breaks the chain at
-//! a place that can be named. What is stored here is a promise: an event written today must be readable for ever.
+//! a place that can be named. How events are stored says [`stored`].
 
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Accept, Command, Refused};
+use crate::store;
+use crate::stored::{self, Unreadable};
 
 /// Something that happened to a handoff.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,8 +117,21 @@ impl Event {
         Head { seq: self.seq, hash: self.hash }
     }
 
+    /// Says where it stands.
+    pub fn place(&self) -> String {
+        format!("event {} of run `{}`", self.seq, self.run)
+    }
+
+    /// Tells that a run cannot take this event: what a newer program wrote is not damage.
+    pub(crate) fn trouble(&self, why: String) -> store::Error {
+        match self.fact() {
+            Err(unreadable) => unreadable.at(&self.place()),
+            Ok(_) => store::Error::Damaged(why),
+        }
+    }
+
     /// Reads what happened; the error says why it cannot be read.
-    pub fn fact(&self) -> Result<Fact, String> {
+    pub fn fact(&self) -> Result<Fact, Unreadable> {
         Fact::read(&self.kind, &self.detail)
     }
 }
@@ -147,49 +160,14 @@ impl Fact {
         }
     }
 
-    /// Returns the particulars as JSON.
+    /// Returns the particulars as they are stored.
     pub fn detail(&self) -> String {
-        match self {
-            Fact::Accepted(accept) => json(accept),
-            Fact::Refused(refused) => json(refused),
-            Fact::Happened(command) => match command {
-                Command::Claim(claim) => json(claim),
-                Command::Acknowledge(acknowledge) => json(acknowledge),
-                Command::Heartbeat(heartbeat) => json(heartbeat),
-                Command::Report(report) => json(report),
-                Command::Fail(fail) => json(fail),
-                Command::Verify(verify) => json(verify),
-                Command::Expire(expire) => json(expire),
-                Command::Resume(resume) => json(resume),
-                Command::Decide(decide) => json(decide),
-                Command::Cancel(cancel) => json(cancel),
-                Command::Requeue(requeue) => json(requeue),
-                Command::Release(release) => json(release),
-                Command::Route(route) => json(route),
-            },
-        }
+        stored::fact::write(self)
     }
 
-    /// Reads what was written.
-    pub fn read(kind: &str, detail: &str) -> Result<Fact, String> {
-        Ok(match kind {
-            "accepted" => Fact::Accepted(parse(detail)?),
-            "refused" => Fact::Refused(parse(detail)?),
-            "claimed" => Fact::Happened(Command::Claim(parse(detail)?)),
-            "acknowledged" => Fact::Happened(Command::Acknowledge(parse(detail)?)),
-            "extended" => Fact::Happened(Command::Heartbeat(parse(detail)?)),
-            "reported" => Fact::Happened(Command::Report(parse(detail)?)),
-            "failed" => Fact::Happened(Command::Fail(parse(detail)?)),
-            "verified" => Fact::Happened(Command::Verify(parse(detail)?)),
-            "expired" => Fact::Happened(Command::Expire(parse(detail)?)),
-            "resumed" => Fact::Happened(Command::Resume(parse(detail)?)),
-            "decided" => Fact::Happened(Command::Decide(parse(detail)?)),
-            "cancelled" => Fact::Happened(Command::Cancel(parse(detail)?)),
-            "requeued" => Fact::Happened(Command::Requeue(parse(detail)?)),
-            "released" => Fact::Happened(Command::Release(parse(detail)?)),
-            "routed" => Fact::Happened(Command::Route(parse(detail)?)),
-            unknown => return Err(format!("`{unknown}` is no kind of event")),
-        })
+    /// Reads what was stored.
+    pub fn read(kind: &str, detail: &str) -> Result<Fact, Unreadable> {
+        stored::fact::read(kind, detail)
     }
 }
 
@@ -197,14 +175,6 @@ impl From<Command> for Fact {
     fn from(command: Command) -> Self {
         Fact::Happened(command)
     }
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("facts have text keys and finite numbers only")
-}
-
-fn parse<T: DeserializeOwned>(detail: &str) -> Result<T, String> {
-    serde_json::from_str(detail).map_err(|error| format!("its particulars cannot be read: {error}"))
 }
 
 impl fmt::Display for Hash {

@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::ssh::Signature;
 
 /// How it is known who made a decision.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Known {
     /// It is not: a file of answers, checks or nobody decided, or the journal is from before this was recorded.
     #[default]

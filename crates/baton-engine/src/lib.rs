@@ -39,6 +39,7 @@ pub mod ssh;
 mod state_folder;
 pub mod step;
 pub mod store;
+pub mod stored;
 pub mod view;
 
 pub use clock::Clock;

@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::run::Run;
 
 /// So many phases are named for one kind of protection.
 const PHASES_MAX: usize = 5;
 
 /// What kept the processes of an attempt away from everything that is not theirs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
     /// Namespaces of its own, made by bubblewrap.
     Bubblewrap,

@@ -6,7 +6,6 @@
 use std::time::Duration;
 
 use baton_protocol::workflow;
-use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 /// How often a handoff may be tried again.
@@ -16,7 +15,7 @@ pub const RETRIES_MAX: u32 = 1_000;
 pub const DELAY_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How often to try again, and how long to wait before each time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
     /// How many attempts may follow the first.
     pub max_retries: u32,

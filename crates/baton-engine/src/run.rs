@@ -70,7 +70,7 @@ pub struct Run {
 impl Run {
     /// Begins with the event that accepted a run; the error says why it is none.
     pub fn begin(event: &Event) -> Result<Run, String> {
-        let Fact::Accepted(accept) = event.fact()? else { return Err("it does not begin with a request".to_owned()) };
+        let Fact::Accepted(accept) = fact_of(event)? else { return Err("it does not begin with a request".to_owned()) };
         if accept.terms.step.as_ref().map(|step| step.role) != Some(Role::Run) {
             return Err(format!("{} is a handoff, not a run of a workflow", event.handoff));
         }
@@ -105,7 +105,7 @@ impl Run {
         if event.seq != self.seq + 1 {
             return Err(format!("event {} follows event {}", event.seq, self.seq));
         }
-        let fact = event.fact()?;
+        let fact = fact_of(event)?;
         let before = self.find(&event.handoff).map(|tracked| &tracked.handoff);
         let handoff = lifecycle::after(before, &fact, event.at)?;
         self.seq = event.seq;
@@ -405,6 +405,11 @@ impl Run {
     pub fn is_finished(&self) -> bool {
         self.root().handoff.state.name().is_finished()
     }
+}
+
+/// Reads what happened; the error says in which event that cannot be read.
+fn fact_of(event: &Event) -> Result<Fact, String> {
+    event.fact().map_err(|why| format!("{}: {why}", event.place()))
 }
 
 /// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.

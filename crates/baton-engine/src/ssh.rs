@@ -9,7 +9,6 @@ mod wire;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, SHA512, digest};
-use serde::{Deserialize, Serialize};
 
 pub use key::PublicKey;
 
@@ -31,7 +30,7 @@ const ARMOUR: (&str, &str) = ("-----BEGIN SSH SIGNATURE-----", "-----END SSH SIG
 pub const SIGNATURE_BYTES_MAX: usize = 16 * 1024;
 
 /// A signature as it is recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// The fingerprint of the key that it was made with, as `ssh-keygen -l` prints it.
     pub key: String,

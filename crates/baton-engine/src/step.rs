@@ -14,7 +14,7 @@ pub const GROUP: &str = "group";
 pub use baton_protocol::workflow::HUMAN;
 
 /// The step of a run that a handoff stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// What it stands for.
     pub role: Role,
@@ -23,13 +23,10 @@ pub struct Step {
     /// Which visit of the phase this is, from 1.
     pub visit: u32,
     /// The handoff of the phase that this one belongs to: a group, or the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<HandoffId>,
     /// The handoff that this one is about: the blocked one, the one that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffId>,
     /// The handoff that it goes on from; the group itself for the first phases inside one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HandoffId>,
 }
 

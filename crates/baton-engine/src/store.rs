@@ -309,6 +309,9 @@ pub enum Error {
         /// The last one that we know.
         known: u32,
     },
+    /// Something in the database was written by a newer program, in a form that we do not know.
+    #[error("{0}")]
+    Newer(String),
     /// The store does not answer at the moment; trying again may help.
     #[error("the store cannot be reached: {0}")]
     Unreachable(String),

@@ -305,7 +305,7 @@ impl<S: Sight> Plan<S> {
 
 /// Reads the document of an event with a report.
 pub(crate) fn reported_in(detail: &str) -> Result<Option<Written>, Error> {
-    match Fact::read("reported", detail).map_err(Error::Damaged)? {
+    match Fact::read("reported", detail).map_err(|why| why.at("an event with a report"))? {
         Fact::Happened(Command::Report(report)) => Ok(Some(report.document)),
         Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => Ok(None),
     }

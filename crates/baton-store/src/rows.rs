@@ -1,17 +1,12 @@
-//! How a handoff is stored, for both databases: what must be looked up in columns, the rest in a versioned body.
+//! How a handoff is stored, for both databases: what must be looked up in columns, the rest in the body that the engine
+//! writes.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use baton_engine::approval::Vote;
-use baton_engine::failure::Failure;
-use baton_engine::handoff::{Ask, Digest, Lease, Note};
 use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::Error;
-use baton_engine::{Handoff, HandoffId, Priority, RunId, State, Terms};
+use baton_engine::stored::body::{self, BesideBody};
+use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 /// The row of a handoff.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,79 +61,6 @@ pub(crate) struct Columns<'h> {
     pub(crate) finished_at: Option<i64>,
     pub(crate) key: Option<&'h str>,
 }
-
-/// The stored form of what needs no column. A promise: what is written today must be readable for ever.
-#[derive(Debug, Serialize, Deserialize)]
-struct Body<'h> {
-    v: u32,
-    terms: Cow<'h, Terms>,
-    request: Cow<'h, Digest>,
-    accepted_at: Timestamp,
-    changed_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    deadline: Option<Timestamp>,
-    attempts: u32,
-    state: StoredState<'h>,
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    notes: Cow<'h, [Note]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_report: Option<Cow<'h, Digest>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<Cow<'h, Digest>>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    has_files: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    approved: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_failure: Option<Cow<'h, Failure>>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    returned_early: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    routed: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    review_owed: bool,
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    approvals: Cow<'h, [Vote]>,
-}
-
-/// The stored form of a state.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredState<'h> {
-    Pending {
-        ready_at: Timestamp,
-    },
-    Claimed {
-        claimant: Cow<'h, str>,
-        since: Timestamp,
-        until: Timestamp,
-        length_ms: u64,
-        acknowledged: bool,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        driven: bool,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        times_itself: bool,
-    },
-    Verifying,
-    Blocked {
-        reason: Cow<'h, str>,
-    },
-    AwaitingPerson {
-        ask: Ask,
-    },
-    Completed {
-        at: Timestamp,
-    },
-    Failed {
-        at: Timestamp,
-    },
-    Cancelled {
-        at: Timestamp,
-    },
-}
-
-/// The version of the stored body.
-const BODY_VERSION: u32 = 1;
 
 impl<'h> Columns<'h> {
     /// Returns what stands in columns.
@@ -208,111 +130,23 @@ pub(crate) fn rank(priority: Priority) -> i16 {
     }
 }
 
-/// Returns the stored body of a handoff.
-pub(crate) fn body(handoff: &Handoff) -> String {
-    let body = Body {
-        v: BODY_VERSION,
-        terms: Cow::Borrowed(&handoff.terms),
-        request: Cow::Borrowed(&handoff.request),
-        accepted_at: handoff.accepted_at,
-        changed_at: handoff.changed_at,
-        deadline: handoff.deadline,
-        attempts: handoff.attempts,
-        state: StoredState::from(&handoff.state),
-        notes: Cow::Borrowed(&handoff.notes),
-        last_report: handoff.last_report.as_ref().map(Cow::Borrowed),
-        evidence: handoff.evidence.as_ref().map(Cow::Borrowed),
-        has_files: handoff.has_files,
-        approved: handoff.approved,
-        last_failure: handoff.last_failure.as_ref().map(Cow::Borrowed),
-        returned_early: handoff.returned_early,
-        routed: handoff.routed,
-        review_owed: handoff.review_owed,
-        approvals: Cow::Borrowed(&handoff.approvals),
-    };
-    serde_json::to_string(&body).expect("a body has text keys and finite numbers only")
-}
-
 impl Row {
-    /// Reads the handoff; a row that cannot be read is damage, never a guess.
+    /// Reads the handoff; a row that cannot be read is an error, never a guess.
     pub(crate) fn handoff(&self) -> Result<Handoff, Error> {
-        let damaged = |why: String| Error::Damaged(format!("the row of handoff `{}`: {why}", self.id));
-        let body: Body<'_> = serde_json::from_str(&self.body).map_err(|error| damaged(error.to_string()))?;
-        if body.v != BODY_VERSION {
-            return Err(damaged(format!("its body has version {}, but only {BODY_VERSION} is known", body.v)));
-        }
-        Ok(Handoff {
+        let place = || format!("the row of handoff `{}`", self.id);
+        let damaged = |why: String| Error::Damaged(format!("{}: {why}", place()));
+        let beside = BesideBody {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,
-            terms: Arc::new(body.terms.into_owned()),
-            request: body.request.into_owned(),
-            accepted_at: body.accepted_at,
-            changed_at: body.changed_at,
-            deadline: body.deadline,
             version: unsigned(self.version)?,
             fence: unsigned(self.fence)?,
-            attempts: body.attempts,
-            state: State::from(body.state),
-            notes: body.notes.into_owned(),
-            last_report: body.last_report.map(Cow::into_owned),
-            evidence: body.evidence.map(Cow::into_owned),
-            has_files: body.has_files,
-            approved: body.approved,
-            last_failure: body.last_failure.map(Cow::into_owned),
-            returned_early: body.returned_early,
-            routed: body.routed,
-            review_owed: body.review_owed,
-            approvals: body.approvals.into_owned(),
-        })
+        };
+        body::read(&self.body, beside).map_err(|why| why.at(&place()))
     }
 
     /// Returns the last event that the row knows of.
     pub(crate) fn head(&self) -> Result<Head, Error> {
         Ok(Head { seq: unsigned(self.last_seq)?, hash: hash(&self.head)? })
-    }
-}
-
-impl<'h> From<&'h State> for StoredState<'h> {
-    fn from(state: &'h State) -> Self {
-        match state {
-            State::Pending { ready_at } => StoredState::Pending { ready_at: *ready_at },
-            State::Claimed { lease } => StoredState::Claimed {
-                claimant: Cow::Borrowed(&lease.claimant),
-                since: lease.since,
-                until: lease.until,
-                length_ms: lease.length_ms,
-                acknowledged: lease.acknowledged,
-                driven: lease.driven,
-                times_itself: lease.times_itself,
-            },
-            State::Verifying => StoredState::Verifying,
-            State::Blocked { reason } => StoredState::Blocked { reason: Cow::Borrowed(reason) },
-            State::AwaitingPerson { ask } => StoredState::AwaitingPerson { ask: *ask },
-            State::Completed { at } => StoredState::Completed { at: *at },
-            State::Failed { at } => StoredState::Failed { at: *at },
-            State::Cancelled { at } => StoredState::Cancelled { at: *at },
-        }
-    }
-}
-
-impl From<StoredState<'_>> for State {
-    fn from(stored: StoredState<'_>) -> Self {
-        match stored {
-            StoredState::Pending { ready_at } => State::Pending { ready_at },
-            StoredState::Claimed { claimant, since, until, length_ms, acknowledged, driven, times_itself } => {
-                // Rows of drivers were once written without it.
-                let (claimant, times_itself) = (claimant.into_owned(), driven || times_itself);
-                State::Claimed {
-                    lease: Lease { claimant, since, until, length_ms, acknowledged, driven, times_itself },
-                }
-            }
-            StoredState::Verifying => State::Verifying,
-            StoredState::Blocked { reason } => State::Blocked { reason: reason.into_owned() },
-            StoredState::AwaitingPerson { ask } => State::AwaitingPerson { ask },
-            StoredState::Completed { at } => State::Completed { at },
-            StoredState::Failed { at } => State::Failed { at },
-            StoredState::Cancelled { at } => State::Cancelled { at },
-        }
     }
 }
 

@@ -71,7 +71,8 @@ pub(crate) fn decide(
     note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
-    let by = guard::person(options.label.as_deref())?.decider();
+    let person = guard::person(options.label.as_deref())?;
+    let by = person.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
@@ -118,7 +119,7 @@ pub(crate) fn decide(
             signed(&mut decide, signature, approval);
         }
         let is_signed = decide.known.signature().is_some();
-        let applied = session.engine.apply(&handoff, Command::Decide(decide), Vec::new()).await;
+        let applied = session.engine.decide(&handoff, decide, &person.caller()).await;
         let applied = applied.map_err(CommandError::from).map_err(|error| match approval {
             Some(rule) if !is_signed && rule.has_keys() && error.exit_code() == Exit::No => {
                 error.hint(format!("whoever has the key of an approver signs: baton … {} --sign", handoff.id))

@@ -342,6 +342,7 @@ fn passes(error: &Error) -> bool {
         | Error::Invalid(_)
         | Error::Taken { .. }
         | Error::TooNew { .. }
+        | Error::Newer(_)
         | Error::Damaged(_)
         | Error::Failed(_) => false,
     }

@@ -36,6 +36,8 @@ mod dir_verbs;
 mod doctor_signs;
 #[path = "cli/documents.rs"]
 mod documents;
+#[path = "cli/door_suite.rs"]
+mod door_suite;
 #[path = "cli/durations.rs"]
 mod durations;
 #[path = "cli/examples.rs"]
@@ -58,6 +60,8 @@ mod held_store;
 mod hostile_store;
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/old_store.rs"]
+mod old_store;
 #[path = "cli/pages.rs"]
 mod pages;
 #[path = "cli/permissions.rs"]

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::agent::Job;
 use baton_engine::failure::{Code, Failure};
+use baton_engine::handoff::Note;
+use serde_json::{Value, json};
 
 /// The files of one attempt: what the command is told, and where it answers.
 #[derive(Debug, Clone)]
@@ -41,7 +43,8 @@ impl AttemptFiles {
         }
         write(&files.prompt, &job.prompt)?;
         write(&files.request, &job.request.text)?;
-        let notes = serde_json::to_string_pretty(&job.notes).expect("notes are text");
+        let notes: Vec<Value> = job.notes.iter().map(as_json).collect();
+        let notes = serde_json::to_string_pretty(&notes).expect("notes are text");
         write(&files.notes, &notes)?;
         Ok(files)
     }
@@ -66,6 +69,16 @@ impl AttemptFiles {
 /// Tells that a file cannot be written.
 pub(super) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Code::processing_error(), format!("cannot write {}: {error}", path.display()))
+}
+
+/// Returns a note as commands read it.
+fn as_json(note: &Note) -> Value {
+    let Note { about, from, text, question } = note;
+    let mut value = json!({ "about": about, "from": from, "text": text });
+    if let Some(question) = question {
+        value["question"] = json!(question);
+    }
+    value
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -214,7 +214,7 @@ impl<'d> Lead<'d> {
     /// Takes the next events of the journal, and tells of each.
     fn absorb(&mut self, events: &[Event]) -> Result<(), Error> {
         for event in events {
-            self.foreseen.absorb(&mut self.run, event).map_err(Error::Damaged)?;
+            self.foreseen.absorb(&mut self.run, event).map_err(|why| event.trouble(why))?;
             self.driver.audience.hear(&self.run, &News::Event(event));
         }
         Ok(())

@@ -61,11 +61,13 @@ impl Engine {
 
 async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
     let first = store.history(run, 0, 1).await?;
-    let Some(Ok(Fact::Accepted(accept))) = first.first().map(Event::fact) else { return Ok(None) };
+    let Some(first) = first.first() else { return Ok(None) };
+    // What cannot be read must not look like a handoff without a run.
+    let Fact::Accepted(accept) = first.fact().map_err(|why| why.at(&first.place()))? else { return Ok(None) };
     if accept.terms.step.is_none() {
         return Ok(None);
     }
-    Definition::of_request(&accept.request).map(Some).map_err(Error::Damaged)
+    Definition::of_request(&accept.request).map(Some).map_err(|why| why.at(&first.place()))
 }
 
 /// Returns the request of a handoff.

@@ -1,17 +1,15 @@
 //! Files that people approve: as they were reported, as they are when somebody is asked, and whether they are still so.
 
 use baton_protocol::rules::artifact_changed;
-use serde::{Deserialize, Serialize};
 
 use super::{Examined, Finding};
 
 /// A file or folder as it was when it was looked at, without its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenFile {
     /// Its path in the workspace, or an absolute one outside of it.
     pub path: String,
     /// Its SHA-256, in hexadecimal; `None` if nothing was there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 

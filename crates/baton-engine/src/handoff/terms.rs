@@ -3,7 +3,6 @@
 use baton_protocol::model::request::Party;
 use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
 use crate::evidence::SeenFile;
@@ -12,19 +11,18 @@ use crate::handoff::Digest;
 use crate::id::HandoffId;
 use crate::retry;
 use crate::step::Step;
+use crate::stored;
 
 /// What was agreed when the handoff was accepted. It never changes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Terms {
     /// Who hands over.
     pub from: String,
     /// Which agent is to receive.
     pub to: String,
     /// The queue that it waits in, if that is not the one with the name of the agent: see [`Terms::in_queue_of`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// How urgent it is.
-    #[serde(with = "priority_word")]
     pub priority: Priority,
     /// Not to be claimed before this time.
     pub not_before: Option<Timestamp>,
@@ -41,29 +39,21 @@ pub struct Terms {
     /// The blocked handoff that goes on when this one is completed.
     pub returns_to: Option<HandoffId>,
     /// The step of a run that it stands for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
     /// What a person can choose from; empty for approving, rejecting and answering freely.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
     /// The files that a person is asked about, as the phases before have left them: in journals from before they were
     /// looked at when the question was put.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SeenFile>,
     /// Whether the files that the phases before have left are looked at before a person is asked.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub look_first: bool,
     /// Whether a report counts only after the claimant has said that it understood.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub acknowledge: bool,
     /// How soon after its claim it must say so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledge_within_ms: Option<u64>,
     /// How long it may wait until somebody claims it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick_up_within_ms: Option<u64>,
     /// What is demanded of whoever approves or rejects it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
 }
 
@@ -113,9 +103,7 @@ impl Terms {
 
     /// Identifies the files that a person is asked about; `None` if there are none.
     pub(crate) fn files_digest(&self) -> Option<Digest> {
-        // Writing texts as JSON cannot fail.
-        let written = serde_json::to_vec(&self.files).unwrap_or_default();
-        (!self.files.is_empty()).then(|| Digest::of(&written))
+        (!self.files.is_empty()).then(|| Digest::of(stored::files(&self.files).as_bytes()))
     }
 
     /// The usual terms between two parties.
@@ -141,22 +129,6 @@ impl Terms {
             pick_up_within_ms: None,
             approval: None,
         }
-    }
-}
-
-/// Priorities are stored as their word.
-mod priority_word {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use super::Priority;
-
-    pub(super) fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(priority.as_str())
-    }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Priority, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        Priority::parse(&word).ok_or_else(|| D::Error::custom(format!("`{word}` is no priority")))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::{Action, Transition};
 use crate::handoff::{Ask, Handoff, Note, State, Terms, Written, whole};
@@ -11,7 +10,7 @@ use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
 
 /// A request that becomes a handoff.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Accept {
     /// The identifier of the handoff.
     pub id: HandoffId,
@@ -22,7 +21,6 @@ pub struct Accept {
     /// The request.
     pub request: Written,
     /// What the first attempt must know beyond the request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 

@@ -1,14 +1,13 @@
 //! Acknowledge: the claimant says that it understood the request, or asks a person for what is missing.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::held;
 use super::{Action, Refusal};
 use crate::handoff::{Ask, Handoff, State, Written, later};
 
 /// Say whether the request was understood.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acknowledge {
     /// The token of the claim.
     pub fence: u64,

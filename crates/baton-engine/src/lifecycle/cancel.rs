@@ -1,14 +1,13 @@
 //! Cancel: nobody wants the result any more.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::report::completed;
 use super::{Action, Refusal};
 use crate::handoff::{Handoff, State};
 
 /// Call a handoff off.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
     /// Who calls it off.
     pub by: String,

@@ -1,7 +1,6 @@
 //! Claim: one claimant gets a lease and a fencing token that is higher than every one before it.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Digest, Handoff, Lease, State, later};
@@ -9,30 +8,24 @@ use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
 
 /// Take a handoff and work on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// Who takes it.
     pub claimant: String,
     /// How long without a heartbeat.
     pub lease_ms: u64,
     /// How many tokens the claimant is told, where somebody has counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
     /// Whether the driver of the run claims it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub driver: bool,
     /// Whether the claimant ends an attempt that takes too long itself, as every driver does: then what was said before
     /// counts whenever it can be written.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub times_itself: bool,
     /// What did not fit into the prompt, and the files that have it instead.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
     /// What identifies how the workspace was before the attempt: its changes are measured from there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Digest>,
     /// What keeps the processes of the attempt away from what is not theirs, where the driver starts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protection: Option<Protection>,
 }
 

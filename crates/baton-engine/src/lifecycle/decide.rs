@@ -2,7 +2,6 @@
 
 use baton_protocol::wire::same_word;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::fail::give_up;
 use super::report::completed;
@@ -17,15 +16,13 @@ use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 
 /// Tell a person's decision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decide {
     /// Who decides: the name that is known.
     pub by: String,
     /// How it is known.
-    #[serde(default, skip_serializing_if = "Known::is_unproven")]
     pub known: Known,
     /// What they want to be called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Through which door: the command line, the page, …
     pub door: String,
@@ -34,16 +31,13 @@ pub struct Decide {
     /// What was decided.
     pub decision: Decision,
     /// What the person said beyond that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// What the person was asked, in words; it goes to whoever asked, together with the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
 }
 
 /// What was decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// It counts.
     Approve,

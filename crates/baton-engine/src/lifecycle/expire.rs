@@ -2,25 +2,21 @@
 //! say so.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::readable_claimant;
-use super::fail::{finite, give_up, try_again};
+use super::fail::{give_up, try_again};
 use super::{Action, Refusal};
 use crate::failure::{Chance, Code, Failure};
 use crate::handoff::{Handoff, Lease, State, whole};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Expire {
     /// A random number between 0 and 1, for the jitter of the policy.
-    #[serde(serialize_with = "finite")]
     pub dice: f64,
     /// Whether another attempt makes no sense.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub for_good: bool,
     /// The token of the claim that was looked at; nothing of a later one ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<u64>,
 }
 

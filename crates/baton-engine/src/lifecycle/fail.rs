@@ -1,7 +1,6 @@
 //! Fail: an attempt went wrong. The policy decides whether another one follows, and when.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::held_by;
 use super::report::{completed, heard_once};
@@ -11,7 +10,7 @@ use crate::handoff::{About, Digest, Handoff, State, Written};
 use crate::sabotage::{Bug, planted};
 
 /// Say that the attempt failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fail {
     /// The token of the claim.
     pub fence: u64,
@@ -20,10 +19,8 @@ pub struct Fail {
     /// What was reported beyond that.
     pub document: Option<Written>,
     /// A random number between 0 and 1, for the jitter of the policy.
-    #[serde(serialize_with = "finite")]
     pub dice: f64,
     /// Files that had changed since the attempt began, as far as somebody looked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
 }
 
@@ -47,11 +44,6 @@ impl Fail {
             None => Digest::of(self.failure.to_string().as_bytes()),
         }
     }
-}
-
-/// Writes a number; what is none is written as 0, because nobody could read it again.
-pub(super) fn finite<S: serde::Serializer>(dice: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(if dice.is_finite() { *dice } else { 0.0 })
 }
 
 /// Ends a failed attempt: another one follows after a wait, or none.

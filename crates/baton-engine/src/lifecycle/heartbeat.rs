@@ -1,21 +1,19 @@
 //! Heartbeat: the work goes on, so the lease does.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::held;
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::handoff::{Digest, Handoff, later};
 
 /// Say that the work goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heartbeat {
     /// The token of the claim.
     pub fence: u64,
     /// How long without another heartbeat; as before if it is not said.
     pub lease_ms: Option<u64>,
     /// What identifies how the workspace was before the attempt, where whoever claimed it could only look afterwards.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Digest>,
 }
 

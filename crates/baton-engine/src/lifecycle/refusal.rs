@@ -1,7 +1,6 @@
 //! Refusals: why a command has no effect. A late report is refused and journalled; nothing else of it remains.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Digest, StateName, Written};
 
@@ -123,7 +122,7 @@ pub enum Refusal {
 }
 
 /// A refused command, for the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The verb.
     pub command: String,
@@ -134,7 +133,6 @@ pub struct Refused {
     /// The document that came too late.
     pub document: Option<Written>,
     /// Who decided what they may not decide, and how.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 

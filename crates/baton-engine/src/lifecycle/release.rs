@@ -1,14 +1,13 @@
 //! Release: whoever holds it lets go of it. Nothing failed; somebody else may take it at once.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::held_by;
 use super::{Action, Refusal};
 use crate::handoff::{Handoff, State};
 
 /// Let go of a handoff without having failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
     /// The token of the claim.
     pub fence: u64,

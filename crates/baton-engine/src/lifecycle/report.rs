@@ -1,7 +1,6 @@
 //! Report: what came out of an attempt. Only the claim that holds the lease is heard, and only once.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::claim::held;
 use super::resume::start_over;
@@ -11,7 +10,7 @@ use crate::handoff::{Ask, Digest, Handoff, State, Written};
 use crate::sabotage::{Bug, planted};
 
 /// Hand in what came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The token of the claim.
     pub fence: u64,
@@ -20,19 +19,15 @@ pub struct Report {
     /// The report.
     pub document: Written,
     /// How many tokens the attempt used, where somebody has counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
     /// Files that had changed since the attempt began, as far as somebody looked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// What shows which tools the agent really called, where its program tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Transcript>,
 }
 
 /// How an attempt ended that did not fail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// Finished.
     Complete,

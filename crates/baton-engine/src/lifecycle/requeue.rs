@@ -1,14 +1,13 @@
 //! Requeue: a dead letter gets another life, by somebody's decision.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::handoff::{About, Handoff, State};
 
 /// Bring a handoff back that was given up, called off or blocked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requeue {
     /// Who brings it back.
     pub by: String,

@@ -1,20 +1,18 @@
 //! Resume: what a blocked agent waited for is there.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::{Action, Refusal};
 use crate::handoff::{About, Handoff, Note, State, Written};
 
 /// Go on with what the blocked agent waited for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
     /// Who resolved it.
     pub by: String,
     /// What the agent must know to go on.
     pub resolution: String,
     /// What the agent had asked, where a person has answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
 }
 

@@ -1,23 +1,20 @@
 //! Route: what was decided to follow. It changes nothing about the handoff but that its outcome has been dealt with.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::{Action, Refusal};
 use crate::handoff::{Handoff, State};
 
 /// Record what follows from an outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Where it goes: a phase, an agent, `human`, `end`.
     pub to: String,
     /// Why there.
     pub why: String,
     /// What the agent had advised instead, where that was not followed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
     /// Phases that were left out on the way, with the reason.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
 }
 

@@ -1,9 +1,8 @@
 //! Verify: evidence decides whether a report counts.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
-use super::fail::{finite, give_up, try_again};
+use super::fail::{give_up, try_again};
 use super::report::{asked, completed};
 use super::{Action, Refusal};
 use crate::evidence::Examined;
@@ -13,32 +12,26 @@ use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 
 /// Say what the evidence showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Verify {
     /// The token of the claim whose report was verified.
     pub fence: u64,
     /// What it showed.
     pub verdict: Verdict,
     /// What was seen, claim by claim.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examined: Vec<Examined>,
     /// Identifies what was seen, so that a decision can be bound to it. Older events have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
     /// What identifies the files of it that the store keeps, so that one that is missing is noticed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Digest>,
     /// Whether a person must approve what was verified.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
     /// A random number between 0 and 1, for the jitter of the policy.
-    #[serde(serialize_with = "finite")]
     pub dice: f64,
 }
 
 /// What the evidence showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing in the report is refuted.
     Verified,
@@ -47,7 +40,6 @@ pub enum Verdict {
         /// What, and what was seen instead.
         reasons: String,
         /// Whether another attempt makes no sense.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         for_good: bool,
     },
 }

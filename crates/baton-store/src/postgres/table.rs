@@ -6,6 +6,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{Accept, Transition};
 use baton_engine::store::Error;
+use baton_engine::stored::body;
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
@@ -205,7 +206,7 @@ impl<'c> Arrays<'c> {
         self.finished_at.push(columns.finished_at);
         self.seq.push(signed(event.seq));
         self.hash.push(&event.hash.0);
-        self.body.push(rows::body(handoff));
+        self.body.push(body::write(handoff));
         self.at.push(event.at.as_microsecond());
         self.kind.push(&event.kind);
         self.detail.push(&event.detail);
@@ -257,7 +258,7 @@ pub(super) fn accepted(row: &SqlRow, column: usize, run: &RunId) -> Result<Accep
     match Fact::read(kind, detail) {
         Ok(Fact::Accepted(accept)) => Ok(*accept),
         Ok(fact) => Err(damaged(format!("a handoff begins with `{}`", fact.kind()))),
-        Err(why) => Err(damaged(why)),
+        Err(why) => Err(Fault::Final(why.at(&format!("run `{run}`")))),
     }
 }
 

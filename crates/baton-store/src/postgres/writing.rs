@@ -1,9 +1,10 @@
 //! Writing what was planned: one statement for all rows and all events of a transaction.
 
+use baton_engine::stored::body;
 use tokio_postgres::types::ToSql;
 
 use crate::plan::Made;
-use crate::rows::{self, Columns, signed};
+use crate::rows::{Columns, signed};
 
 /// Writes handoffs that have changed or are new, each once, and all events.
 ///
@@ -93,7 +94,7 @@ impl<'m> Written<'m> {
             row.accepted_seq.push(signed(planned.accepted_seq));
             row.last_seq.push(signed(head.seq));
             row.head.push(head.hash.0.to_vec());
-            row.body.push(rows::body(handoff));
+            row.body.push(body::write(handoff));
             row.before.push(planned.before.map(signed));
         }
         let columns = &mut written.event;

@@ -49,6 +49,7 @@ pub(super) fn at(path: &Path, error: Error) -> Error {
         Error::Unreachable(why) => Error::Unreachable(named(why)),
         Error::Unwritable(why) => Error::Unwritable(named(why)),
         Error::Damaged(why) => Error::Damaged(named(why)),
+        Error::Newer(why) => Error::Newer(named(why)),
         Error::Failed(why) => Error::Failed(named(why)),
         // The others are about the request, not about the file.
         other => other,

@@ -5,6 +5,7 @@ use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::Transition;
 use baton_engine::queue::Queue;
 use baton_engine::store::Error;
+use baton_engine::stored::body;
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
@@ -47,7 +48,7 @@ impl Change {
     pub(super) fn of(transition: Transition, head: Head) -> Change {
         let handoff = transition.handoff;
         let event = head.next(&handoff.run, &handoff.id, handoff.version, handoff.changed_at, &transition.fact);
-        Change { body: rows::body(&handoff), handoff, event }
+        Change { body: body::write(&handoff), handoff, event }
     }
 
     /// Returns the handoff and its last event.
@@ -78,7 +79,7 @@ pub(super) fn request(connection: &Connection, row: &Row) -> Result<Written, Err
     match Fact::read(&kind, &detail) {
         Ok(Fact::Accepted(accept)) => Ok(accept.request),
         Ok(fact) => Err(Error::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
-        Err(why) => Err(Error::Damaged(format!("event {} of run `{}`: {why}", row.accepted_seq, row.run))),
+        Err(why) => Err(why.at(&format!("event {} of run `{}`", row.accepted_seq, row.run))),
     }
 }
 
@@ -148,7 +149,7 @@ pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, E
 /// Writes what was planned: each row once, and all events.
 pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), Error> {
     for (row, head) in made.changed() {
-        let (handoff, body) = (&row.handoff, rows::body(&row.handoff));
+        let (handoff, body) = (&row.handoff, body::write(&row.handoff));
         let written = match row.before {
             Some(before) => update_row(connection, handoff, before, head, &body)?,
             None => insert_row(connection, handoff, row.accepted_seq, head, &body)?,

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::engine::{InboxPage, InboxPlace, NotAPlace};
+use baton_engine::engine::{Caller, InboxPage, InboxPlace, NotAPlace};
 use baton_engine::known::Decider;
-use baton_engine::lifecycle::Command;
 use baton_engine::people::{People, Question};
 use baton_engine::{Handoff, RunId};
 use clap::Args;
@@ -84,12 +83,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             _ => person.decider(),
         };
         let people = person.clone().map(|person| {
-            let asked = asked(&person);
-            (InTurn::new(person, answers.clone(), screen), asked)
+            let (asked, caller) = (asked(&person), person.caller());
+            (InTurn::new(person, answers.clone(), screen), asked, caller)
         });
         let exit = match &people {
             None => show(&session, options, (&waiting, next.as_ref()), output).map(|()| Exit::Done)?,
-            Some((people, asked)) => decide(&session, (people, asked), &waiting, output).await?,
+            Some((people, asked, caller)) => decide(&session, (people, asked, caller), &waiting, output).await?,
         };
         if let Some(answers) = &answers {
             for line in answers.unused() {
@@ -126,7 +125,7 @@ fn show(
 /// Asks about each, and records what was said. What is decided elsewhere meanwhile is taken back, and the next one comes.
 async fn decide(
     session: &Session,
-    (people, asked): (&dyn People, &Decider),
+    (people, asked, caller): (&dyn People, &Decider, &Caller),
     waiting: &[(Handoff, Question)],
     output: &Output,
 ) -> Result<Exit, CommandError> {
@@ -143,7 +142,7 @@ async fn decide(
             exit = Exit::Waiting;
             continue;
         };
-        match session.engine.apply(handoff, Command::Decide(question.decided(said)), Vec::new()).await {
+        match session.engine.decide(handoff, question.decided(said), caller).await {
             Ok(applied) => session.tell(&applied, false, output)?,
             Err(error) => {
                 output.error(&error.into());

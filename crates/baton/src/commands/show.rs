@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             "handoff": render::handoff::json(&handoff),
             "request": render::handoff::document(&request),
             "report": report.as_ref().map(render::handoff::document),
-            "examined": examined_of(&events),
+            "examined": render::recorded::examined(&examined_of(&events)),
             "question": question.as_ref().map(|question| {
                 render::inbox::json(&handoff, question, &options.store.repeated())
             }),

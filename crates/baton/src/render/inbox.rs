@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::columns::cut;
 use super::handoff::{ago, one_line, question_kind};
+use super::recorded;
 use super::sheet::{Paint, Tint};
 use crate::output::printable;
 
@@ -33,10 +34,10 @@ pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value
         "options": question.questions.iter().map(|asked| words(&asked.options)).collect::<Vec<_>>(),
         "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
         "trouble": question.trouble.as_ref().map(trouble),
-        "examined": question.examined,
+        "examined": recorded::examined(&question.examined),
         "not_caged": question.gaps,
         "approval": question.approval.as_ref().map(approval),
-        "approvals": question.approvals,
+        "approvals": recorded::votes(&question.approvals),
         "document": question.document.as_ref().map(super::handoff::document),
         "digest": digest,
         "commands": commands(question, store),

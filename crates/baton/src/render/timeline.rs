@@ -63,7 +63,7 @@ fn told(event: &Event) -> String {
             format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
         }
         Ok(Fact::Happened(command)) => happened(&command),
-        Err(why) => why,
+        Err(why) => why.to_string(),
     }
 }
 

@@ -85,7 +85,9 @@ impl From<Error> for CommandError {
                 CommandError::no(message).hint("a key stands for one request: use another key for another request")
             }
             Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
-            Error::TooNew { .. } => CommandError::usage(message).hint("update baton, or use another store"),
+            Error::TooNew { .. } | Error::Newer(_) => {
+                CommandError::usage(message).hint("update baton, or use another store")
+            }
             Error::Unreachable(_) => CommandError::try_again(message).hint(
                 "see that nobody holds the file, or that the server runs and the address is right; then try again",
             ),

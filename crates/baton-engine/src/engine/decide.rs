@@ -1,0 +1,14 @@
+//! Deciding what waits for a person.
+
+use super::{AppliedCommand, Caller, Engine, Problem};
+use crate::handoff::Handoff;
+use crate::lifecycle::{Command, Decide};
+
+impl Engine {
+    /// Records a decision. Nobody decides from inside the work on a handoff; whether the decision of this person counts is
+    /// for the lifecycle to say.
+    pub async fn decide(&self, handoff: &Handoff, decide: Decide, caller: &Caller) -> Result<AppliedCommand, Problem> {
+        caller.person()?;
+        self.apply(handoff, Command::Decide(decide), Vec::new()).await
+    }
+}

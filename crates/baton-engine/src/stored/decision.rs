@@ -1,0 +1,277 @@
+//! What is decided about a handoff from outside: by a person, by the run, by whoever it waited for.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::document::StoredWritten;
+use crate::handoff::{Digest, Written};
+use crate::known::Known;
+use crate::lifecycle::{Cancel, Decide, Decision, Refused, Requeue, Resume, Route};
+use crate::ssh::Signature;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredDecide<'s> {
+    by: Cow<'s, str>,
+    #[serde(default, skip_serializing_if = "StoredKnown::is_unproven")]
+    known: StoredKnown<'s>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label: Option<Cow<'s, str>>,
+    door: Cow<'s, str>,
+    shown: Cow<'s, Digest>,
+    decision: StoredDecision<'s>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<Cow<'s, str>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredDecision<'s> {
+    Approve,
+    Reject { feedback: Cow<'s, str> },
+    Answer { answers: Cow<'s, str> },
+    Ask { question: Cow<'s, str> },
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredKnown<'s> {
+    #[default]
+    Unproven,
+    Account,
+    Signature(StoredSignature<'s>),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredSignature<'s> {
+    key: Cow<'s, str>,
+    armoured: Cow<'s, str>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredCancel<'s> {
+    by: Cow<'s, str>,
+    reason: Option<Cow<'s, str>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredRequeue<'s> {
+    by: Cow<'s, str>,
+    note: Option<Cow<'s, str>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredResume<'s> {
+    by: Cow<'s, str>,
+    resolution: Cow<'s, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    question: Option<Cow<'s, str>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredRoute<'s> {
+    to: Cow<'s, str>,
+    why: Cow<'s, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instead_of: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    skipped: Cow<'s, [String]>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredRefused<'s> {
+    command: Cow<'s, str>,
+    fence: u64,
+    why: Cow<'s, str>,
+    document: Option<StoredWritten<'s>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<Cow<'s, str>>,
+}
+
+impl StoredKnown<'_> {
+    fn is_unproven(&self) -> bool {
+        matches!(self, StoredKnown::Unproven)
+    }
+}
+
+impl<'s> From<&'s Decide> for StoredDecide<'s> {
+    fn from(decide: &'s Decide) -> Self {
+        let Decide { by, known, label, door, shown, decision, note, asked } = decide;
+        StoredDecide {
+            by: by.into(),
+            known: known.into(),
+            label: label.as_deref().map(Cow::Borrowed),
+            door: door.into(),
+            shown: Cow::Borrowed(shown),
+            decision: decision.into(),
+            note: note.as_deref().map(Cow::Borrowed),
+            asked: asked.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+impl From<StoredDecide<'_>> for Decide {
+    fn from(stored: StoredDecide<'_>) -> Self {
+        let StoredDecide { by, known, label, door, shown, decision, note, asked } = stored;
+        Decide {
+            by: by.into_owned(),
+            known: known.into(),
+            label: label.map(Cow::into_owned),
+            door: door.into_owned(),
+            shown: shown.into_owned(),
+            decision: decision.into(),
+            note: note.map(Cow::into_owned),
+            asked: asked.map(Cow::into_owned),
+        }
+    }
+}
+
+impl<'s> From<&'s Decision> for StoredDecision<'s> {
+    fn from(decision: &'s Decision) -> Self {
+        match decision {
+            Decision::Approve => StoredDecision::Approve,
+            Decision::Reject { feedback } => StoredDecision::Reject { feedback: feedback.into() },
+            Decision::Answer { answers } => StoredDecision::Answer { answers: answers.into() },
+            Decision::Ask { question } => StoredDecision::Ask { question: question.into() },
+        }
+    }
+}
+
+impl From<StoredDecision<'_>> for Decision {
+    fn from(stored: StoredDecision<'_>) -> Self {
+        match stored {
+            StoredDecision::Approve => Decision::Approve,
+            StoredDecision::Reject { feedback } => Decision::Reject { feedback: feedback.into_owned() },
+            StoredDecision::Answer { answers } => Decision::Answer { answers: answers.into_owned() },
+            StoredDecision::Ask { question } => Decision::Ask { question: question.into_owned() },
+        }
+    }
+}
+
+impl<'s> From<&'s Known> for StoredKnown<'s> {
+    fn from(known: &'s Known) -> Self {
+        match known {
+            Known::Unproven => StoredKnown::Unproven,
+            Known::Account => StoredKnown::Account,
+            Known::Signature(signature) => StoredKnown::Signature(signature.as_ref().into()),
+        }
+    }
+}
+
+impl From<StoredKnown<'_>> for Known {
+    fn from(stored: StoredKnown<'_>) -> Self {
+        match stored {
+            StoredKnown::Unproven => Known::Unproven,
+            StoredKnown::Account => Known::Account,
+            StoredKnown::Signature(signature) => Known::Signature(Box::new(signature.into())),
+        }
+    }
+}
+
+impl<'s> From<&'s Signature> for StoredSignature<'s> {
+    fn from(signature: &'s Signature) -> Self {
+        let Signature { key, armoured } = signature;
+        StoredSignature { key: key.into(), armoured: armoured.into() }
+    }
+}
+
+impl From<StoredSignature<'_>> for Signature {
+    fn from(stored: StoredSignature<'_>) -> Self {
+        let StoredSignature { key, armoured } = stored;
+        Signature { key: key.into_owned(), armoured: armoured.into_owned() }
+    }
+}
+
+impl<'s> From<&'s Cancel> for StoredCancel<'s> {
+    fn from(cancel: &'s Cancel) -> Self {
+        let Cancel { by, reason } = cancel;
+        StoredCancel { by: by.into(), reason: reason.as_deref().map(Cow::Borrowed) }
+    }
+}
+
+impl From<StoredCancel<'_>> for Cancel {
+    fn from(stored: StoredCancel<'_>) -> Self {
+        let StoredCancel { by, reason } = stored;
+        Cancel { by: by.into_owned(), reason: reason.map(Cow::into_owned) }
+    }
+}
+
+impl<'s> From<&'s Requeue> for StoredRequeue<'s> {
+    fn from(requeue: &'s Requeue) -> Self {
+        let Requeue { by, note } = requeue;
+        StoredRequeue { by: by.into(), note: note.as_deref().map(Cow::Borrowed) }
+    }
+}
+
+impl From<StoredRequeue<'_>> for Requeue {
+    fn from(stored: StoredRequeue<'_>) -> Self {
+        let StoredRequeue { by, note } = stored;
+        Requeue { by: by.into_owned(), note: note.map(Cow::into_owned) }
+    }
+}
+
+impl<'s> From<&'s Resume> for StoredResume<'s> {
+    fn from(resume: &'s Resume) -> Self {
+        let Resume { by, resolution, question } = resume;
+        StoredResume { by: by.into(), resolution: resolution.into(), question: question.as_deref().map(Cow::Borrowed) }
+    }
+}
+
+impl From<StoredResume<'_>> for Resume {
+    fn from(stored: StoredResume<'_>) -> Self {
+        let StoredResume { by, resolution, question } = stored;
+        Resume { by: by.into_owned(), resolution: resolution.into_owned(), question: question.map(Cow::into_owned) }
+    }
+}
+
+impl<'s> From<&'s Route> for StoredRoute<'s> {
+    fn from(route: &'s Route) -> Self {
+        let Route { to, why, instead_of, skipped } = route;
+        StoredRoute {
+            to: to.into(),
+            why: why.into(),
+            instead_of: instead_of.as_deref().map(Cow::Borrowed),
+            skipped: skipped.into(),
+        }
+    }
+}
+
+impl From<StoredRoute<'_>> for Route {
+    fn from(stored: StoredRoute<'_>) -> Self {
+        let StoredRoute { to, why, instead_of, skipped } = stored;
+        Route {
+            to: to.into_owned(),
+            why: why.into_owned(),
+            instead_of: instead_of.map(Cow::into_owned),
+            skipped: skipped.into_owned(),
+        }
+    }
+}
+
+impl<'s> From<&'s Refused> for StoredRefused<'s> {
+    fn from(refused: &'s Refused) -> Self {
+        let Refused { command, fence, why, document, by } = refused;
+        StoredRefused {
+            command: command.into(),
+            fence: *fence,
+            why: why.into(),
+            document: document.as_ref().map(StoredWritten::from),
+            by: by.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+impl From<StoredRefused<'_>> for Refused {
+    fn from(stored: StoredRefused<'_>) -> Self {
+        let StoredRefused { command, fence, why, document, by } = stored;
+        Refused {
+            command: command.into_owned(),
+            fence,
+            why: why.into_owned(),
+            document: document.map(Written::from),
+            by: by.map(Cow::into_owned),
+        }
+    }
+}
