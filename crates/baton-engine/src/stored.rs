@@ -12,7 +12,7 @@
 //!
 //! **Versions.** A field may be added, with a default for what was stored before, and skipped while it has that default; a
 //! reader that does not know it goes on without it. Whenever that would let an older program do something wrong, the
-//! version is raised, and an older program says that a newer one wrote this. Decision 31 has the whole story.
+//! version is raised, and an older program says that a newer one wrote this. Decision 29 has the whole story.
 //!
 //! Writing borrows: texts of documents are not copied on their way to the store.
 

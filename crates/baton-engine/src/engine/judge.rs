@@ -133,7 +133,6 @@ impl Yardstick {
             agent: self.agent.as_deref(),
             phase: self.phase.as_deref(),
             output_directory: self.output_directory.as_deref(),
-            ..Surroundings::default()
         };
         let judgement = baton_protocol::judge(incoming.bytes, &reading, &surroundings, &self.settings);
         let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
