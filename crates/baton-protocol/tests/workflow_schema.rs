@@ -49,10 +49,14 @@ fn pointers(value: &Value, pointer: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A command without a program and `at_least: 0` are read, and a rule says why they are wrong; the schema says it itself.
+/// A command without a program, `at_least: 0` and `approvers: []` are read, and a rule says why they are wrong; the schema says
+/// it itself.
 fn is_left_to_a_rule(pointer: &str, value: &Value) -> bool {
     let last = pointer.rsplit('/').next().unwrap_or_default();
-    ["command", "check", "run"].contains(&last) && *value == json!([]) || value.pointer("/at_least") == Some(&json!(0))
+    let has = |pointer, wrong| value.pointer(pointer) == Some(&wrong);
+    ["command", "check", "run", "approvers"].contains(&last) && *value == json!([])
+        || has("/at_least", json!(0))
+        || has("/approvers", json!([]))
 }
 
 fn compare(compiled: &Compiled, value: &Value, what: &str) {
