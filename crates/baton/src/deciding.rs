@@ -71,7 +71,7 @@ pub(crate) fn decide(
     note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
-    let person = guard::person(options.label.as_deref())?;
+    let person = guard::decider(options.label.as_deref(), options.signing.is_wanted())?;
     let by = person.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {

@@ -66,6 +66,18 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
     }))
 }
 
+/// Lets a person pass who decides.
+///
+/// Whoever runs in a cage can hide its parents and its namespace behind files of its own, but not that it can never get new
+/// privileges. People in such surroundings, a hardened container for instance, sign what they decide.
+pub(crate) fn decider(label: Option<&str>, is_signed: bool) -> Result<Person, CommandError> {
+    if !is_signed && rustix::thread::no_new_privs().unwrap_or(true) {
+        let message = "an agent cannot decide: this process can get no new privileges, as in a cage";
+        return Err(CommandError::no(message).hint("decide in an ordinary shell, or sign the decision with --sign"));
+    }
+    person(label)
+}
+
 #[cfg(test)]
 impl Person {
     /// Somebody for tests.

@@ -47,6 +47,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let output = Output::new(cli.color);
+    // Whoever starts us may have files and folders open, and no agent is to inherit a way around its cage.
+    close_fds::set_fds_cloexec(3, &[]);
     // A panic is our mistake; it has told its place on stderr by then.
     let ran = std::panic::catch_unwind(|| commands::run(cli.command, &output)).unwrap_or_else(|_| {
         Err(CommandError::internal("this is a mistake in baton").hint("please report it with the message above"))

@@ -45,7 +45,8 @@ impl Engine {
         {
             return Ok(Some(handoff));
         }
-        if given.is_empty() {
+        // What was there under this very id is not the beginning of something else.
+        if given.is_empty() || self.removal(given).await.is_some() {
             return Ok(None);
         }
         let mut beginnings = vec![given.to_owned()];

@@ -40,6 +40,23 @@ fn finished_runs_are_archived_and_then_removed() {
 }
 
 #[test]
+fn id_of_a_pruned_run_is_not_the_beginning_of_another() {
+    let stocked = stocked();
+    stocked.accept("one-more");
+    assert_eq!(stocked.sandbox.baton(&["prune", "--older-than", "0"]).code, Some(0));
+    for command in [&["show", "one"][..], &["cancel", "one"], &["audit", "verify", "one"]] {
+        let run = stocked.sandbox.baton(command);
+        assert_eq!(run.code, Some(2), "{command:?}: {run}");
+        assert!(run.stderr.starts_with("error: the run one was pruned at "), "{command:?}: {run}");
+    }
+    assert_eq!(
+        stocked.sandbox.baton(&["show", "one-m"]).code,
+        Some(0),
+        "what is there is still found by its beginning"
+    );
+}
+
+#[test]
 fn young_runs_stay() {
     let stocked = stocked();
     let run = stocked.sandbox.baton(&["prune", "--older-than", "1h"]);

@@ -24,6 +24,22 @@ fn once(stocked: &Stocked, script: &str) -> (Option<i32>, StateName, String) {
 }
 
 #[test]
+fn what_the_caller_has_open_is_not_handed_on() {
+    let stocked = stocked();
+    stocked.accept("csv-07");
+    // A folder that is open is a way around every cage.
+    let mut shell = stocked.sandbox.command("sh");
+    let script = "exec 9</ && exec \"$0\" \"$@\"";
+    shell.args(["-c", script, crate::sandbox::BATON, "worker", "--agent", "b", "--once", "--"]);
+    shell.args(["sh", "-c", "if test -e /proc/self/fd/9; then exit 7; fi; cat report.json"]);
+    let run = crate::sandbox::run(shell, b"");
+    assert_eq!(run.code, Some(0), "{run}");
+    let id = "csv-07".to_owned().try_into().expect("safe");
+    let handoff = stocked.find(&id).expect("there");
+    assert_eq!(handoff.state.name(), StateName::Completed, "{run} {:?}", handoff.last_failure);
+}
+
+#[test]
 fn valid_report_completes_the_handoff() {
     let stocked = stocked();
     let script = "cat > prompt.txt; cp $BATON_REQUEST_FILE request.txt; env | grep ^BATON_ | sort > env.txt; echo working >&2; cat report.json";

@@ -165,8 +165,31 @@ fn nobody_decides_in_namespaces_inside_of_a_cage() {
     // What a cage takes stays taken, whatever is made inside of it.
     let Some(ended) = nested(&team, &["setpriv", "--no-new-privs"], "", "") else { return };
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.stderr.starts_with("error: an agent cannot decide: this runs in a user namespace"), "{ended:?}");
+    assert!(
+        ended.stderr.starts_with("error: an agent cannot decide: this process can get no new privileges"),
+        "{ended:?}"
+    );
     assert!(find(&team.site.told(), "ok.1").decided.is_none());
+}
+
+#[test]
+fn whoever_can_get_no_new_privileges_signs_or_decides_nothing() {
+    // Nothing in /proc is asked for it: whoever may mount there could put anything in its place.
+    let team = Team::new(&gate("approvers: [ana], at_least: 1")).member("ana", &["-t", "ed25519"]).waiting();
+    let approve = |more: &[&str]| {
+        let shown = team.shown("ok.1");
+        let mut command = team.site.program("setpriv");
+        command.args(["--no-new-privs", BATON, "approve", "t.ok.1", "--yes", "--shown", &shown]).args(more);
+        let mut process = baton_testbed::Process::spawn(command.stderr(std::process::Stdio::piped()));
+        process.close_input();
+        end(&mut process)
+    };
+    let plain = approve(&[]);
+    assert_eq!(plain.code, Some(1), "{plain:?}");
+    assert!(plain.stderr.starts_with("error: an agent cannot decide: this process can get no new"), "{plain:?}");
+    let key = team.site.scratch.path("keys/ana").display().to_string();
+    let signed = approve(&["--sign", "--key", &key]);
+    assert_eq!(signed.code, Some(0), "{signed:?}");
 }
 
 #[test]
