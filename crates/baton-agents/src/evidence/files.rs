@@ -108,6 +108,10 @@ impl<'a> FileEyes<'a> {
             Ok(real) => real,
             Err(identity) => return identity.into(),
         };
+        let is_view = |inner: &Path| self.views.hold(&key(inner));
+        if real.strip_prefix(self.workspace.root()).is_ok_and(is_view) {
+            return FileIdentity::Unknown("baton itself keeps it current".to_owned()).into();
+        }
         match fs::metadata(&real) {
             Ok(metadata) if metadata.is_file() => identify_file(&real).unwrap_or_else(unknown).into(),
             Ok(metadata) if metadata.is_dir() => match self.listed().list(&real) {

@@ -127,7 +127,10 @@ impl Listed<'_> {
                 if let Some(inner) = inner.filter(|inner| walked.insert(inner.clone())) {
                     ahead.push((format!("{key}/"), inner));
                 }
-                entries.insert(key, Entry { path, metadata, leads });
+                // A folder that Baton makes for a view comes without anybody having changed what is approved.
+                if !self.is_made_for_views(&path) {
+                    entries.insert(key, Entry { path, metadata, leads });
+                }
                 if entries.len() > ENTRIES_MAX {
                     return Err(io::Error::other(format!("it has more than {ENTRIES_MAX} entries")));
                 }
@@ -143,6 +146,10 @@ impl Listed<'_> {
             Ok((metadata, real)) => Leads::To(real, metadata),
             Err(_) => Leads::ToNothing,
         }
+    }
+
+    fn is_made_for_views(&self, path: &Path) -> bool {
+        path.strip_prefix(self.workspace).is_ok_and(|inner| self.views.lie_below(&key(inner)))
     }
 
     /// Returns whether something changes without anybody having changed what is approved.

@@ -78,6 +78,12 @@ impl Places {
         ends.into_iter().any(|end| self.0.contains(&path[..end]))
     }
 
+    /// Returns whether one of these lies below a path.
+    pub(super) fn lie_below(&self, path: &str) -> bool {
+        let below = |place: &String| place.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        self.0.range(path.to_owned()..).take_while(|place| place.starts_with(path)).any(below)
+    }
+
     /// Returns whether a path is a file that becomes one of these: `.NAME.….part` or `.NAME.….tmp` beside it.
     pub(super) fn are_made_from(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));

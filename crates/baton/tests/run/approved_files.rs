@@ -251,10 +251,12 @@ fn whole_workspace_can_be_approved_and_baton_does_not_change_it() {
 
 #[test]
 fn what_baton_writes_into_an_approved_folder_is_not_a_change() {
-    for named in ["os.path.join('.baton/output/t')", "'.baton/output'", "'.baton'", "'.'"] {
-        let flow = format!("{REVIEWED}views: [manifest, state]\n");
+    for named in ["os.path.join('.baton/output/t')", "'.baton/output'", "'.baton'", "'.'", "'state/current.json', 'm'"]
+    {
+        let flow = format!("{REVIEWED}views: [manifest, state, registry, phase-status]\n");
         let body = format!(
-            "write(os.path.join(os.environ['BATON_OUTPUT_DIRECTORY'], 'x'), 'good')\nreport(artifacts=[{named}])"
+            "write(os.path.join(os.environ['BATON_OUTPUT_DIRECTORY'], 'x'), 'good')\nos.makedirs('state', exist_ok=True)\n\
+             write('state/current.json', 'mine')\nwrite('m', 'good')\nreport(artifacts=[{named}])"
         );
         let site = Site::new().workflow(&flow).agent("dev", &body).agent("ops", "report()");
         assert_eq!(site.run(&[]).code, Some(3));
