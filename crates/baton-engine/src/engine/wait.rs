@@ -51,7 +51,8 @@ impl Engine {
         mut look: impl AsyncFnMut() -> Result<Option<T>, Problem>,
     ) -> Result<Option<T>, Problem> {
         let WaitFor { agent, limit, tell } = waiting;
-        let end = limit.map(|limit| self.now().checked_add(limit).unwrap_or(Timestamp::MAX));
+        // By a clock that nobody sets: the time of the store may jump while its server or this machine was asleep.
+        let begun = Instant::now();
         let mut away_since: Option<Instant> = None;
         loop {
             // The number comes first: what changes while we look wakes us at once.
@@ -65,7 +66,8 @@ impl Engine {
             }
             .await;
             let now = self.now();
-            let over = end.is_some_and(|end| end <= now);
+            let left = limit.map(|limit| limit.saturating_sub(begun.elapsed()));
+            let over = left.is_some_and(|left| left.is_zero());
             let error = match looked {
                 Ok(Looked::Found(found)) => return Ok(Some(found)),
                 Ok(Looked::Due(_)) if over => return Ok(None),
@@ -73,7 +75,7 @@ impl Engine {
                     if away_since.take().is_some() {
                         tell(StoreNews::Back);
                     }
-                    self.store.changed(since, pause(now, due, end)).await;
+                    self.store.changed(since, pause(now, due, left)).await;
                     continue;
                 }
                 Err(error) => error,
@@ -85,7 +87,7 @@ impl Engine {
                         tell(StoreNews::Away(&error));
                         away_since = Some(Instant::now());
                     }
-                    tokio::time::sleep(pause(now, Some(now + away / 2), end).min(ASK_AGAIN_MAX)).await;
+                    tokio::time::sleep(pause(now, Some(now + away / 2), left).min(ASK_AGAIN_MAX)).await;
                 }
                 _ => return Err(error),
             }
@@ -136,10 +138,10 @@ enum Looked<T> {
     Due(Option<Timestamp>),
 }
 
-fn pause(now: Timestamp, due: Option<Timestamp>, end: Option<Timestamp>) -> Duration {
+fn pause(now: Timestamp, due: Option<Timestamp>, left: Option<Duration>) -> Duration {
     let until = |time: Timestamp| Duration::try_from(time.duration_since(now)).unwrap_or_default();
     let next = due.map_or(PAUSE_MAX, |due| until(due).clamp(PAUSE_MIN, PAUSE_MAX));
-    end.map_or(next, |end| until(end).min(next))
+    left.map_or(next, |left| left.min(next))
 }
 
 #[cfg(test)]
@@ -153,8 +155,8 @@ mod tests {
     #[test]
     fn pause_ends_with_what_comes_first() {
         assert_eq!(pause(at(0), Some(at(5)), None), Duration::from_secs(5));
-        assert_eq!(pause(at(0), Some(at(5)), Some(at(2))), Duration::from_secs(2));
-        assert_eq!(pause(at(0), None, Some(at(1_000))), PAUSE_MAX);
+        assert_eq!(pause(at(0), Some(at(5)), Some(Duration::from_secs(2))), Duration::from_secs(2));
+        assert_eq!(pause(at(0), None, Some(Duration::from_secs(1_000))), PAUSE_MAX);
         assert_eq!(pause(at(0), None, None), PAUSE_MAX);
     }
 
