@@ -71,7 +71,8 @@ pub(crate) fn decide(
     note: Option<&str>,
     output: &Output,
 ) -> Result<Exit, CommandError> {
-    let person = guard::decider(options.label.as_deref(), options.signing.is_wanted())?;
+    let label = options.label.as_deref();
+    let person = if options.signing.is_wanted() { guard::signer(label)? } else { guard::person(label)? };
     let by = person.decider();
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {

@@ -36,6 +36,16 @@ pub(crate) fn anybody() -> Caller {
 
 /// Lets a person pass, who may want to be called something else than their account, and nobody else.
 pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
+    // Whoever runs in a cage can hide its parents and its namespace behind files of its own, but not this.
+    if rustix::thread::no_new_privs().unwrap_or(true) {
+        let message = "an agent cannot decide: this process can get no new privileges, as in a cage";
+        return Err(CommandError::no(message).hint("use an ordinary shell, or sign the decision with --sign"));
+    }
+    signer(label)
+}
+
+/// Lets somebody pass whose signature will say who they are; in a hardened container people have nothing else.
+pub(crate) fn signer(label: Option<&str>) -> Result<Person, CommandError> {
     let agent = |message: String| Err(CommandError::no(message).hint("a person decides, in a shell of their own"));
     let above = attempt_above().map_err(|error| {
         CommandError::usage(format!("cannot tell who decides: /proc/self cannot be read: {error}")).hint("mount /proc")
@@ -44,11 +54,6 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
         return agent(format!("an agent cannot decide: this runs inside the work on {handoff}"));
     }
     let namespace = UserNamespace::current();
-    if namespace.as_ref().is_some_and(|namespace| namespace.is_tied) {
-        return agent(
-            "an agent cannot decide: this runs in a user namespace without new privileges, as in a cage".into(),
-        );
-    }
     if let Some(label) = label
         && (label.trim().is_empty() || label.len() > LABEL_BYTES_MAX || label.contains(char::is_control))
     {
@@ -59,23 +64,11 @@ pub(crate) fn person(label: Option<&str>) -> Result<Person, CommandError> {
     Ok(Person(match namespace {
         None => Decider::account(user::name(), label),
         // Inside, the name of an account is whatever a file says; the number outside is all that is left of it.
-        Some(UserNamespace { outside, .. }) => {
+        Some(UserNamespace { outside }) => {
             let number = outside.map_or_else(|| "unknown uid".to_owned(), |outside| format!("uid {outside}"));
             Decider { name: format!("{number} in a user namespace"), known: Known::Unproven, label }
         }
     }))
-}
-
-/// Lets a person pass who decides.
-///
-/// Whoever runs in a cage can hide its parents and its namespace behind files of its own, but not that it can never get new
-/// privileges. People in such surroundings, a hardened container for instance, sign what they decide.
-pub(crate) fn decider(label: Option<&str>, is_signed: bool) -> Result<Person, CommandError> {
-    if !is_signed && rustix::thread::no_new_privs().unwrap_or(true) {
-        let message = "an agent cannot decide: this process can get no new privileges, as in a cage";
-        return Err(CommandError::no(message).hint("decide in an ordinary shell, or sign the decision with --sign"));
-    }
-    person(label)
 }
 
 #[cfg(test)]

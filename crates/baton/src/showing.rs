@@ -218,7 +218,7 @@ impl Show<'_> {
             Watching::Reader(_) | Watching::Machine(_) => Arc::new(*self.output),
         };
         let screen = Some(screen).filter(|_| self.output.can_ask() && !self.options.no_input);
-        match (guard::decider(None, false), &answers) {
+        match (guard::person(None), &answers) {
             (Ok(person), _) => Ok(InTurn::new(person, answers, screen)),
             (Err(refused), Some(_)) => Err(refused),
             (Err(_), None) => Ok(InTurn::nobody()),

@@ -10,8 +10,6 @@ const EVERYBODY: [u32; 3] = [0, 0, u32::MAX];
 pub struct UserNamespace {
     /// Who we are outside of it, by number; `None` if nobody can tell.
     pub outside: Option<u32>,
-    /// Whether we can never get more rights than we have. So it is for everything that runs in a cage, and nobody can undo it.
-    pub is_tied: bool,
 }
 
 impl UserNamespace {
@@ -23,7 +21,7 @@ impl UserNamespace {
             return None;
         }
         let outside = outside(&rows, rustix::process::getuid().as_raw());
-        Some(UserNamespace { outside, is_tied: rustix::thread::no_new_privs().unwrap_or(true) })
+        Some(UserNamespace { outside })
     }
 }
 

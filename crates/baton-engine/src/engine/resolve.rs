@@ -46,7 +46,11 @@ impl Engine {
             return Ok(Some(handoff));
         }
         // What was there under this very id is not the beginning of something else.
-        if given.is_empty() || self.removal(given).await.is_some() {
+        let was_removed = match RunId::parse(given) {
+            Ok(run) => self.removal_of(&run).await.is_some(),
+            Err(_) => false,
+        };
+        if given.is_empty() || was_removed {
             return Ok(None);
         }
         let mut beginnings = vec![given.to_owned()];
@@ -102,12 +106,16 @@ impl Engine {
     async fn removal(&self, given: &str) -> Option<LedgerEntry> {
         let ends = given.match_indices('.').map(|(at, _)| at).chain([given.len()]);
         for run in ends.filter_map(|end| RunId::parse(&given[..end]).ok()) {
-            let entries = self.store.ledger_of(&run).await.unwrap_or_default();
-            if let Some(last) = entries.into_iter().next_back().filter(|last| last.occasion == Occasion::Removed) {
-                return Some(last);
+            if let Some(removal) = self.removal_of(&run).await {
+                return Some(removal);
             }
         }
         None
+    }
+
+    async fn removal_of(&self, run: &RunId) -> Option<LedgerEntry> {
+        let entries = self.store.ledger_of(run).await.unwrap_or_default();
+        entries.into_iter().next_back().filter(|last| last.occasion == Occasion::Removed)
     }
 
     async fn unknown(&self, sought: Sought, given: &str) -> Problem {

@@ -63,7 +63,7 @@ const LOOKED_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let decides = options.decide || options.answers.is_some();
-    let person = decides.then(|| guard::decider(None, false)).transpose()?;
+    let person = decides.then(|| guard::person(None)).transpose()?;
     let answers = options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
     if options.decide && !output.can_ask() {
         return Err(CommandError::usage("not a terminal: --decide needs one")
