@@ -8,12 +8,14 @@ mod attempt;
 mod begin;
 mod brief;
 mod claiming;
+mod ending;
 mod hold;
-mod lead;
 mod look;
 mod queue_brief;
 mod record;
+mod run_loop;
 mod taking;
+mod transaction;
 mod wait;
 mod watch;
 
@@ -22,6 +24,7 @@ pub use queue_brief::{HandInWay, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +49,8 @@ use crate::prompt::Prompt;
 use crate::retry;
 use crate::run::{Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role, Step};
-use crate::store::{self, Store};
+use crate::store::{Store, StoreError};
+use run_loop::RunLoop;
 
 /// How long a driver holds what it has claimed without a heartbeat.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -68,8 +72,55 @@ pub trait Team: Send + Sync {
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
 
+    /// Takes a workspace for a run and its driver: one run at a time works in it.
+    fn lock(&self, workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem>;
+
     /// Ends whatever a dead driver has left running of a run in a workspace.
     fn sweep(&self, run: &RunId, workspace: &Path);
+}
+
+/// Keeps other runs out of a workspace for as long as it lives.
+pub struct WorkspaceLock(
+    #[expect(dead_code, reason = "it is held, and let go of by being dropped")] Box<dyn Any + Send + Sync>,
+);
+
+impl WorkspaceLock {
+    /// Holds whatever keeps others out.
+    pub fn of(held: impl Any + Send + Sync) -> WorkspaceLock {
+        WorkspaceLock(Box::new(held))
+    }
+}
+
+/// Why a run cannot work in its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkspaceProblem {
+    /// It is not there.
+    #[error("the workspace is missing: {}", .0.display())]
+    Missing(PathBuf),
+    /// A driver works in it; the run is empty if nobody knows which.
+    #[error("run {run}, driven by {driver}, works in {}", workspace.display())]
+    Held {
+        /// The workspace.
+        workspace: PathBuf,
+        /// The run that is driven there.
+        run: String,
+        /// Who drives it.
+        driver: String,
+    },
+    /// It cannot be locked.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Why a run was not begun, or is not driven any further.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DriverProblem {
+    /// It has no workspace.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceProblem),
+    /// The store cannot do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// How an agent is reached.
@@ -158,24 +209,37 @@ pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result
 }
 
 impl Driver {
-    /// Begins a run: it is accepted, and from then on it can be resumed.
-    pub async fn begin(&self, run: &RunId, definition: &Definition, from: &str) -> Result<(), store::StoreError> {
-        let id = HandoffId::parse(run.as_str()).map_err(store::StoreError::Invalid)?;
+    /// Begins a run: it is accepted, and from then on it can be resumed. Whoever drives it right away hands its workspace on,
+    /// so that no other run comes in between.
+    pub async fn begin(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        from: &str,
+    ) -> Result<WorkspaceLock, DriverProblem> {
+        let workspace = self.team.lock(&definition.workspace, run, &self.claimant)?;
+        let id = HandoffId::parse(run.as_str()).map_err(StoreError::Invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
         terms.step =
             Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(run, from);
-        flow::fits(&request).map_err(|why| {
-            store::StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}"))
-        })?;
+        flow::fits(&request)
+            .map_err(|why| StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}")))?;
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
-        self.store.accept(vec![accept], self.clock.now()).await.map(drop)
+        self.store.accept(vec![accept], self.clock.now()).await?;
+        Ok(workspace)
     }
 
-    /// Drives a run until it ends, until only people can let it go on, or until it is told to stop.
-    pub async fn drive(&self, run: &RunId, stop: channel::Receiver<bool>) -> Result<End, store::StoreError> {
-        lead::RunLoop::take(self, run, stop).await
+    /// Drives a run until it ends, until only people can let it go on, or until it is told to stop. Its workspace is taken
+    /// for as long, unless whoever began it hands it over.
+    pub async fn drive(
+        &self,
+        run: &RunId,
+        workspace: Option<WorkspaceLock>,
+        stop: channel::Receiver<bool>,
+    ) -> Result<End, DriverProblem> {
+        RunLoop::take(self, run, workspace, stop).await
     }
 }

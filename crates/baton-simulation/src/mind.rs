@@ -9,7 +9,7 @@ use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::door::Door;
-use baton_engine::driver::{Audience, News, ReachedAgent, Team};
+use baton_engine::driver::{Audience, News, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
     Moment, Scene,
@@ -107,6 +107,10 @@ impl Team for Office {
 
     fn is_dead(&self, claimant: &str) -> bool {
         (self.is_dead)(claimant)
+    }
+
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Driver, End, PATIENCE};
+use baton_engine::driver::{Driver, DriverProblem, End, PATIENCE};
 use baton_engine::evidence::KeptBytes;
 use baton_engine::run::Run;
 use baton_engine::store::StoreError;
@@ -132,11 +132,12 @@ impl Stage {
         begin: Option<&Definition>,
     ) -> Life {
         let life = async {
+            let mut workspace = None;
             if let Some(definition) = begin {
-                driver.begin(&living.run, definition, "ana").await?;
+                workspace = Some(driver.begin(&living.run, definition, "ana").await?);
                 self.tally.count("run accepted");
             }
-            driver.drive(&living.run, stopped).await
+            driver.drive(&living.run, workspace, stopped).await
         };
         let end = Puppet::new(life, living.strings.clone()).await;
         self.witness.died(&driver.claimant);
@@ -146,7 +147,9 @@ impl Stage {
                 self.tally.count("driver killed");
                 Life::Killed
             }
-            Some(end) => Life::Ended(end),
+            Some(Err(DriverProblem::Workspace(problem))) => panic!("every run has a workspace of its own: {problem}"),
+            Some(Err(DriverProblem::Store(error))) => Life::Ended(Err(error)),
+            Some(Ok(end)) => Life::Ended(Ok(end)),
         }
     }
 

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
+use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
@@ -67,6 +67,10 @@ impl Team for Crew {
 
     fn is_dead(&self, _: &str) -> bool {
         false
+    }
+
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}
@@ -180,7 +184,7 @@ impl Stage {
         };
         let run = RunId::parse("t").unwrap();
         driver.begin(&run, &definition, "ana").await.unwrap();
-        let drive = tokio::spawn(async move { driver.drive(&run, stopped).await.unwrap() });
+        let drive = tokio::spawn(async move { driver.drive(&run, None, stopped).await.unwrap() });
         Stage { store, notes, taken, stop, drive }
     }
 

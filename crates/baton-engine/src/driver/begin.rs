@@ -7,8 +7,8 @@ use tokio::task::AbortHandle;
 
 use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
-use super::lead::{Errand, Outcome, RunLoop};
 use super::look::FileLook;
+use super::run_loop::{Errand, Outcome, RunLoop};
 use super::{News, ReachedAgent};
 use crate::Fence;
 use crate::engine::Yardstick;

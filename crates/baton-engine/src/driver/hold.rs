@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::lead::RunLoop;
+use super::run_loop::RunLoop;
 use super::{LEASE, News};
 use crate::draft::Draft;
 use crate::flow;

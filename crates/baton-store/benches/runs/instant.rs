@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
@@ -116,6 +116,10 @@ impl Team for Clerks {
 
     fn is_dead(&self, _: &str) -> bool {
         false
+    }
+
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}

@@ -8,22 +8,28 @@ use baton_agents::{Launcher, process};
 use baton_engine::Fence;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{ReachedAgent, Team};
+use baton_engine::driver::{ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::handover::Copy;
 use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
-use super::is_dead;
+use super::{is_dead, workspace_lock};
+use crate::command_error::CommandError;
 use crate::own_folder;
 
 /// The agents of a workflow.
 pub(crate) struct LocalTeam {
     clock: Arc<dyn Clock>,
     launcher: Launcher,
+    /// Remembers where the store of a workspace is, for whoever asks from inside it.
+    remember: Box<RememberWorkspace>,
     /// Those that were reached before.
     known: Mutex<Vec<Member>>,
 }
+
+/// Remembers a workspace.
+pub(super) type RememberWorkspace = dyn Fn(&Path) -> Result<(), CommandError> + Send + Sync;
 
 /// An agent that was reached before.
 struct Member {
@@ -34,8 +40,8 @@ struct Member {
 }
 
 impl LocalTeam {
-    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher) -> LocalTeam {
-        LocalTeam { clock, launcher, known: Mutex::default() }
+    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher, remember: Box<RememberWorkspace>) -> LocalTeam {
+        LocalTeam { clock, launcher, remember, known: Mutex::default() }
     }
 }
 
@@ -79,6 +85,12 @@ impl Team for LocalTeam {
         is_dead(claimant)
     }
 
+    fn lock(&self, workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        let lock = workspace_lock::take(workspace, run, driver)?;
+        (self.remember)(workspace).map_err(|error| WorkspaceProblem::Unusable(error.message))?;
+        Ok(lock)
+    }
+
     fn sweep(&self, run: &RunId, workspace: &Path) {
         process::sweep_run(run, workspace);
     }
@@ -106,7 +118,8 @@ mod tests {
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
-        let crew = LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default());
+        let crew =
+            LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default(), Box::new(|_| Ok(())));
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
             let definition = Definition {
