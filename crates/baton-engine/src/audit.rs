@@ -422,7 +422,7 @@ impl Auditor {
             }
             Ok(handoff) => Some(handoff),
             Err(why) => {
-                self.find(event, Fault::Impossible(why));
+                self.find(event, Fault::Impossible(why.to_string()));
                 None
             }
         }

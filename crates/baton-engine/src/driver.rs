@@ -18,10 +18,12 @@ mod wait;
 mod watch;
 
 pub(crate) use brief::{Brief, output_directory};
+pub use brief::{BriefFault, OutputFault};
 pub use queue_brief::{HandIn, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +45,7 @@ use crate::lifecycle::Accept;
 use crate::people::{People, Question};
 use crate::prompt::Prompt;
 use crate::retry;
-use crate::run::{Run, Tracked};
+use crate::run::{RecordFault, Run, Tracked};
 use crate::step::{ORCHESTRATOR, Role, Step};
 use crate::store::{self, Store};
 
@@ -59,16 +61,37 @@ pub trait Team: Send + Sync {
     fn reach(&self, definition: &Definition, agent: &str) -> Reached;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, PlaceFault>;
 
     /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String>;
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault>;
 
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
 
     /// Ends whatever a dead driver has left running of a run in a workspace.
     fn sweep(&self, run: &RunId, workspace: &Path);
+}
+
+/// Why the place where an agent is to work cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceFault {
+    /// The folder of its attempt cannot be made.
+    #[error("cannot make the folder {}: {source}", path.display())]
+    Folder {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that its prompt names cannot be written.
+    #[error("cannot write {}, which the agent is to read: {source}", path.display())]
+    Copy {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
 }
 
 /// How an agent is reached.
@@ -152,14 +175,14 @@ pub fn copies_for(run: &Run, tracked: &Tracked) -> Vec<Copy> {
 }
 
 /// Renders what the agent of a step would be told.
-pub fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
-    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.tell(delimiter).map(|told| told.prompt)
+pub fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, BriefFault> {
+    Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter)?.prompt)
 }
 
 impl Driver {
     /// Begins a run: it is accepted, and from then on it can be resumed.
     pub async fn begin(&self, run: &RunId, definition: &Definition, from: &str) -> Result<(), store::Error> {
-        let id = HandoffId::parse(run.as_str()).map_err(store::Error::Invalid)?;
+        let id = HandoffId::parse(run.as_str()).map_err(store::Error::invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };

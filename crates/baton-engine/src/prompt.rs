@@ -21,6 +21,7 @@ use baton_protocol::model::Request;
 use baton_protocol::workflow::Skill;
 
 use crate::evidence::Check;
+use crate::expression::ExpressionFault;
 use crate::failure::Failure;
 use crate::handoff::Note;
 use crate::handover::Handover;
@@ -116,13 +117,8 @@ pub struct Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The template is wrong.
-    #[error("the template cannot be rendered: {}{reason}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Template {
-        /// The line of the workflow's own template.
-        line: Option<usize>,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("the template cannot be rendered: {0}")]
+    Template(ExpressionFault),
     /// It does not fit, even without everything that may be left out.
     #[error(
         "the prompt has {tokens} tokens with everything cut that may be, {} more than the {budget} that it may have",

@@ -27,8 +27,10 @@ use crate::definition::Definition;
 use crate::handoff::{Handoff, StateName, Written};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
-use crate::lifecycle::{self, Command, Decision, Verdict};
+use crate::lifecycle::{self, Command, Decision, ReplayFault, Verdict};
 use crate::step::{HUMAN, Role, Step};
+use crate::store;
+use crate::stored::Unreadable;
 use index::{Index, Place};
 
 /// What a person says at a limit to start counting anew.
@@ -36,6 +38,77 @@ pub const REVISE: &str = "revise";
 
 /// Where it goes after a limit, if what has reached it goes on by itself.
 pub(crate) const CONTINUE: &str = "continue";
+
+/// Why a journal does not tell a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JournalFault {
+    /// There is no event at all.
+    #[error("there is no such run")]
+    Empty,
+    /// Something happened before anything was asked.
+    #[error("it does not begin with a request")]
+    NoRequest,
+    /// What began is not part of a workflow.
+    #[error("{0} is a handoff, not a run of a workflow")]
+    NotARun(HandoffId),
+    /// Events are missing, or there twice.
+    #[error("event {found} follows event {before}")]
+    OutOfOrder {
+        /// The number of the event.
+        found: u64,
+        /// The number of the one before it.
+        before: u64,
+    },
+    /// An event cannot be read.
+    #[error("{place}: {fault}")]
+    Event {
+        /// Where it stands.
+        place: String,
+        /// Why not.
+        fault: Unreadable,
+    },
+    /// What the run was started with cannot be read.
+    #[error(transparent)]
+    Definition(#[from] Unreadable),
+    /// An event cannot have happened.
+    #[error(transparent)]
+    Replay(#[from] ReplayFault),
+}
+
+impl From<JournalFault> for store::Error {
+    fn from(why: JournalFault) -> Self {
+        match why {
+            // What a newer program wrote is not damage.
+            JournalFault::Event { place, fault } => fault.at(&place),
+            why => store::Error::damaged(why),
+        }
+    }
+}
+
+/// What a run lacks, although its journal could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordFault {
+    /// A handoff that others name is not there.
+    #[error("{0} is gone")]
+    Gone(&'static str),
+    /// A handoff is not in the journal of its run.
+    #[error("{handoff} is not in the journal of {run}")]
+    Elsewhere {
+        /// The handoff.
+        handoff: HandoffId,
+        /// The run.
+        run: RunId,
+    },
+    /// A step stands for a phase that the workflow does not have.
+    #[error("its phase is not in the workflow")]
+    NoPhase,
+    /// What was asked cannot be read.
+    #[error("its request cannot be read: the record is damaged")]
+    Request,
+    /// The items of a phase cannot be read.
+    #[error("the list of {0} cannot be read: the record is damaged")]
+    Items(String),
+}
 
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
 pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
@@ -64,15 +137,15 @@ pub struct Run {
     handoffs: VectorSync<Arc<Tracked>>,
     index: Index,
     /// How far groups have come; the error says why nobody can tell.
-    groups: HashTrieMapSync<Place, Result<Group, String>>,
+    groups: HashTrieMapSync<Place, Result<Group, RecordFault>>,
 }
 
 impl Run {
     /// Begins with the event that accepted a run; the error says why it is none.
-    pub fn begin(event: &Event) -> Result<Run, String> {
-        let Fact::Accepted(accept) = fact_of(event)? else { return Err("it does not begin with a request".to_owned()) };
+    pub fn begin(event: &Event) -> Result<Run, JournalFault> {
+        let Fact::Accepted(accept) = fact_of(event)? else { return Err(JournalFault::NoRequest) };
         if accept.terms.step.as_ref().map(|step| step.role) != Some(Role::Run) {
-            return Err(format!("{} is a handoff, not a run of a workflow", event.handoff));
+            return Err(JournalFault::NotARun(event.handoff.clone()));
         }
         let definition = Definition::of_request(&accept.request)?;
         let mut run = Run {
@@ -93,17 +166,17 @@ impl Run {
     }
 
     /// Builds a run from its whole journal; the error says what is wrong with it.
-    pub fn of_journal(events: &[Event]) -> Result<Run, String> {
-        let (first, rest) = events.split_first().ok_or("there is no such run")?;
+    pub fn of_journal(events: &[Event]) -> Result<Run, JournalFault> {
+        let (first, rest) = events.split_first().ok_or(JournalFault::Empty)?;
         let mut run = Run::begin(first)?;
         rest.iter().try_for_each(|event| run.absorb(event))?;
         Ok(run)
     }
 
     /// Takes the next event.
-    pub fn absorb(&mut self, event: &Event) -> Result<(), String> {
+    pub fn absorb(&mut self, event: &Event) -> Result<(), JournalFault> {
         if event.seq != self.seq + 1 {
-            return Err(format!("event {} follows event {}", event.seq, self.seq));
+            return Err(JournalFault::OutOfOrder { found: event.seq, before: self.seq });
         }
         let fact = fact_of(event)?;
         let before = self.find(&event.handoff).map(|tracked| &tracked.handoff);
@@ -190,8 +263,8 @@ impl Run {
         let tracked = Tracked::new(handoff.clone(), fact);
         self.index.add(place, &tracked);
         if tracked.step.role == Role::Group {
-            let located = self.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow");
-            let group = located.map_err(str::to_owned).and_then(|located| Group::new(&located, &tracked));
+            let located = self.definition.locate(&tracked.step.phase).ok_or(RecordFault::NoPhase);
+            let group = located.and_then(|located| Group::new(&located, &tracked));
             self.groups.insert_mut(place, group);
         }
         if tracked.step.role.is_phase()
@@ -315,9 +388,9 @@ impl Run {
     }
 
     /// Returns how far a group has come; the error says why nobody can tell.
-    pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, String> {
-        let group = self.index.place(id).and_then(|place| self.groups.get(&place)).ok_or("the group is gone")?;
-        group.as_ref().map_err(String::clone)
+    pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, RecordFault> {
+        let group = self.index.place(id).and_then(|place| self.groups.get(&place));
+        group.ok_or(RecordFault::Gone("the group"))?.as_ref().map_err(RecordFault::clone)
     }
 
     /// Returns the visits of phases that belong to a group, in the order of their acceptance.
@@ -408,8 +481,8 @@ impl Run {
 }
 
 /// Reads what happened; the error says in which event that cannot be read.
-fn fact_of(event: &Event) -> Result<Fact, String> {
-    event.fact().map_err(|why| format!("{}: {why}", event.place()))
+fn fact_of(event: &Event) -> Result<Fact, JournalFault> {
+    event.fact().map_err(|fault| JournalFault::Event { place: event.place(), fault })
 }
 
 /// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.

@@ -7,9 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, News, Reached, Team};
+use baton_engine::driver::{Audience, News, PlaceFault, Reached, Team};
 use baton_engine::evidence::{
     Changed, Check, Content, Evidence, Examined, FileIdentity, Finding, KeptBytes, Moment, Outcome, Scene,
+    WorkspaceFault,
 };
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
@@ -94,11 +95,11 @@ impl Team for Office {
         }))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -168,7 +169,7 @@ impl Evidence for Inspector {
         vec![Examined { path, sha256, ..Examined::new("artifact-missing", verdict, "the file was made", seen) }]
     }
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         tokio::time::sleep(self.0.examine()).await;
         // A change stays for as long as nobody looks again: the next look finds another one, or what was there first.
         let content: &[u8] = if self.0.changes_approved_files() { b"as it is now" } else { b"as it was" };

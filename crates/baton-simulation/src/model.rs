@@ -177,7 +177,7 @@ impl Model {
 
     /// Changes the settings of a queue.
     pub fn set_queue(&mut self, queue: &Queue) -> Result<(), Error> {
-        queue.check().map_err(Error::Invalid)?;
+        queue.check().map_err(Error::invalid)?;
         self.queues.insert(queue.agent.clone(), queue.clone());
         Ok(())
     }
@@ -273,7 +273,7 @@ impl Model {
     }
 
     fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<Accepted, Error> {
-        request.check().map_err(Error::Invalid)?;
+        request.check().map_err(Error::invalid)?;
         let key = request.terms.key.as_deref();
         let by_key = key.and_then(|key| Some((self.with_key(key)?, "key", key.to_owned())));
         let by_id = || Some((self.handoffs.get(&request.id)?, "id", request.id.to_string()));

@@ -152,7 +152,7 @@ impl<S: Sight> Plan<S> {
 
     /// Plans that a request becomes a handoff, unless it is one already.
     pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<Accepted, S::Fault> {
-        request.check().map_err(Error::Invalid)?;
+        request.check().map_err(Error::invalid)?;
         if let Some(handoff) = self.existing(request)? {
             return Ok(Accepted { handoff, existing: true });
         }

@@ -1,6 +1,7 @@
 //! How a handoff is stored, for both databases: what must be looked up in columns, the rest in the body that the engine
 //! writes.
 
+use baton_engine::id::UnsafeId;
 use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::Error;
@@ -43,7 +44,7 @@ impl LedgerRow {
             number: unsigned(self.number)?,
             at: time(self.at)?,
             occasion: Occasion::parse(&self.occasion).ok_or_else(unknown)?,
-            run: RunId::parse(self.run).map_err(Error::Damaged)?,
+            run: RunId::parse(self.run).map_err(Error::damaged)?,
             head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
             digest: hash(&self.digest)?,
         })
@@ -134,7 +135,7 @@ impl Row {
     /// Reads the handoff; a row that cannot be read is an error, never a guess.
     pub(crate) fn handoff(&self) -> Result<Handoff, Error> {
         let place = || format!("the row of handoff `{}`", self.id);
-        let damaged = |why: String| Error::Damaged(format!("{}: {why}", place()));
+        let damaged = |why: UnsafeId| Error::Damaged(format!("{}: {why}", place()));
         let beside = BesideBody {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,

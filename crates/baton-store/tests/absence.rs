@@ -10,10 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::driver::{Audience, Driver, End, News, PlaceFault, Reached, Team};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene, WorkspaceFault,
 };
 use baton_engine::people::{People, Question, Said};
 use baton_engine::run::Run;
@@ -56,11 +56,11 @@ impl Team for Crew {
         }
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Evidence for Nothing {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         Ok(Vec::new())
     }
 

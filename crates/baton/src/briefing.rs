@@ -63,7 +63,11 @@ pub(crate) async fn brief(
         Some(workspace) => keep(workspace.root(), &brief.copies),
         None => Ok(()),
     };
-    Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, yardstick: yardstick() })))
+    let brief = brief.map_err(|why| why.to_string()).and_then(|brief| {
+        kept(&brief).map_err(|why| why.to_string())?;
+        Ok(Briefing { brief, yardstick: yardstick() })
+    });
+    Ok(brief)
 }
 
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.

@@ -104,7 +104,7 @@ impl Directory {
         let bytes = files::read(&file, &path)?;
         match Handoff::parse(&bytes) {
             Ok(handoff) => Ok(Some(Held { id: id.clone(), folder, handoff, file })),
-            Err(fault) => Err(Error::Unreadable { path, fault }),
+            Err(fault) => Err(Error::Unreadable { path, fault: fault.to_string() }),
         }
     }
 

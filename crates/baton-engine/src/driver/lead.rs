@@ -214,7 +214,7 @@ impl<'d> Lead<'d> {
     /// Takes the next events of the journal, and tells of each.
     fn absorb(&mut self, events: &[Event]) -> Result<(), Error> {
         for event in events {
-            self.foreseen.absorb(&mut self.run, event).map_err(|why| event.trouble(why))?;
+            self.foreseen.absorb(&mut self.run, event)?;
             self.driver.audience.hear(&self.run, &News::Event(event));
         }
         Ok(())
@@ -287,7 +287,7 @@ impl<'d> Lead<'d> {
         if !results.is_empty() && planted(Bug::RouteInSecondTransaction) {
             // What follows is decided the next time.
         } else if let Err(why) = flow::settle(&mut draft) {
-            flow::fail(&mut draft, &why);
+            flow::fail(&mut draft, &why.to_string());
         }
         let ready = self.claim_ready(&mut draft).await;
         if draft.is_empty() {

@@ -174,8 +174,8 @@ pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
     while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
-                Some(run) => run.absorb(event).map_err(Error::Invalid)?,
-                None => run = Some(Run::begin(event).map_err(Error::Invalid)?),
+                Some(run) => run.absorb(event).map_err(Error::invalid)?,
+                None => run = Some(Run::begin(event).map_err(Error::invalid)?),
             }
         }
     }

@@ -6,6 +6,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
+use super::RecordFault;
 use super::group::Items;
 use crate::answer::{self, Successors, Understood};
 use crate::approval::Vote;
@@ -27,7 +28,7 @@ pub struct Tracked {
     /// What was asked.
     pub request: Arc<Written>,
     understood: Arc<OnceLock<Option<Box<Request>>>>,
-    items: Arc<OnceLock<Result<Arc<Items>, String>>>,
+    items: Arc<OnceLock<Result<Arc<Items>, RecordFault>>>,
     /// The last report that could be understood.
     pub told: Option<Arc<Told>>,
     /// The last acknowledgment, if the request was not understood.
@@ -256,7 +257,7 @@ impl Tracked {
     }
 
     /// Returns the items of a group over a list; the error says that the record of them is damaged.
-    pub(crate) fn items(&self) -> Result<Arc<Items>, String> {
+    pub(crate) fn items(&self) -> Result<Arc<Items>, RecordFault> {
         self.items.get_or_init(|| Items::of(self).map(Arc::new)).clone()
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::expression::{Reference, of_expression, of_template};
+use super::expression::{Reference, SyntaxFault, of_expression, of_template};
 use super::{Case, CommandLine, Workflow};
 use crate::wire::join;
 
@@ -17,7 +17,7 @@ pub enum Worked<'w> {
 
 impl Worked<'_> {
     /// Finds out which names it uses; the error says why it cannot be read.
-    pub fn references(self) -> Result<Vec<Reference>, String> {
+    pub fn references(self) -> Result<Vec<Reference>, SyntaxFault> {
         match self {
             Worked::Expression(text) => of_expression(text),
             Worked::Template(text) => of_template(text),

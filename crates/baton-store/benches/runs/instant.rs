@@ -8,10 +8,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, PlaceFault, Reached, Team};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene, WorkspaceFault,
 };
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Said};
@@ -105,11 +105,11 @@ impl Team for Clerks {
         Reached::Here(Arc::new(Clerk))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Evidence for Blind {
         Vec::new()
     }
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         Ok(Vec::new())
     }
 

@@ -69,7 +69,7 @@ impl Shared for NewRequest {
         let mut changes = BTreeMap::new();
         for (place, NewRequest { request, at }) in pieces.iter().enumerate() {
             match request.check() {
-                Err(why) => attempts[place].result = Ok(Err(Error::Invalid(why))),
+                Err(why) => attempts[place].result = Ok(Err(Error::invalid(why))),
                 // Whoever sends the same once more is told by the careful way whose it is.
                 Ok(()) if changes.contains_key(&request.id) => {}
                 Ok(()) => {

@@ -39,7 +39,7 @@ pub(super) fn accept(
 }
 
 fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<Accepted, Error> {
-    request.check().map_err(Error::Invalid)?;
+    request.check().map_err(Error::invalid)?;
     let (head, latest) = table::head(batch.connection, &request.run)?;
     let change = Change::of(request.clone().apply(latest.map_or(at, |latest| latest.max(at))), head);
     if !table::insert(batch.connection, &change)? {
@@ -72,5 +72,5 @@ fn existing(connection: &Connection, request: &Accept) -> Result<Accepted, Error
 pub(super) fn id_of_key(connection: &Connection, key: &str) -> Result<Option<HandoffId>, Error> {
     let mut statement = connection.prepare_cached("SELECT id FROM handoffs WHERE key = ?1").map_err(translate)?;
     let id: Option<String> = statement.query_row([key], |row| row.get(0)).optional().map_err(translate)?;
-    id.map(HandoffId::parse).transpose().map_err(Error::Damaged)
+    id.map(HandoffId::parse).transpose().map_err(Error::damaged)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::driver::{Audience, Driver, End, News, PlaceFault, Reached, Team};
 use baton_engine::handover::Copy;
 use baton_engine::run::Run;
 use baton_engine::store::Error;
@@ -216,11 +216,11 @@ impl Team for Clerks {
         Reached::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 

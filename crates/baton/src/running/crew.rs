@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use baton_agents::{Launcher, process};
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Reached, Team};
+use baton_engine::driver::{PlaceFault, Reached, Team};
 use baton_engine::handover::Copy;
 use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
@@ -59,18 +59,20 @@ impl Team for Crew {
                 Reached::Here(reached)
             }
             Ok(None) => Reached::Elsewhere,
-            Err(why) => Reached::Not(why),
+            Err(why) => Reached::Not(why.to_string()),
         }
     }
 
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String> {
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, PlaceFault> {
         let folder = attempt_folder(workspace, run, handoff, fence);
         let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
-        made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
-        Ok(folder)
+        match made {
+            Ok(()) => Ok(folder),
+            Err(source) => Err(PlaceFault::Folder { path: folder, source }),
+        }
     }
 
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
         keep(workspace, copies)
     }
 
@@ -84,7 +86,7 @@ impl Team for Crew {
 }
 
 /// Writes the files that an agent is told to read. They follow from the journal, so nothing is lost if one is.
-pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
     for copy in copies {
         let path = workspace.join(&copy.path);
         if fs::read(&path).is_ok_and(|there| there == copy.text.as_bytes()) {
@@ -94,7 +96,7 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
         own_folder::make(workspace)
             .and(folder)
             .and_then(|()| fs::write(&path, &copy.text))
-            .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
+            .map_err(|source| PlaceFault::Copy { path, source })?;
     }
     Ok(())
 }
