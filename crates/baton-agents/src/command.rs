@@ -51,7 +51,7 @@ pub struct CommandAgent {
 
 impl CommandAgent {
     /// Makes an agent from what a workflow says; the error says why it cannot be reached.
-    pub fn new(name: &str, agent: &workflow::Agent, workflow_folder: &Path) -> Result<CommandAgent, ReachFault> {
+    pub fn new(name: &str, agent: &workflow::AgentFields, workflow_folder: &Path) -> Result<CommandAgent, ReachFault> {
         let folder = std::path::absolute(workflow_folder)
             .map_err(|error| ReachFault::WorkflowFolder { path: workflow_folder.to_owned(), why: error.to_string() })?;
         let recipe = agent.profile.map(profile::recipe);
@@ -106,8 +106,13 @@ impl CommandAgent {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
         };
-        let asked =
-            answer::Asked { job, files: &files, output: &output, environment: &environment, report: self.report };
+        let asked = answer::AskedCommand {
+            job,
+            files: &files,
+            output: &output,
+            environment: &environment,
+            report: self.report,
+        };
         answer::of(&ended, self.recipe, &asked)
     }
 

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Accept, Command, Refused};
+use crate::lifecycle::{Accept, Command, RefusedCommand};
 use crate::stored::{self, Unreadable};
 
 /// Something that happened to a handoff.
@@ -21,7 +21,7 @@ pub enum Fact {
     /// A command had its effect.
     Happened(Command),
     /// A command came too late and had none.
-    Refused(Refused),
+    Refused(RefusedCommand),
 }
 
 /// One entry of the journal.

@@ -20,7 +20,8 @@ use baton_protocol::Dialect;
 use baton_protocol::model::Request;
 use baton_protocol::workflow::Skill;
 
-use crate::evidence::Check;
+use crate::Fence;
+use crate::evidence::CheckCommand;
 use crate::expression::ExpressionFault;
 use crate::failure::Failure;
 use crate::handoff::Note;
@@ -67,7 +68,7 @@ pub struct Briefing<'a> {
     /// How soon that must be.
     pub acknowledge_within: Option<&'a str>,
     /// What Baton runs itself before the report counts.
-    pub checks: &'a [Check],
+    pub checks: &'a [CheckCommand],
     /// Patterns of the files that may be changed; empty for all.
     pub writes: Option<&'a [String]>,
     /// Reasons for being blocked beyond the usual ones.
@@ -96,7 +97,7 @@ pub enum ReportTo<'a> {
         /// The handoff.
         handoff: &'a HandoffId,
         /// The token of the claim.
-        fence: u64,
+        fence: Fence,
         /// How long the claim holds without a sign of life, where that is known.
         lease_seconds: Option<u64>,
     },
@@ -115,7 +116,7 @@ pub struct Prompt {
 
 /// Why there is no prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum PromptFault {
     /// The template is wrong.
     #[error("the template cannot be rendered: {0}")]
     Template(ExpressionFault),
@@ -143,6 +144,6 @@ pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
 }
 
 /// Makes the prompt of an agent.
-pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, Fault> {
+pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
     budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
 }

@@ -6,15 +6,17 @@ mod agenda;
 #[cfg(test)]
 pub(crate) mod cost;
 mod counted;
+mod fault;
 mod group;
 mod index;
 mod tracked;
 
 pub use agenda::Agenda;
-pub use counted::Counted;
+pub use counted::RunCounters;
+pub use fault::{JournalFault, RecordFault};
 pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::Known;
-pub use tracked::{Told, Tracked};
+pub use tracked::{LastReport, TrackedHandoff};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,14 +25,13 @@ use baton_protocol::wire::same_word;
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
 
+use crate::Fence;
 use crate::definition::Definition;
-use crate::handoff::{Handoff, StateName, Written};
+use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
-use crate::lifecycle::{self, Command, Decision, ReplayFault, Verdict};
+use crate::lifecycle::{self, Command, Decision, Verdict};
 use crate::step::{HUMAN, Role, Step};
-use crate::store;
-use crate::stored::Unreadable;
 use index::{Index, Place};
 
 /// What a person says at a limit to start counting anew.
@@ -39,79 +40,8 @@ pub const REVISE: &str = "revise";
 /// Where it goes after a limit, if what has reached it goes on by itself.
 pub(crate) const CONTINUE: &str = "continue";
 
-/// Why a journal does not tell a run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JournalFault {
-    /// There is no event at all.
-    #[error("there is no such run")]
-    Empty,
-    /// Something happened before anything was asked.
-    #[error("it does not begin with a request")]
-    NoRequest,
-    /// What began is not part of a workflow.
-    #[error("{0} is a handoff, not a run of a workflow")]
-    NotARun(HandoffId),
-    /// Events are missing, or there twice.
-    #[error("event {found} follows event {before}")]
-    OutOfOrder {
-        /// The number of the event.
-        found: u64,
-        /// The number of the one before it.
-        before: u64,
-    },
-    /// An event cannot be read.
-    #[error("{place}: {fault}")]
-    Event {
-        /// Where it stands.
-        place: String,
-        /// Why not.
-        fault: Unreadable,
-    },
-    /// What the run was started with cannot be read.
-    #[error(transparent)]
-    Definition(#[from] Unreadable),
-    /// An event cannot have happened.
-    #[error(transparent)]
-    Replay(#[from] ReplayFault),
-}
-
-impl From<JournalFault> for store::Error {
-    fn from(why: JournalFault) -> Self {
-        match why {
-            // What a newer program wrote is not damage.
-            JournalFault::Event { place, fault } => fault.at(&place),
-            why => store::Error::damaged(why),
-        }
-    }
-}
-
-/// What a run lacks, although its journal could be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RecordFault {
-    /// A handoff that others name is not there.
-    #[error("{0} is gone")]
-    Gone(&'static str),
-    /// A handoff is not in the journal of its run.
-    #[error("{handoff} is not in the journal of {run}")]
-    Elsewhere {
-        /// The handoff.
-        handoff: HandoffId,
-        /// The run.
-        run: RunId,
-    },
-    /// A step stands for a phase that the workflow does not have.
-    #[error("its phase is not in the workflow")]
-    NoPhase,
-    /// What was asked cannot be read.
-    #[error("its request cannot be read: the record is damaged")]
-    Request,
-    /// The items of a phase cannot be read.
-    #[error("the list of {0} cannot be read: the record is damaged")]
-    Items(String),
-}
-
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
-pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
+pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> PathBuf {
     let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
     workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
 }
@@ -130,11 +60,11 @@ pub struct Run {
     /// When the last event happened.
     pub changed_at: Timestamp,
     /// What was counted since a person last revised the run.
-    pub counted: Counted,
+    pub counted: RunCounters,
     /// The same inside each visit of a phase that is a workflow of its own, until it ends.
-    inside: HashTrieMapSync<HandoffId, Counted>,
+    inside: HashTrieMapSync<HandoffId, RunCounters>,
     agenda: Agenda,
-    handoffs: VectorSync<Arc<Tracked>>,
+    handoffs: VectorSync<Arc<TrackedHandoff>>,
     index: Index,
     /// How far groups have come; the error says why nobody can tell.
     groups: HashTrieMapSync<Place, Result<Group, RecordFault>>,
@@ -154,7 +84,7 @@ impl Run {
             seq: 0,
             started_at: event.at,
             changed_at: event.at,
-            counted: Counted::since(event.at),
+            counted: RunCounters::since(event.at),
             inside: HashTrieMapSync::new_sync(),
             agenda: Agenda::default(),
             handoffs: VectorSync::new_sync(),
@@ -198,7 +128,7 @@ impl Run {
         tracked.take(handoff, fact, known);
         self.changed_at = self.changed_at.max(at);
         let tracked = self.handoffs[place].clone();
-        let Tracked { handoff, step, .. } = &*tracked;
+        let TrackedHandoff { handoff, step, .. } = &*tracked;
         // What is refuted was not decided; what an agent says who asks for help stands.
         let stands = matches!(handoff.state.name(), StateName::Completed | StateName::Blocked);
         if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != handoff.state.name())
@@ -227,7 +157,7 @@ impl Run {
             self.inside.remove_mut(&handoff.id);
         }
         if revises(step, fact) {
-            self.counted = Counted::since(at);
+            self.counted = RunCounters::since(at);
             self.inside = HashTrieMapSync::new_sync();
         }
         self.index.update(place, &tracked, changed_before);
@@ -235,10 +165,10 @@ impl Run {
     }
 
     /// Returns what was counted inside a visit of a phase that is a workflow of its own.
-    pub(crate) fn counted_inside(&self, nested: &HandoffId) -> Counted {
+    pub(crate) fn counted_inside(&self, nested: &HandoffId) -> RunCounters {
         let begun = || self.find(nested).map_or(self.counted.since, |group| group.handoff.accepted_at);
         // Nothing was counted since it began, or since a person revised the run.
-        self.inside.get(nested).cloned().unwrap_or_else(|| Counted::since(begun().max(self.counted.since)))
+        self.inside.get(nested).cloned().unwrap_or_else(|| RunCounters::since(begun().max(self.counted.since)))
     }
 
     /// Returns the visits of phases that are workflows of their own and hold this step, at whatever depth.
@@ -260,7 +190,7 @@ impl Run {
 
     fn add(&mut self, handoff: &Handoff, fact: &Fact) -> Place {
         let place = self.handoffs.len();
-        let tracked = Tracked::new(handoff.clone(), fact);
+        let tracked = TrackedHandoff::new(handoff.clone(), fact);
         self.index.add(place, &tracked);
         if tracked.step.role == Role::Group {
             let located = self.definition.locate(&tracked.step.phase).ok_or(RecordFault::NoPhase);
@@ -277,7 +207,7 @@ impl Run {
     }
 
     /// Keeps the lane that a handoff belongs to, and looks again at whatever it may let go on.
-    fn follow(&mut self, place: Place, tracked: &Tracked, fact: &Fact) {
+    fn follow(&mut self, place: Place, tracked: &TrackedHandoff, fact: &Fact) {
         let is_question = matches!(tracked.step.role, Role::Limit | Role::Failure);
         let about = tracked.step.about.as_ref().filter(|_| is_question).and_then(|about| self.index.place(about));
         if let Some(about) = about {
@@ -308,20 +238,20 @@ impl Run {
     }
 
     /// Returns the group that a handoff belongs to; `None` for one that belongs to the run itself.
-    fn group_around(&self, tracked: &Tracked) -> Option<Place> {
+    fn group_around(&self, tracked: &TrackedHandoff) -> Option<Place> {
         let within = tracked.step.within.as_ref().and_then(|within| self.index.place(within))?;
         self.groups.contains_key(&within).then_some(within)
     }
 
     /// How far a lane has come, by its last visit and what was decided about it.
-    fn progress(&self, last: &Tracked) -> Progress {
+    fn progress(&self, last: &TrackedHandoff) -> Progress {
         if !last.handoff.routed || !last.handoff.state.name().is_finished() {
             return Progress::Going;
         }
         // A person may have been asked about it, and again about what was decided there; the last decision counts.
         let mut last = last;
-        let asks = |tracked: &Tracked| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
-        let is_question = |tracked: &&Tracked| matches!(tracked.step.role, Role::Failure | Role::Limit);
+        let asks = |tracked: &TrackedHandoff| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
+        let is_question = |tracked: &&TrackedHandoff| matches!(tracked.step.role, Role::Failure | Role::Limit);
         while let Some(gate) =
             Some(last).filter(|last| asks(last)).and_then(|last| self.about(&last.handoff.id).rev().find(is_question))
         {
@@ -334,48 +264,48 @@ impl Run {
         }
     }
 
-    fn at(&self, place: Place) -> &Tracked {
+    fn at(&self, place: Place) -> &TrackedHandoff {
         looked_at(&self.handoffs[place])
     }
 
     /// Returns the handoff of the run itself.
-    pub fn root(&self) -> &Tracked {
+    pub fn root(&self) -> &TrackedHandoff {
         self.at(0)
     }
 
     /// Returns the folder of an attempt: what its agent was told, and what it said.
-    pub fn attempt_folder(&self, handoff: &HandoffId, fence: u64) -> PathBuf {
+    pub fn attempt_folder(&self, handoff: &HandoffId, fence: Fence) -> PathBuf {
         attempt_folder(&self.definition.workspace, &self.id, handoff, fence)
     }
 
     /// Finds a handoff of the run.
-    pub fn find(&self, id: &HandoffId) -> Option<&Tracked> {
+    pub fn find(&self, id: &HandoffId) -> Option<&TrackedHandoff> {
         self.index.place(id).map(|place| self.at(place))
     }
 
     /// Returns all handoffs, in the order of their acceptance.
-    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &Tracked> + ExactSizeIterator {
+    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &TrackedHandoff> + ExactSizeIterator {
         self.handoffs.iter().map(|tracked| looked_at(tracked))
     }
 
     /// Returns the handoffs that are not dealt with, in the order of their acceptance.
-    pub fn open(&self) -> impl Iterator<Item = &Tracked> {
+    pub fn open(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.open.iter().map(|place| self.at(*place))
     }
 
     /// Returns what somebody has claimed and holds.
-    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r Tracked> {
+    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r TrackedHandoff> {
         self.open().filter(move |tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant))
     }
 
     /// Returns the handoffs that wait for a person, in the order of their acceptance.
-    pub fn waiting(&self) -> impl Iterator<Item = &Tracked> {
+    pub fn waiting(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.waiting.iter().map(|place| self.at(*place))
     }
 
     /// Returns the handoffs that have changed since somebody looked what follows from them, in the order of their
     /// acceptance.
-    pub(crate) fn undecided(&self) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.undecided.iter().map(|place| self.at(*place))
     }
 
@@ -394,18 +324,18 @@ impl Run {
     }
 
     /// Returns the visits of phases that belong to a group, in the order of their acceptance.
-    pub(crate) fn members(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn members(&self, group: &HandoffId) -> impl Iterator<Item = &TrackedHandoff> {
         let members = self.group(group).ok().map(|group| group.members.iter());
         members.into_iter().flatten().map(|place| self.at(*place))
     }
 
     /// Returns the last visit of a phase in a lane.
-    pub(crate) fn last_of(&self, lane: Lane) -> &Tracked {
+    pub(crate) fn last_of(&self, lane: Lane) -> &TrackedHandoff {
         self.at(lane.last)
     }
 
     /// Returns help for a handoff and questions about it, in the order of their acceptance.
-    pub(crate) fn about(&self, id: &HandoffId) -> impl DoubleEndedIterator<Item = &Tracked> {
+    pub(crate) fn about(&self, id: &HandoffId) -> impl DoubleEndedIterator<Item = &TrackedHandoff> {
         self.index.about(id).iter().map(|place| self.at(*place))
     }
 
@@ -422,13 +352,13 @@ impl Run {
     }
 
     /// Returns who has handed in the very same document, in the order of their acceptance.
-    pub(crate) fn handed_in<'r>(&'r self, document: &'r Written) -> impl Iterator<Item = &'r Tracked> {
-        let same = |tracked: &&Tracked| tracked.told.as_ref().is_some_and(|told| told.written == *document);
+    pub(crate) fn handed_in<'r>(&'r self, document: &'r WrittenDocument) -> impl Iterator<Item = &'r TrackedHandoff> {
+        let same = |tracked: &&TrackedHandoff| tracked.told.as_ref().is_some_and(|told| told.written == *document);
         self.index.reports(document).iter().map(|place| self.at(*place)).filter(same)
     }
 
     /// Returns the agents and commands about which something happened after a time.
-    pub(crate) fn worked_since(&self, since: Timestamp) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn worked_since(&self, since: Timestamp) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.worked_since(since).map(|place| self.at(place))
     }
 
@@ -443,13 +373,13 @@ impl Run {
     }
 
     /// Returns a visit of a phase, by its number from 1.
-    pub(crate) fn visit(&self, phase: &str, number: u32) -> Option<&Tracked> {
+    pub(crate) fn visit(&self, phase: &str, number: u32) -> Option<&TrackedHandoff> {
         let place = self.index.visits(phase).get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         Some(self.at(*place))
     }
 
     /// Returns the latest visit of a phase.
-    pub fn latest(&self, phase: &str) -> Option<&Tracked> {
+    pub fn latest(&self, phase: &str) -> Option<&TrackedHandoff> {
         self.index.visits(phase).last().map(|place| self.at(*place))
     }
 
@@ -486,7 +416,7 @@ fn fact_of(event: &Event) -> Result<Fact, JournalFault> {
 }
 
 /// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.
-fn looked_at(tracked: &Tracked) -> &Tracked {
+fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
     #[cfg(test)]
     cost::LOOKS.with(|looks| looks.set(looks.get() + 1));
     tracked

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 
 /// A schema that was compiled once and can be used many times.
 #[derive(Debug)]
-pub struct Compiled(jsonschema::Validator);
+pub struct CompiledSchema(jsonschema::Validator);
 
 /// One way in which a value breaks its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,6 @@ pub enum SchemaFault {
     /// It is JSON, but not a schema.
     NotASchema(String),
 }
-
 impl fmt::Display for SchemaFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -39,13 +38,13 @@ impl fmt::Display for SchemaFault {
         }
     }
 }
-
 impl std::error::Error for SchemaFault {}
-
-impl Compiled {
+impl CompiledSchema {
     /// Compiles a schema; the error says why it is none.
-    pub fn new(schema: &Value) -> Result<Compiled, SchemaFault> {
-        jsonschema::validator_for(schema).map(Compiled).map_err(|error| SchemaFault::NotASchema(error.to_string()))
+    pub fn new(schema: &Value) -> Result<CompiledSchema, SchemaFault> {
+        jsonschema::validator_for(schema)
+            .map(CompiledSchema)
+            .map_err(|error| SchemaFault::NotASchema(error.to_string()))
     }
 
     /// Says whether a value satisfies the schema.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::Fence;
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Verdict};
@@ -24,7 +25,7 @@ pub struct Stamp {
 
 /// Something that must never happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
+pub struct BrokenPromise {
     /// The run.
     pub run: RunId,
     /// The number of the event, or of the last one.
@@ -44,28 +45,28 @@ struct Seen {
     transactions: u64,
     stamps: BTreeMap<RunId, Vec<Stamp>>,
     /// What agents have really said: handoff, fence and the digest of the document, and to whom.
-    said: HashSet<(HandoffId, u64, Digest)>,
+    said: HashSet<(HandoffId, Fence, Digest)>,
     /// The attempts that agents have begun.
-    begun: HashSet<(HandoffId, u64)>,
+    begun: HashSet<(HandoffId, Fence)>,
     /// The drivers that are certainly dead.
     dead: HashSet<String>,
     beats: Beats,
-    violations: Vec<Violation>,
+    violations: Vec<BrokenPromise>,
 }
 
 impl Witness {
     /// Takes down what an agent has said.
-    pub fn heard(&self, handoff: &HandoffId, fence: u64, digest: Digest) {
+    pub fn heard(&self, handoff: &HandoffId, fence: Fence, digest: Digest) {
         self.look(|seen| seen.said.insert((handoff.clone(), fence, digest)));
     }
 
     /// Takes down that an agent begins to work.
-    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: u64) {
+    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: Fence) {
         let first = self.look(|seen| seen.begun.insert((handoff.clone(), fence)));
         if !first {
             let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
             let seq = self.look(|seen| seen.stamps.get(run).map_or(0, |stamps| stamps.len() as u64));
-            self.accuse(Violation { run: run.clone(), seq, promise, what });
+            self.accuse(BrokenPromise { run: run.clone(), seq, promise, what });
         }
     }
 
@@ -80,17 +81,17 @@ impl Witness {
     }
 
     /// Says whether an agent has really said this.
-    pub fn was_said(&self, handoff: &HandoffId, fence: u64, digest: &Digest) -> bool {
+    pub fn was_said(&self, handoff: &HandoffId, fence: Fence, digest: &Digest) -> bool {
         self.look(|seen| seen.said.contains(&(handoff.clone(), fence, digest.clone())))
     }
 
     /// Takes down a violation that somebody else has found.
-    pub fn accuse(&self, violation: Violation) {
+    pub fn accuse(&self, violation: BrokenPromise) {
         self.look(|seen| seen.violations.push(violation));
     }
 
     /// Returns everything that must never happen and did.
-    pub fn violations(&self) -> Vec<Violation> {
+    pub fn violations(&self) -> Vec<BrokenPromise> {
         self.look(|seen| seen.violations.clone())
     }
 
@@ -122,18 +123,18 @@ impl Watcher for Witness {
             let taken = transaction.changes.iter().flat_map(|change| taken(transaction, &seen.dead, change));
             let beats = &mut seen.beats;
             let missed = transaction.changes.iter().filter_map(|change| beats.take(change));
-            let found: Vec<Violation> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
+            let found: Vec<BrokenPromise> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
             seen.violations.extend(found);
         });
     }
 }
 
-fn violation(change: &Change, promise: &'static str, what: String) -> Violation {
-    Violation { run: change.event.run.clone(), seq: change.event.seq, promise, what }
+fn violation(change: &Change, promise: &'static str, what: String) -> BrokenPromise {
+    BrokenPromise { run: change.event.run.clone(), seq: change.event.seq, promise, what }
 }
 
 /// What one event must not be, whatever the engine says about it.
-fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
+fn wrong(writer: &str, change: &Change) -> Vec<BrokenPromise> {
     let Some(before) = &change.before else { return Vec::new() };
     let mut found = Vec::new();
     let mut say = |promise, what: String| found.push(violation(change, promise, format!("{}: {what}", before.id)));
@@ -154,7 +155,7 @@ fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
                 State::Pending { .. } => {}
                 _ => say("one claim at a time", format!("it was {state}")),
             }
-            if after.fence != before.fence + 1 {
+            if after.fence != before.fence.next() {
                 say("fences only grow", format!("claimed with {} after {}", after.fence, before.fence));
             }
         }
@@ -232,7 +233,7 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
 }
 
 /// Who takes something takes all of it, and only from those who are dead or have not been heard of.
-fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<Violation> {
+fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<BrokenPromise> {
     let before = change.before.as_ref()?;
     let lease = before.lease()?;
     let is_root = change.event.handoff.as_str() == change.event.run.as_str();
@@ -259,7 +260,7 @@ struct Beats {
 }
 
 impl Beats {
-    fn take(&mut self, change: &Change) -> Option<Violation> {
+    fn take(&mut self, change: &Change) -> Option<BrokenPromise> {
         let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
         let is_root = handoff.as_str() == run.as_str();
         let (holder, beats) = self.of_runs.entry(run.clone()).or_default();
@@ -283,7 +284,7 @@ impl Beats {
 }
 
 /// A driver writes into a run only while it holds it.
-fn intruder(transaction: &Transaction<'_>) -> Option<Violation> {
+fn intruder(transaction: &Transaction<'_>) -> Option<BrokenPromise> {
     if !is_driver(transaction.writer) || transaction.verb != "carry_out" {
         return None;
     }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::handoff::{Digest, State, StateName, Terms, Written};
+use crate::Fence;
+use crate::handoff::{Digest, State, StateName, Terms, WrittenDocument};
 use crate::journal::Fact;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{Accept, Command, Expire, apply, refuse, to_journal};
@@ -32,7 +33,7 @@ impl Sample {
     }
 
     fn accept(&mut self, name: &str, seconds: i64) {
-        let request = Written {
+        let request = WrittenDocument {
             dialect: "native".to_owned(),
             text: format!("request of {name}"),
             path: None,
@@ -104,7 +105,7 @@ fn every_changed_byte_is_found_at_its_event() {
             let mut sample = sound.clone();
             sample.events[index] = event.clone();
             let findings = sample.audit().findings;
-            let named = |finding: &Finding| finding.seq == Some(event.seq) && finding.handoff.is_some();
+            let named = |finding: &AuditFinding| finding.seq == Some(event.seq) && finding.handoff.is_some();
             assert!(findings.iter().any(named), "{event:?}: {findings:?}");
         }
     }
@@ -246,7 +247,7 @@ fn every_changed_field_of_a_row_is_found() {
         ("accepted_at", |row| row.accepted_at = sample::time(9)),
         ("changed_at", |row| row.changed_at = sample::time(9)),
         ("version", |row| row.version += 1),
-        ("fence", |row| row.fence += 1),
+        ("fence", |row| row.fence = row.fence.next()),
         ("attempts", |row| row.attempts += 1),
         ("state", |row| row.state = State::Verifying),
         ("notes", |row| row.notes = sample::handoff(StateName::Pending).notes.into_iter().chain(note()).collect()),
@@ -261,7 +262,7 @@ fn every_changed_field_of_a_row_is_found() {
         let mut sample = two();
         change(&mut sample.rows[0].0);
         let fault = &sample.audit().findings[0].fault;
-        assert_eq!(*fault, Fault::OtherRow(vec![name]));
+        assert_eq!(*fault, AuditFault::OtherRow(vec![name]));
     }
 }
 
@@ -298,7 +299,7 @@ fn only_a_head_kept_elsewhere_finds_a_journal_that_was_rewritten() {
     assert_eq!(rewritten.codes(), [""; 0]);
     let mut auditor = Auditor::new(sample::run()).expecting(kept);
     rewritten.events.iter().for_each(|event| auditor.event(event));
-    assert_eq!(auditor.finish(&rewritten.rows).findings[0].fault, Fault::HeadUnknown(kept));
+    assert_eq!(auditor.finish(&rewritten.rows).findings[0].fault, AuditFault::HeadUnknown(kept));
 }
 
 #[test]
@@ -325,7 +326,7 @@ proptest! {
             seconds += pause;
             let make = sample::commands()[command].1;
             // A report of an older claim needs one.
-            let safe = |row: &Handoff| if row.fence == 0 { sample::cancel() } else { make(row) };
+            let safe = |row: &Handoff| if row.fence == Fence(0) { sample::cancel() } else { make(row) };
             sample.command(["one", "two"][which], safe, seconds);
         }
         prop_assert_eq!(sample.audit().findings, []);

@@ -4,24 +4,25 @@ use jiff::Timestamp;
 
 use super::attempt::SeenWorkspace;
 use super::brief::{Brief, Instructions};
-use super::lead::Lead;
-use super::{LEASE, Reached};
+use super::lead::RunLoop;
+use super::{LEASE, ReachedAgent};
+use crate::Fence;
 use crate::draft::Draft;
 use crate::evidence::{Moment, Scene};
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::flow;
 use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
 use crate::protection::Protection;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
 /// What an agent that was claimed for gets.
 pub(super) struct Ready {
     /// The token of the claim.
-    pub(super) fence: u64,
+    pub(super) fence: Fence,
     pub(super) told: Instructions,
 }
 
@@ -32,10 +33,10 @@ enum Prepared {
     Impossible(String),
 }
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Claims what can begin now. Returns what the agents get.
     pub(super) async fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, Ready)> {
-        let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
+        let is_ready = |tracked: &TrackedHandoff, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
         let at = draft.at;
         let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
         let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
@@ -65,7 +66,7 @@ impl Lead<'_> {
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
-            let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
+            let fence = draft.run.find(&id).map_or(Fence::NONE, |tracked| tracked.handoff.fence);
             // It is kept and held here before the claim is written: whoever dies in between leaves nothing unknown.
             if before.is_some() {
                 self.keep_baseline(&draft.run, &id, fence, before.clone()).await;
@@ -75,7 +76,7 @@ impl Lead<'_> {
                 Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
                 Prepared::Impossible(why) => {
                     let failure =
-                        Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
+                        Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), why) };
                     let _ = draft.apply(
                         &id,
                         Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
@@ -88,14 +89,14 @@ impl Lead<'_> {
     }
 
     /// Keeps how the workspace is before an attempt.
-    async fn keep_baseline(&self, run: &Run, id: &HandoffId, fence: u64, before: Option<Moment>) {
+    async fn keep_baseline(&self, run: &Run, id: &HandoffId, fence: Fence, before: Option<Moment>) {
         let workspace = run.definition.workspace.clone();
         // Without a folder the attempt cannot begin; that is told then.
         let Ok(folder) = self.driver.team.folder(&workspace, &run.id, id, fence) else { return };
         self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
     }
 
-    fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {
+    fn prepare(&self, run: &Run, tracked: &TrackedHandoff) -> Prepared {
         if tracked.step.role == Role::Check {
             return Prepared::Nothing;
         }
@@ -103,9 +104,9 @@ impl Lead<'_> {
             return Prepared::Impossible("its phase is not in the workflow".to_owned());
         };
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
-            Reached::Elsewhere => Prepared::Elsewhere,
-            Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(agent) => match brief.tell(&self.driver.random.word()) {
+            ReachedAgent::Elsewhere => Prepared::Elsewhere,
+            ReachedAgent::Not(why) => Prepared::Impossible(why),
+            ReachedAgent::Here(agent) => match brief.tell(&self.driver.random.word()) {
                 Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
@@ -119,7 +120,7 @@ pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
 }
 
 /// Says whether somebody works now who may change the same files.
-fn collides(run: &Run, tracked: &Tracked) -> bool {
+fn collides(run: &Run, tracked: &TrackedHandoff) -> bool {
     let writes = Brief::of(run, tracked).and_then(|brief| brief.writes()).unwrap_or_default();
     if writes.is_empty() {
         return false;

@@ -6,8 +6,9 @@ use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::{Acknowledgment, Document, Kind};
 
 use super::{AppliedCommand, Engine, Problem, ValidDocument};
+use crate::Fence;
 use crate::answer;
-use crate::handoff::{Handoff, Written};
+use crate::handoff::{Handoff, WrittenDocument};
 use crate::lifecycle::{Acknowledge, Command};
 
 impl Engine {
@@ -15,7 +16,7 @@ impl Engine {
     pub async fn acknowledge(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         given: Option<ValidDocument>,
     ) -> Result<AppliedCommand, Problem> {
         let (understood, document) = match given {
@@ -32,7 +33,7 @@ impl Engine {
 }
 
 /// Writes the plain "understood, starting".
-pub fn plain_acknowledgment(handoff: &Handoff) -> Written {
+pub fn plain_acknowledgment(handoff: &Handoff) -> WrittenDocument {
     let acknowledgment = Acknowledgment {
         id: Some(handoff.id.to_string()),
         received: Some(true),
@@ -42,5 +43,5 @@ pub fn plain_acknowledgment(handoff: &Handoff) -> Written {
         ..Acknowledgment::default()
     };
     let value = Dialect::Native.write(&Document::Acknowledgment(Box::new(acknowledgment)));
-    Written::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
+    WrittenDocument::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
 }

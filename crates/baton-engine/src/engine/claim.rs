@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{AppliedCommand, Engine, Problem};
-use crate::handoff::{Handoff, StateName, Written};
+use crate::Fence;
+use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::lifecycle::{Command, Fail, Heartbeat};
 use crate::store::Filter;
 use crate::{Failure, retry};
@@ -16,7 +17,7 @@ impl Engine {
     pub async fn heartbeat(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         lease: Option<Duration>,
     ) -> Result<AppliedCommand, Problem> {
         let heartbeat = Heartbeat { fence, lease_ms: lease.map(retry::milliseconds), baseline: None };
@@ -27,9 +28,9 @@ impl Engine {
     pub async fn fail(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         failure: Failure,
-        document: Option<Written>,
+        document: Option<WrittenDocument>,
         changed: Vec<String>,
     ) -> Result<AppliedCommand, Problem> {
         let fail = Fail { fence, failure, document, dice: self.random.number(), changed };

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::handoff::{Digest, StateName, Written};
+use crate::Fence;
+use crate::handoff::{Digest, StateName, WrittenDocument};
 
 /// Why a command has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,21 +12,21 @@ pub enum Refusal {
     #[error("the claim {given} is not the latest any more: {current} is")]
     Stale {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// The latest token.
-        current: u64,
+        current: Fence,
     },
     /// Nobody was ever given this token.
     #[error("there was never a claim {given} of it")]
     NeverGiven {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
     },
     /// The attempt took longer than was agreed.
     #[error("the claim {given} is over: it had to end by {ended_at}")]
     TooLong {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// When it had to end.
         ended_at: Timestamp,
     },
@@ -33,13 +34,13 @@ pub enum Refusal {
     #[error("claim {given} is not acknowledged, and its report counts only after that")]
     NotAcknowledged {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
     },
     /// The caller's claim is over.
     #[error("the claim {given} is over: the handoff is {state}")]
     Over {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// Where the handoff is.
         state: StateName,
     },
@@ -123,15 +124,15 @@ pub enum Refusal {
 
 /// A refused command, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedCommand {
     /// The verb.
     pub command: String,
     /// The token of the caller.
-    pub fence: u64,
+    pub fence: Fence,
     /// Why it was refused.
     pub why: String,
     /// The document that came too late.
-    pub document: Option<Written>,
+    pub document: Option<WrittenDocument>,
     /// Who decided what they may not decide, and how.
     pub by: Option<String>,
 }

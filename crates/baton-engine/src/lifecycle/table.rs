@@ -5,7 +5,7 @@ use crate::handoff::StateName;
 
 /// One command in all states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct LifecycleRow {
     /// The verb, with what distinguishes this variant of it.
     pub command: &'static str,
     /// What it does in each state, in the order of [`StateName::ALL`].
@@ -32,8 +32,8 @@ pub enum Cell {
 }
 
 /// Tries every command in every state.
-pub fn rows() -> Vec<Row> {
-    sample::commands().into_iter().map(|(command, make)| Row { command, cells: cells(make) }).collect()
+pub fn rows() -> Vec<LifecycleRow> {
+    sample::commands().into_iter().map(|(command, make)| LifecycleRow { command, cells: cells(make) }).collect()
 }
 
 fn cells(make: sample::Make) -> Vec<Cell> {
@@ -64,16 +64,17 @@ pub(crate) mod sample {
     #[cfg(test)]
     use crate::approval::{Approval, Approver, Key};
     use crate::failure::{Code, Failure};
-    use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, Written};
+    use crate::fence::Fence;
+    use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, WrittenDocument};
     use crate::id::{HandoffId, RunId};
     #[cfg(test)]
     use crate::journal::Fact;
-    use crate::known::Known;
+    use crate::known::HowKnown;
     #[cfg(test)]
-    use crate::lifecycle::Refused;
+    use crate::lifecycle::RefusedCommand;
     use crate::lifecycle::{
-        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release,
-        Report, Requeue, Resume, Route, Verdict, Verify,
+        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
+        Release, Requeue, Resume, Route, Verdict, Verify,
     };
     #[cfg(test)]
     use crate::ssh::Signature;
@@ -105,7 +106,7 @@ pub(crate) mod sample {
     pub(crate) fn handoff(name: StateName) -> Handoff {
         let mut handoff = accept().apply(time(0)).handoff;
         handoff.changed_at = time(20);
-        (handoff.version, handoff.fence, handoff.attempts) = (5, 2, 1);
+        (handoff.version, handoff.fence, handoff.attempts) = (5, Fence(2), 1);
         handoff.last_report = Some(written("earlier").digest());
         let lease = || {
             let (since, until) = (time(20), time(80));
@@ -132,28 +133,28 @@ pub(crate) mod sample {
         handoff
     }
 
-    fn written(text: &str) -> Written {
-        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+    fn written(text: &str) -> WrittenDocument {
+        WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
     }
 
     pub(crate) fn claim() -> Command {
         Command::Claim(Claim::by("w", 60_000))
     }
 
-    pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+    pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
         Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
     }
 
-    pub(crate) fn heartbeat(fence: u64) -> Command {
+    pub(crate) fn heartbeat(fence: Fence) -> Command {
         Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None })
     }
 
-    pub(crate) fn report(fence: u64) -> Command {
+    pub(crate) fn report(fence: Fence) -> Command {
         report_saying(fence, "done")
     }
 
-    pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
-        Command::Report(Report {
+    pub(crate) fn report_saying(fence: Fence, text: &str) -> Command {
+        Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
             document: written(text),
@@ -163,8 +164,8 @@ pub(crate) mod sample {
         })
     }
 
-    fn ending(fence: u64, ending: Ending) -> Command {
-        Command::Report(Report {
+    fn ending(fence: Fence, ending: Ending) -> Command {
+        Command::Report(HandIn {
             fence,
             ending,
             document: written("done"),
@@ -174,11 +175,11 @@ pub(crate) mod sample {
         })
     }
 
-    pub(crate) fn fail(fence: u64) -> Command {
+    pub(crate) fn fail(fence: Fence) -> Command {
         failing(fence, Code::processing_error())
     }
 
-    fn failing(fence: u64, code: Code) -> Command {
+    fn failing(fence: Fence, code: Code) -> Command {
         Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0, changed: Vec::new() })
     }
 
@@ -200,7 +201,7 @@ pub(crate) mod sample {
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
     }
 
-    fn verify(fence: u64, verdict: Verdict) -> Command {
+    fn verify(fence: Fence, verdict: Verdict) -> Command {
         Command::Verify(Verify {
             fence,
             verdict,
@@ -216,7 +217,7 @@ pub(crate) mod sample {
         let shown = handoff.shown().unwrap_or(Digest::of(b""));
         Command::Decide(Decide {
             by: "ana".to_owned(),
-            known: Known::Unproven,
+            known: HowKnown::Unproven,
             label: None,
             door: "cli".to_owned(),
             shown,
@@ -243,7 +244,7 @@ pub(crate) mod sample {
             }),
             ("report: needs_review", |handoff| ending(handoff.fence, Ending::NeedsReview)),
             ("report: needs_clarification", |handoff| ending(handoff.fence, Ending::NeedsClarification)),
-            ("report: of an older claim", |handoff| report(handoff.fence - 1)),
+            ("report: of an older claim", |handoff| report(Fence(handoff.fence.0 - 1))),
             ("fail: transient", |handoff| fail(handoff.fence)),
             ("fail: permanent", |handoff| failing(handoff.fence, Code::schema_validation_failed())),
             ("verify: verified", |handoff| verify(handoff.fence, Verdict::Verified)),
@@ -268,22 +269,22 @@ pub(crate) mod sample {
     pub(crate) fn facts() -> Vec<Fact> {
         let claimed = handoff(StateName::Claimed);
         let happened = commands().into_iter().map(|(_, make)| Fact::from(make(&claimed)));
-        let refused = Refused {
+        let refused = RefusedCommand {
             command: "report".to_owned(),
-            fence: 1,
+            fence: Fence(1),
             why: "late".to_owned(),
             document: Some(written("too late")),
             by: None,
         };
-        let not_named = Refused {
+        let not_named = RefusedCommand {
             command: "decide".to_owned(),
-            fence: 0,
+            fence: Fence(0),
             why: "carl may not decide this; approvers: ana".to_owned(),
             document: None,
             by: Some("carl (cli)".to_owned()),
         };
         let first = Fact::Accepted(Box::new(accept()));
-        let approvals = [approvals(), Fact::from(known(Known::Account)), Fact::from(known(signature()))];
+        let approvals = [approvals(), Fact::from(known(HowKnown::Account)), Fact::from(known(signature()))];
         let refused = [Fact::Refused(refused), Fact::Refused(not_named)];
         std::iter::once(first).chain(happened).chain(approvals).chain(refused).collect()
     }
@@ -302,15 +303,15 @@ pub(crate) mod sample {
     }
 
     #[cfg(test)]
-    fn known(known: Known) -> Command {
+    fn known(known: HowKnown) -> Command {
         let Command::Decide(decide) = decide(&handoff(StateName::Claimed), Decision::Approve) else { unreachable!() };
         Command::Decide(Decide { known, label: Some("release manager".to_owned()), ..decide })
     }
 
     #[cfg(test)]
-    fn signature() -> Known {
+    fn signature() -> HowKnown {
         let (key, armoured) = ("SHA256:abc".to_owned(), "-----BEGIN SSH SIGNATURE-----\n".to_owned());
-        Known::Signature(Box::new(Signature { key, armoured }))
+        HowKnown::Signature(Box::new(Signature { key, armoured }))
     }
 }
 

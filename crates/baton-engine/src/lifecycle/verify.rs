@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::fail::{give_up, try_again};
 use super::report::{asked, completed};
 use super::{Action, Refusal};
-use crate::evidence::Examined;
+use crate::Fence;
+use crate::evidence::ExaminedClaim;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::sabotage::{Bug, planted};
@@ -15,11 +16,11 @@ use crate::step::Role;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verify {
     /// The token of the claim whose report was verified.
-    pub fence: u64,
+    pub fence: Fence,
     /// What it showed.
     pub verdict: Verdict,
     /// What was seen, claim by claim.
-    pub examined: Vec<Examined>,
+    pub examined: Vec<ExaminedClaim>,
     /// Identifies what was seen, so that a decision can be bound to it. Older events have none.
     pub evidence: Option<Digest>,
     /// What identifies the files of it that the store keeps, so that one that is missing is noticed.
@@ -106,7 +107,7 @@ mod tests {
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Command, apply};
 
-    fn verify(fence: u64, verdict: Verdict) -> Command {
+    fn verify(fence: Fence, verdict: Verdict) -> Command {
         Command::Verify(Verify {
             fence,
             verdict,

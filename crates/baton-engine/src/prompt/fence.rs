@@ -2,7 +2,7 @@
 
 use baton_protocol::tokens;
 
-use super::Fault;
+use super::PromptFault;
 
 /// The longest that the name of an origin may be.
 const ORIGIN_CHARACTERS_MAX: usize = 80;
@@ -12,16 +12,16 @@ const REMOVED: &str = "[…]";
 
 /// Puts fences around texts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fence<'a> {
+pub(super) struct PromptFence<'a> {
     pub(super) delimiter: &'a str,
 }
 
-impl<'a> Fence<'a> {
-    pub(super) fn new(delimiter: &'a str) -> Result<Self, Fault> {
+impl<'a> PromptFence<'a> {
+    pub(super) fn new(delimiter: &'a str) -> Result<Self, PromptFault> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match (8..=64).contains(&delimiter.len()) && delimiter.bytes().all(fits) {
-            true => Ok(Fence { delimiter }),
-            false => Err(Fault::Delimiter(delimiter.to_owned())),
+            true => Ok(PromptFence { delimiter }),
+            false => Err(PromptFault::Delimiter(delimiter.to_owned())),
         }
     }
 

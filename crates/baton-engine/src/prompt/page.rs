@@ -13,9 +13,10 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use super::example::{self, Example};
-use super::fence::{self, Fence};
+use super::fence::{self, PromptFence};
 use super::material::{Material, Piece};
-use super::{Briefing, Fault, ReportTo};
+use super::{Briefing, PromptFault, ReportTo};
+use crate::Fence;
 use crate::expression::{self, ExpressionFault};
 
 /// The name of the workflow's own template in messages.
@@ -66,7 +67,7 @@ pub(super) struct Cuts {
 /// One prompt before it is printed.
 pub(super) struct Page<'a> {
     briefing: &'a Briefing<'a>,
-    fence: Fence<'a>,
+    fence: PromptFence<'a>,
     material: Material,
     example: Example,
     handoff: Option<String>,
@@ -74,8 +75,8 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, Fault> {
-        let fence = Fence::new(briefing.delimiter)?;
+    pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, PromptFault> {
+        let fence = PromptFence::new(briefing.delimiter)?;
         let sender = briefing.request.from.as_ref().and_then(|from| from.agent.as_deref());
         Ok(Page {
             briefing,
@@ -103,7 +104,7 @@ impl<'a> Page<'a> {
     }
 
     /// Renders the template.
-    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, Fault> {
+    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, PromptFault> {
         let view = Serde(self.view(cuts));
         let environment: &Environment<'_> = &ENVIRONMENT;
         let rendered = match self.briefing.template {
@@ -113,7 +114,7 @@ impl<'a> Page<'a> {
         let text = rendered.map_err(|error| {
             // Only of the workflow's own template does a line say anything to whoever wrote it.
             let line = error.line().filter(|_| error.name() == Some(OWN));
-            Fault::Template(ExpressionFault::new(line, &error))
+            PromptFault::Template(ExpressionFault::new(line, &error))
         })?;
         Ok(text.trim_end().to_owned() + "\n")
     }
@@ -323,7 +324,7 @@ impl Steps {
 #[derive(Serialize)]
 struct ClaimView<'a> {
     id: &'a str,
-    fence: u64,
+    fence: Fence,
     lease_seconds: Option<u64>,
 }
 

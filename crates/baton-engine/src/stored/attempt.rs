@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::document::{StoredFailure, StoredWritten};
 use super::evidence::StoredTranscript;
 use super::finite;
+use crate::Fence;
 use crate::evidence::Transcript;
-use crate::handoff::{Digest, Written};
-use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, Heartbeat, Release, Report};
+use crate::handoff::{Digest, WrittenDocument};
+use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, HandIn, Heartbeat, Release};
 use crate::protection::Protection;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,14 +41,14 @@ enum StoredProtection<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredAcknowledge<'s> {
-    fence: u64,
+    fence: Fence,
     understood: bool,
     document: StoredWritten<'s>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredHeartbeat<'s> {
-    fence: u64,
+    fence: Fence,
     lease_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     baseline: Option<Cow<'s, Digest>>,
@@ -55,7 +56,7 @@ pub(super) struct StoredHeartbeat<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredReport<'s> {
-    fence: u64,
+    fence: Fence,
     ending: StoredEnding<'s>,
     document: StoredWritten<'s>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,7 @@ enum StoredEnding<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredFail<'s> {
-    fence: u64,
+    fence: Fence,
     failure: StoredFailure<'s>,
     document: Option<StoredWritten<'s>>,
     #[serde(serialize_with = "finite")]
@@ -93,12 +94,12 @@ pub(super) struct StoredExpire {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     for_good: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    fence: Option<u64>,
+    fence: Option<Fence>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredRelease<'s> {
-    fence: u64,
+    fence: Fence,
     why: Cow<'s, str>,
 }
 
@@ -183,9 +184,9 @@ impl From<StoredHeartbeat<'_>> for Heartbeat {
     }
 }
 
-impl<'s> From<&'s Report> for StoredReport<'s> {
-    fn from(report: &'s Report) -> Self {
-        let Report { fence, ending, document, tokens_used, changed, transcript } = report;
+impl<'s> From<&'s HandIn> for StoredReport<'s> {
+    fn from(report: &'s HandIn) -> Self {
+        let HandIn { fence, ending, document, tokens_used, changed, transcript } = report;
         StoredReport {
             fence: *fence,
             ending: ending.into(),
@@ -197,10 +198,10 @@ impl<'s> From<&'s Report> for StoredReport<'s> {
     }
 }
 
-impl From<StoredReport<'_>> for Report {
+impl From<StoredReport<'_>> for HandIn {
     fn from(stored: StoredReport<'_>) -> Self {
         let StoredReport { fence, ending, document, tokens_used, changed, transcript } = stored;
-        Report {
+        HandIn {
             fence,
             ending: ending.into(),
             document: document.into(),
@@ -252,7 +253,7 @@ impl From<StoredFail<'_>> for Fail {
         Fail {
             fence,
             failure: failure.into(),
-            document: document.map(Written::from),
+            document: document.map(WrittenDocument::from),
             dice,
             changed: changed.into_owned(),
         }

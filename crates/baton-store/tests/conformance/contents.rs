@@ -1,10 +1,10 @@
 //! Contents: whatever a document, a name or a note contains comes back letter by letter.
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{StateName, Written};
+use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Accept, Command, Ending, Fail};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Filter, Wish};
+use baton_engine::store::{ClaimRequest, Filter};
 use baton_engine::{Terms, retry};
 
 use super::bed::{Bed, wish};
@@ -38,14 +38,20 @@ const ODD: [&str; 11] = [
 async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
     for (number, text) in ODD.into_iter().enumerate() {
         let name = format!("h{number}");
-        let document =
-            Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() };
+        let document = WrittenDocument {
+            dialect: "native".to_owned(),
+            text: text.to_owned(),
+            path: None,
+            warnings: Box::default(),
+        };
         let accept = Accept { request: document.clone(), ..request(&name) };
         bed.send([accept.clone()], time(0)).await;
         assert!(bed.send([accept], time(0)).await[0].existing);
         let claimed = bed.claim(1, time(0)).await.remove(0);
         assert_eq!((claimed.handoff.id.as_str(), &claimed.request), (name.as_str(), &document));
-        let stuck = bed.apply(&name, ended(1, Ending::Blocked { reason: text.to_owned() }, text), time(1)).await;
+        let stuck = bed
+            .apply(&name, ended(baton_engine::Fence(1), Ending::Blocked { reason: text.to_owned() }, text), time(1))
+            .await;
         assert_eq!(stuck.unwrap(), bed.find(&name).await);
         let next = bed.apply(&name, resume(text), time(2)).await.unwrap();
         assert_eq!(next.notes[0].text, text);
@@ -53,7 +59,13 @@ async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
         super::journal::replayed(&bed.events(&name).await);
         bed.claim(1, time(2)).await;
         let failure = Failure::new(Code::processing_error(), text);
-        let fail = Command::Fail(Fail { fence: 2, failure, document: Some(document), dice: 0.25, changed: Vec::new() });
+        let fail = Command::Fail(Fail {
+            fence: baton_engine::Fence(2),
+            failure,
+            document: Some(document),
+            dice: 0.25,
+            changed: Vec::new(),
+        });
         let failed = bed.apply(&name, fail, time(3)).await.unwrap();
         assert_eq!(bed.find(&name).await, failed);
         assert_eq!(failed.last_failure.unwrap().message, text);
@@ -73,7 +85,7 @@ async fn odd_names_come_back_letter_by_letter(bed: Bed) {
         let queue = Queue { concurrency: Some(1), ..Queue::open(text) };
         bed.store.set_queue(&queue).await.unwrap();
         assert_eq!(bed.store.queue(text).await.unwrap(), queue);
-        let wish = Wish { agent: text.to_owned(), claimant: text.to_owned(), ..wish(5) };
+        let wish = ClaimRequest { agent: text.to_owned(), claimant: text.to_owned(), ..wish(5) };
         let claimed = bed.store.claim(&wish, time(0)).await.unwrap();
         assert_eq!(claimed.len(), 1, "{text:?}");
         assert_eq!(claimed[0].handoff, bed.find(&name).await);
@@ -104,7 +116,7 @@ async fn document_of_eight_mebibytes_comes_back(bed: Bed) {
     bed.send([large], time(0)).await;
     let claimed = bed.claim(1, time(0)).await.remove(0);
     assert!(claimed.request.text == text);
-    bed.apply("a", report(1, &text), time(1)).await.unwrap();
+    bed.apply("a", report(baton_engine::Fence(1), &text), time(1)).await.unwrap();
     let events = bed.events("a").await;
     assert_eq!(events.len(), 3);
     assert_eq!(super::journal::replayed(&events).into_values().next(), Some(bed.find("a").await));
@@ -155,7 +167,7 @@ async fn name_with_nul_is_the_same_for_every_store(bed: Bed) {
     assert!(bed.store.set_queue(&Queue::open("a\0b")).await.is_err());
     // The store is still of use.
     bed.claimed(request("d"), time(0)).await;
-    bed.apply("d", blocked(1), time(1)).await.unwrap();
+    bed.apply("d", blocked(baton_engine::Fence(1)), time(1)).await.unwrap();
 }
 
 async fn looking_for_a_nul_finds_nothing(bed: Bed) {
@@ -163,7 +175,7 @@ async fn looking_for_a_nul_finds_nothing(bed: Bed) {
     assert!(bed.store.ids_beginning_with("a\0", 10).await.unwrap().is_empty());
     let filter = Filter { agent: Some("builder\0".to_owned()), states: Vec::new(), after: None, limit: 10 };
     assert!(bed.store.list(&filter).await.unwrap().is_empty());
-    let wish = Wish { agent: "builder\0".to_owned(), ..wish(1) };
+    let wish = ClaimRequest { agent: "builder\0".to_owned(), ..wish(1) };
     assert!(bed.store.claim(&wish, time(0)).await.unwrap().is_empty());
     assert_eq!(bed.store.next_due(Some("builder\0")).await.unwrap(), None);
     assert_eq!(bed.store.queue("builder\0").await.unwrap(), Queue::open("builder\0"));

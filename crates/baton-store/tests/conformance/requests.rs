@@ -1,10 +1,11 @@
 //! Requests and commands for tests: the usual ones, to be varied where a test is about the difference.
 
+use baton_engine::Fence;
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{Digest, Written};
-use baton_engine::known::Known;
+use baton_engine::handoff::{Digest, WrittenDocument};
+use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, HandIn, Heartbeat, Requeue, Resume,
     Route, Verdict, Verify,
 };
 use baton_engine::{HandoffId, Priority, RunId, Terms};
@@ -26,8 +27,8 @@ pub(crate) fn run(name: &str) -> RunId {
     RunId::parse(name).unwrap()
 }
 
-pub(crate) fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+pub(crate) fn written(text: &str) -> WrittenDocument {
+    WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 /// A request that is a run of its own.
@@ -64,12 +65,12 @@ pub(crate) fn route(to: &str) -> Command {
     Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
 }
 
-pub(crate) fn report(fence: u64, text: &str) -> Command {
+pub(crate) fn report(fence: Fence, text: &str) -> Command {
     ended(fence, Ending::Complete, text)
 }
 
-pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
-    Command::Report(Report {
+pub(crate) fn ended(fence: Fence, ending: Ending, text: &str) -> Command {
+    Command::Report(HandIn {
         fence,
         ending,
         document: written(text),
@@ -79,24 +80,24 @@ pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
     })
 }
 
-pub(crate) fn blocked(fence: u64) -> Command {
+pub(crate) fn blocked(fence: Fence) -> Command {
     ended(fence, Ending::Blocked { reason: "missing_requirements".to_owned() }, "which database?")
 }
 
-pub(crate) fn fail(fence: u64, message: &str) -> Command {
+pub(crate) fn fail(fence: Fence, message: &str) -> Command {
     let failure = Failure::new(Code::processing_error(), message);
     Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() })
 }
 
-pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
     Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
 }
 
-pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
+pub(crate) fn heartbeat(fence: Fence, lease_ms: Option<u64>) -> Command {
     Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None })
 }
 
-pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
+pub(crate) fn verify(fence: Fence, verdict: Verdict) -> Command {
     Command::Verify(Verify {
         fence,
         verdict,
@@ -113,7 +114,7 @@ pub(crate) fn resume(resolution: &str) -> Command {
 }
 
 pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
-    let (by, known, label, door) = ("ana".to_owned(), Known::Account, None, "cli".to_owned());
+    let (by, known, label, door) = ("ana".to_owned(), HowKnown::Account, None, "cli".to_owned());
     Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
 }
 

@@ -1,9 +1,10 @@
 //! Return: a completed delegation lets the blocked caller go on, in the same transaction, with what was reported.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::requests::{blocked, cancel, ended, fail, id, report, request_for, request_in, time, verify, with, written};
@@ -52,7 +53,7 @@ async fn completed_delegation_resumes_its_caller_with_the_report(bed: Bed) {
     let kinds = bed.kinds("r").await;
     assert_eq!(kinds[kinds.len() - 2..], ["reported", "resumed"]);
     let again = bed.claim(1, time(3)).await.remove(0).handoff;
-    assert_eq!((again.id, again.fence), (id("caller"), 2));
+    assert_eq!((again.id, again.fence), (id("caller"), Fence(2)));
 }
 
 async fn caller_in_another_run_is_resumed_too(bed: Bed) {
@@ -86,7 +87,7 @@ async fn delegation_is_sent_with_the_report_that_blocks(bed: Bed) {
     let claimed = bed.claimed(request_in("r", "caller"), time(0)).await;
     let steps = vec![apply("caller", blocked(claimed.fence)), accept(delegation("d", "caller"))];
     assert_eq!(bed.store.carry_out(steps, time(1)).await.unwrap()[0].state.name(), StateName::Blocked);
-    let wish = baton_engine::store::Wish { agent: "specialist".to_owned(), ..super::bed::wish(1) };
+    let wish = baton_engine::store::ClaimRequest { agent: "specialist".to_owned(), ..super::bed::wish(1) };
     let claimed = bed.store.claim(&wish, time(2)).await.unwrap().remove(0).handoff;
     bed.apply("d", report(claimed.fence, "solved"), time(3)).await.unwrap();
     assert_resumed_with(&bed, "solved", 3).await;
@@ -131,7 +132,7 @@ async fn return_is_undone_with_its_report(bed: Bed) {
 
 async fn handoff_cannot_wait_for_itself(bed: Bed) {
     let refused = bed.store.accept(vec![delegation("d", "d")], time(0)).await;
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
 }
 
 async fn expired_delegation_tells_its_caller(bed: Bed) {

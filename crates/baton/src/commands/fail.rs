@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use baton_engine::Fence;
 use baton_engine::engine::Yardstick;
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
@@ -30,7 +31,7 @@ pub(crate) struct Options {
     file: Option<PathBuf>,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// Which kind of failure: a known code, or capital letters of your own
     #[arg(long, value_name = "CODE", value_parser = Code::parse)]
     code: Code,
@@ -58,8 +59,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
     let mut failure = Failure::new(options.code.clone(), options.message.clone());
     failure.chance = match (options.permanent, options.transient) {
-        (true, _) => Chance::Permanent,
-        (_, true) => Chance::Transient,
+        (true, _) => Transience::Permanent,
+        (_, true) => Transience::Transient,
         (false, false) => failure.chance,
     };
     session.run(async {

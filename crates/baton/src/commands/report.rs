@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
+use baton_engine::Fence;
 use baton_engine::Handoff;
 use baton_engine::engine::{HandedIn, NewHandoff, Problem, Yardstick};
 use baton_engine::lifecycle::Accept;
@@ -42,7 +43,7 @@ pub(crate) struct Options {
     file: PathBuf,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// Check claims about files against this folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
@@ -69,7 +70,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--key is for one request, but --next names several"));
     }
     let session = Session::open(&options.store, Access::Look, output)?;
-    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
+    let workspace = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
         let definition = session.engine.definition_of(&handoff).await?;
@@ -119,7 +120,7 @@ fn following(
     options: &Options,
     session: &Session,
     handoff: &Handoff,
-    workspace: Option<&Folder>,
+    workspace: Option<&WorkspaceFolder>,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
     let yardstick = Yardstick::of_project(&session.settings);

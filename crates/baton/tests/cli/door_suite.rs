@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::clock::StillClock;
 use baton_engine::engine::{
     Caller, Door as EngineDoor, HandedIn, IncomingDocument, NewHandoff, Problem, Random, ValidDocument, WantedTerms,
@@ -15,8 +16,8 @@ use baton_engine::engine::{
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::{Question, Said};
-use baton_engine::store::Wish;
+use baton_engine::people::{Question, Response};
+use baton_engine::store::ClaimRequest;
 use baton_engine::{Engine, Failure, HandoffId};
 use baton_protocol::{Kind, Settings};
 use baton_simulation::Memory;
@@ -31,10 +32,10 @@ use crate::sandbox::{Run, Sandbox};
 enum Verb {
     Send { document: &'static str, to: Option<&'static str>, key: Option<&'static str>, deadline: Option<&'static str> },
     Claim { agent: &'static str },
-    Heartbeat { id: &'static str, fence: u64 },
-    Acknowledge { id: &'static str, fence: u64, document: Option<&'static str> },
-    Report { id: &'static str, fence: u64, document: &'static str },
-    Fail { id: &'static str, fence: u64 },
+    Heartbeat { id: &'static str, fence: Fence },
+    Acknowledge { id: &'static str, fence: Fence, document: Option<&'static str> },
+    Report { id: &'static str, fence: Fence, document: &'static str },
+    Fail { id: &'static str, fence: Fence },
     Approve { id: &'static str, shown: Shown, inside_work: bool },
     Cancel { id: &'static str },
     Requeue { id: &'static str },
@@ -117,25 +118,25 @@ fn script() -> Vec<Verb> {
         Claim { agent: "nobody-works-for-this" },
         Claim { agent: "finder" },
         Claim { agent: "finder" },
-        Heartbeat { id, fence: 1 },
-        Heartbeat { id, fence: 7 },
-        Acknowledge { id, fence: 1, document: Some("request.json") },
-        Acknowledge { id, fence: 1, document: None },
-        Report { id, fence: 1, document: "broken.json" },
-        Report { id, fence: 1, document: "other.json" },
-        Report { id, fence: 1, document: "long.json" },
-        Report { id, fence: 1, document: "ack.yaml" },
-        Report { id, fence: 1, document: "request.json" },
-        Report { id, fence: 9, document: "report.json" },
-        Fail { id, fence: 9 },
-        Fail { id, fence: 1 },
+        Heartbeat { id, fence: Fence(1) },
+        Heartbeat { id, fence: Fence(7) },
+        Acknowledge { id, fence: Fence(1), document: Some("request.json") },
+        Acknowledge { id, fence: Fence(1), document: None },
+        Report { id, fence: Fence(1), document: "broken.json" },
+        Report { id, fence: Fence(1), document: "other.json" },
+        Report { id, fence: Fence(1), document: "long.json" },
+        Report { id, fence: Fence(1), document: "ack.yaml" },
+        Report { id, fence: Fence(1), document: "request.json" },
+        Report { id, fence: Fence(9), document: "report.json" },
+        Fail { id, fence: Fence(9) },
+        Fail { id, fence: Fence(1) },
         Approve { id, shown: Shown::Another, inside_work: false },
         Cancel { id },
         Cancel { id },
         Requeue { id },
         Requeue { id },
         Claim { agent: "finder" },
-        Report { id, fence: 2, document: "stop.json" },
+        Report { id, fence: Fence(2), document: "stop.json" },
         Inbox,
         Approve { id, shown: Shown::Latest, inside_work: true },
         Approve { id, shown: Shown::Another, inside_work: false },
@@ -144,9 +145,9 @@ fn script() -> Vec<Verb> {
         Inbox,
         send("package.yaml", None),
         Claim { agent: "security-review" },
-        Report { id: "HO-2026-031", fence: 1, document: "package.yaml" },
-        Report { id: "HO-2026-031", fence: 1, document: "return.yaml" },
-        Report { id: "HO-2026-031", fence: 1, document: "return.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "package.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "return.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "return.yaml" },
         Look { id: "HO" },
         Send { document: "nobody.json", to: Some("finder"), key: None, deadline: Some("2h") },
         Look { id: "csv" },
@@ -189,7 +190,7 @@ impl CommandLine {
 
 impl Door for CommandLine {
     fn play(&mut self, verb: &Verb) -> Answer {
-        let fence = |fence: &u64| fence.to_string();
+        let fence = |fence: &Fence| fence.to_string();
         match verb {
             Verb::Send { document, to, key, deadline } => {
                 let given = [("--to", to), ("--key", key), ("--deadline", deadline)];
@@ -317,7 +318,7 @@ impl Direct {
                 return Ok(states(&accepted.into_iter().map(|accepted| accepted.handoff).collect::<Vec<_>>()));
             }
             Verb::Claim { agent } => {
-                let wish = Wish {
+                let wish = ClaimRequest {
                     agent: (*agent).to_owned(),
                     claimant: "worker".to_owned(),
                     lease_ms: 60_000,
@@ -356,7 +357,7 @@ impl Direct {
             }
             Verb::Fail { id, fence } => {
                 let mut failure = Failure::new(baton_engine::Code::timeout(), "too slow");
-                failure.chance = baton_engine::failure::Chance::Permanent;
+                failure.chance = baton_engine::failure::Transience::Permanent;
                 engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new()).await?
             }
             Verb::Approve { id, shown, inside_work } => {
@@ -365,8 +366,12 @@ impl Direct {
                 caller.person()?;
                 let handoff = engine.resolve(id).await?;
                 let question = engine.question(&handoff).await?;
-                let said =
-                    Said { decision: Decision::Approve, note: None, by: caller.decider.clone(), door: "cli".into() };
+                let said = Response {
+                    decision: Decision::Approve,
+                    note: None,
+                    by: caller.decider.clone(),
+                    door: "cli".into(),
+                };
                 let mut decide = decided(question.as_ref(), said, &handoff);
                 if matches!(shown, Shown::Another) {
                     decide.shown = Digest("0".repeat(64));
@@ -389,7 +394,7 @@ impl Direct {
     }
 }
 
-fn decided(question: Option<&Question>, said: Said, handoff: &Handoff) -> baton_engine::lifecycle::Decide {
+fn decided(question: Option<&Question>, said: Response, handoff: &Handoff) -> baton_engine::lifecycle::Decide {
     match question {
         Some(question) => question.decided(said),
         None => {

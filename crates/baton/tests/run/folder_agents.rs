@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
+use baton_engine::Fence;
 use baton_engine::State;
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
 use serde_json::{Value, json};
 
@@ -86,7 +87,7 @@ fn answer_from_a_folder_of_its_own_is_seen_from_the_workspace() {
     assert!(path.starts_with("exchange/artifacts/13/artifact-t.13.1-") && path.ends_with(".html"), "{path}");
     let claim = format!("`{path}` exists");
     let seen = made.examined.iter().find(|seen| seen.claim == claim).expect("it was looked at");
-    assert_eq!(seen.verdict, Finding::Verified);
+    assert_eq!(seen.verdict, ClaimFinding::Verified);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn what_a_folder_agent_made_and_advises_reaches_the_next_agent_and_the_registry(
     let told = site.told();
     let output = find(&told, "13.1").report().and_then(|report| report.output.clone()).expect("an output");
     let path = output.artifact_path.expect("a path");
-    let prompt = site.read(site.attempt("assemble.1", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("assemble.1", Fence(1)).join("prompt.md"));
     let whole = format!("exchange/handoffs/completed/{id}.json");
     for part in [path.as_str(), "Wire the store", "No tests for print", &whole] {
         assert!(prompt.contains(part), "`{part}` is not in the prompt: {prompt}");

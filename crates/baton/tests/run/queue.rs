@@ -1,6 +1,7 @@
 //! Agents on the queue are told what command agents are told, and their reports are judged in the same way.
 
-use baton_engine::evidence::Finding;
+use baton_engine::Fence;
+use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
 
 use crate::site::{BATON, Ended, LONG, Site, end, find};
@@ -57,10 +58,14 @@ fn worker_gives_the_prompt_of_a_command_agent() {
     by_command.run(&[]);
     begin(&by_queue);
     work(&by_queue, "cat > ../stdin.txt");
-    let wanted = by_command.read(by_command.attempt("build.1", 1).join("prompt.md"));
+    let wanted = by_command.read(by_command.attempt("build.1", Fence(1)).join("prompt.md"));
     let told = by_queue.scratch.read("stdin.txt");
     assert_eq!(comparable(&told), comparable(&wanted));
-    assert_eq!(by_queue.read(by_queue.attempt("build.1", 1).join("prompt.md")), told, "it stays with the attempt");
+    assert_eq!(
+        by_queue.read(by_queue.attempt("build.1", Fence(1)).join("prompt.md")),
+        told,
+        "it stays with the attempt"
+    );
 }
 
 #[test]
@@ -137,10 +142,10 @@ fn report_file_of_a_worker_counts_and_is_verified() {
     assert_eq!(worked.code, Some(0), "{}", worked.stderr);
     let ended = site.resume(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(site.read(site.attempt("build.1", 1).join("report.md")).contains("three functions"));
+    assert!(site.read(site.attempt("build.1", Fence(1)).join("report.md")).contains("three functions"));
     let run = site.told();
     let build = find(&run, "build.1");
-    for (rule, finding) in [("file-not-modified", Finding::Verified), ("skill-missing", Finding::Verified)] {
+    for (rule, finding) in [("file-not-modified", ClaimFinding::Verified), ("skill-missing", ClaimFinding::Verified)] {
         let seen =
             build.examined.iter().find(|seen| seen.rule == rule).unwrap_or_else(|| panic!("{:?}", build.examined));
         assert_eq!(seen.verdict, finding, "{seen:?}");
@@ -164,7 +169,7 @@ fn whoever_claims_and_changes_more_than_it_may_is_refuted() {
     let refuted: Vec<String> = find(&run, "build.1")
         .examined
         .iter()
-        .filter(|seen| seen.verdict == Finding::Refuted)
+        .filter(|seen| seen.verdict == ClaimFinding::Refuted)
         .map(|seen| seen.sentence())
         .collect();
     assert_eq!(refuted, ["`old.txt` was changed, but only `src/**` may be written"]);
