@@ -138,3 +138,49 @@ pub enum UnfitDocument {
     #[error("{0}; pass on the path of a file instead")]
     Unreadable(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::settle;
+    use crate::run::cost::begun;
+
+    fn stopped_by(phase: &str) -> FlowFault {
+        settle(&mut begun(phase, 2)).expect_err("it cannot go on")
+    }
+
+    #[test]
+    fn what_cannot_be_worked_out_is_told_with_its_phase_and_the_part_of_it() {
+        let parts = [
+            ("when: inputs.size", "phase one: `when: inputs.size`: `inputs.size` is not there"),
+            (
+                "task: 'Do {{ inputs.size }}'",
+                "phase one: its task: line 1: undefined value: `inputs.size` is undefined",
+            ),
+            ("inputs: {size: inputs.size}", "phase one: the input size (`inputs.size`): `inputs.size` is not there"),
+        ];
+        for (member, sentence) in parts {
+            let fault = stopped_by(&format!("  - {{id: one, agent: clerk, {member}}}"));
+            let FlowFault::Expression { phase, part, .. } = &fault else { panic!("{fault:?}") };
+            let is_it = match part {
+                PhasePart::When(_) => member.starts_with("when"),
+                PhasePart::Task => member.starts_with("task"),
+                PhasePart::Input { name, .. } => member.starts_with("inputs") && name == "size",
+                PhasePart::Foreach(_) => false,
+            };
+            assert!(is_it && phase == "one", "{fault:?}");
+            assert_eq!(fault.to_string(), sentence);
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_differs_from_what_is_not_there() {
+        let each =
+            |list: &str| stopped_by(&format!("  - {{id: each, foreach: {list}, phases: [{{id: one, agent: clerk}}]}}"));
+        let (phase, expression) = ("each".to_owned(), "inputs.list[0]".to_owned());
+        assert_eq!(each("'inputs.list[0]'"), FlowFault::NoList { phase, expression });
+        let part = PhasePart::Foreach("inputs.size".to_owned());
+        let fault = ExpressionFault::NotThere("inputs.size".to_owned());
+        assert_eq!(each("inputs.size"), FlowFault::Expression { phase: "each".to_owned(), part, fault });
+    }
+}

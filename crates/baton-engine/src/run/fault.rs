@@ -75,3 +75,33 @@ pub enum RecordFault {
     #[error("the list of {0} cannot be read: the record is damaged")]
     Items(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Event, Fact, Head};
+    use crate::lifecycle::table::sample;
+    use crate::run::Run;
+
+    fn accepted() -> Event {
+        let accept = sample::accept();
+        let (run, id) = (accept.run.clone(), accept.id.clone());
+        Head::START.next(&run, &id, 1, sample::time(1), &Fact::Accepted(Box::new(accept)))
+    }
+
+    #[test]
+    fn a_journal_that_tells_no_run_says_why() {
+        let begin = |events: &[Event]| Run::of_journal(events).expect_err("no run");
+        assert_eq!(begin(&[]), JournalFault::Empty);
+        assert_eq!(begin(&[accepted()]), JournalFault::NotARun(accepted().handoff));
+    }
+
+    #[test]
+    fn what_a_newer_program_wrote_is_not_damage() {
+        let event = Event { kind: "teleported".to_owned(), ..accepted() };
+        let fault = Run::of_journal(&[event]).expect_err("no run");
+        assert!(matches!(StoreError::from(fault), StoreError::Newer(_)));
+        let fault = JournalFault::OutOfOrder { found: 3, before: 1 };
+        assert_eq!(StoreError::from(fault), StoreError::Damaged("event 3 follows event 1".to_owned()));
+    }
+}
