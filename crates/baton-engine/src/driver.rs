@@ -20,11 +20,13 @@ mod wait;
 mod watch;
 
 pub(crate) use brief::{Brief, output_directory};
+pub use brief::{BriefFault, OutputFault};
 pub use queue_brief::{HandInWay, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;
 
 use std::any::Any;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +49,7 @@ use crate::lifecycle::Accept;
 use crate::people::{People, Question};
 use crate::prompt::Prompt;
 use crate::retry;
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role, Step};
 use crate::store::{Store, StoreError};
 use run_loop::RunLoop;
@@ -64,10 +66,10 @@ pub trait Team: Send + Sync {
     fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String>;
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault>;
 
     /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String>;
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault>;
 
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
@@ -121,6 +123,27 @@ pub enum DriverProblem {
     /// The store cannot do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Why the place where an agent is to work cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceFault {
+    /// The folder of its attempt cannot be made.
+    #[error("cannot make the folder {}: {source}", path.display())]
+    Folder {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that its prompt names cannot be written.
+    #[error("cannot write {}, which the agent is to read: {source}", path.display())]
+    Copy {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
 }
 
 /// How an agent is reached.
@@ -204,8 +227,8 @@ pub fn copies_for(run: &Run, tracked: &TrackedHandoff) -> Vec<Copy> {
 }
 
 /// Renders what the agent of a step would be told.
-pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, String> {
-    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.tell(delimiter).map(|told| told.prompt)
+pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, BriefFault> {
+    Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter)?.prompt)
 }
 
 impl Driver {
@@ -218,7 +241,7 @@ impl Driver {
         from: &str,
     ) -> Result<WorkspaceLock, DriverProblem> {
         let workspace = self.team.lock(&definition.workspace, run, &self.claimant)?;
-        let id = HandoffId::parse(run.as_str()).map_err(StoreError::Invalid)?;
+        let id = HandoffId::parse(run.as_str()).map_err(StoreError::invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };

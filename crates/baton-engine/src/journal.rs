@@ -11,7 +11,6 @@ use sha2::{Digest as _, Sha256};
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Accept, Command, RefusedCommand};
-use crate::store;
 use crate::stored::{self, Unreadable};
 
 /// Something that happened to a handoff.
@@ -120,14 +119,6 @@ impl Event {
     /// Says where it stands.
     pub fn place(&self) -> String {
         format!("event {} of run `{}`", self.seq, self.run)
-    }
-
-    /// Tells that a run cannot take this event: what a newer program wrote is not damage.
-    pub(crate) fn trouble(&self, why: String) -> store::StoreError {
-        match self.fact() {
-            Err(unreadable) => unreadable.at(&self.place()),
-            Ok(_) => store::StoreError::Damaged(why),
-        }
     }
 
     /// Reads what happened; the error says why it cannot be read.

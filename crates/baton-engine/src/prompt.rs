@@ -22,6 +22,7 @@ use baton_protocol::workflow::Skill;
 
 use crate::Fence;
 use crate::evidence::CheckCommand;
+use crate::expression::ExpressionFault;
 use crate::failure::Failure;
 use crate::handoff::Note;
 use crate::handover::Handover;
@@ -117,13 +118,8 @@ pub struct Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptFault {
     /// The template is wrong.
-    #[error("the template cannot be rendered: {}{reason}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Template {
-        /// The line of the workflow's own template.
-        line: Option<usize>,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("the template cannot be rendered: {0}")]
+    Template(ExpressionFault),
     /// It does not fit, even without everything that may be left out.
     #[error(
         "the prompt has {tokens} tokens with everything cut that may be, {} more than the {budget} that it may have",

@@ -3,6 +3,7 @@
 //! Every verb that changes something is one transaction: the state, its event and whatever follows from it. Decisions
 //! are made by [`crate::lifecycle`], inside that transaction; a store only looks up, writes and guards.
 
+use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -334,4 +335,16 @@ pub enum StoreError {
     /// The store refuses our own statement.
     #[error("the store failed: {0}")]
     Failed(String),
+}
+
+impl StoreError {
+    /// Tells what is not within the limits.
+    pub fn invalid(why: impl fmt::Display) -> StoreError {
+        StoreError::Invalid(why.to_string())
+    }
+
+    /// Tells what is not what was written.
+    pub fn damaged(why: impl fmt::Display) -> StoreError {
+        StoreError::Damaged(why.to_string())
+    }
 }

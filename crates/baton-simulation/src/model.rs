@@ -181,7 +181,7 @@ impl Model {
 
     /// Changes the settings of a queue.
     pub fn set_queue(&mut self, queue: &Queue) -> Result<(), StoreError> {
-        queue.check().map_err(StoreError::Invalid)?;
+        queue.check().map_err(StoreError::invalid)?;
         self.queues.insert(queue.agent.clone(), queue.clone());
         Ok(())
     }
@@ -277,7 +277,7 @@ impl Model {
     }
 
     fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<AcceptedHandoff, StoreError> {
-        request.check().map_err(StoreError::Invalid)?;
+        request.check().map_err(StoreError::invalid)?;
         let key = request.terms.key.as_deref();
         let by_key = key.and_then(|key| Some((self.with_key(key)?, "key", key.to_owned())));
         let by_id = || Some((self.handoffs.get(&request.id)?, "id", request.id.to_string()));

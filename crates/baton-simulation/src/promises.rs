@@ -66,7 +66,7 @@ impl<'h> History<'h> {
         let mut run = match Run::begin(first) {
             Ok(run) => run,
             Err(why) => {
-                self.say(first.seq, "the journal alone rebuilds the run", why);
+                self.say(first.seq, "the journal alone rebuilds the run", why.to_string());
                 return self.found;
             }
         };
@@ -76,7 +76,7 @@ impl<'h> History<'h> {
             let before = run.find(&event.handoff).map(|tracked| tracked.handoff.clone());
             let over = run.is_finished();
             if let Err(why) = run.absorb(event) {
-                self.say(event.seq, "the journal alone rebuilds the run", why);
+                self.say(event.seq, "the journal alone rebuilds the run", why.to_string());
                 return self.found;
             }
             let Ok(fact) = event.fact() else { continue };

@@ -161,7 +161,8 @@ impl Stage {
         }
         match Run::of_journal(&events) {
             Ok(run) => Some(run),
-            Err(what) => {
+            Err(why) => {
+                let what = why.to_string();
                 let promise = "the journal alone rebuilds the run";
                 self.witness.accuse(BrokenPromise { run: run.clone(), seq: events.len() as u64, promise, what });
                 None

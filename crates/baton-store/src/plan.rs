@@ -155,7 +155,7 @@ impl<S: Lookup> Plan<S> {
 
     /// Plans that a request becomes a handoff, unless it is one already.
     pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<AcceptedHandoff, S::Fault> {
-        request.check().map_err(StoreError::Invalid)?;
+        request.check().map_err(StoreError::invalid)?;
         if let Some(handoff) = self.existing(request)? {
             return Ok(AcceptedHandoff { handoff, existing: true });
         }

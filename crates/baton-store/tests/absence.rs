@@ -11,10 +11,13 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
+use baton_engine::driver::{
+    Audience, Driver, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
+};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
+    WorkspaceFault,
 };
 use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
@@ -57,11 +60,11 @@ impl Team for Crew {
         }
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -95,7 +98,7 @@ impl Evidence for Nothing {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         Ok(Vec::new())
     }
 

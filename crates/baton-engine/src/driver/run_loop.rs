@@ -217,7 +217,7 @@ impl<'d> RunLoop<'d> {
     /// Takes the next events of the journal, and tells of each.
     pub(super) fn absorb(&mut self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
-            self.foreseen.absorb(&mut self.run, event).map_err(|why| event.trouble(why))?;
+            self.foreseen.absorb(&mut self.run, event)?;
             self.driver.audience.hear(&self.run, &News::Event(event));
         }
         Ok(())

@@ -206,8 +206,8 @@ pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, StoreError> {
     while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
-                Some(run) => run.absorb(event).map_err(StoreError::Invalid)?,
-                None => run = Some(Run::begin(event).map_err(StoreError::Invalid)?),
+                Some(run) => run.absorb(event).map_err(StoreError::invalid)?,
+                None => run = Some(Run::begin(event).map_err(StoreError::invalid)?),
             }
         }
     }

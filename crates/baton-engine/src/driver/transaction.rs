@@ -33,7 +33,7 @@ impl RunLoop<'_> {
         if !results.is_empty() && planted(Bug::RouteInSecondTransaction) {
             // What follows is decided the next time.
         } else if let Err(why) = flow::settle(&mut draft) {
-            flow::fail(&mut draft, &why);
+            flow::fail(&mut draft, &why.to_string());
         }
         let ready = self.claim_ready(&mut draft).await;
         if draft.is_empty() {

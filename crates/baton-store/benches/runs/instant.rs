@@ -9,10 +9,13 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
+use baton_engine::driver::{
+    Audience, Driver, News, PATIENCE, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
+};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
+    WorkspaceFault,
 };
 use baton_engine::handover::Copy;
 use baton_engine::people::{People, Question, Response};
@@ -106,11 +109,11 @@ impl Team for Clerks {
         ReachedAgent::Here(Arc::new(Clerk))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -139,7 +142,7 @@ impl Evidence for Blind {
         Vec::new()
     }
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         Ok(Vec::new())
     }
 

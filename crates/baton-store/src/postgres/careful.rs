@@ -266,7 +266,7 @@ impl SeenRows {
 
     fn take_handoffs(&mut self, ids: &[&str], found: &[tokio_postgres::Row]) -> Result<(), Fault> {
         for id in ids {
-            self.handoffs.entry(HandoffId::parse(*id).map_err(StoreError::Damaged)?).or_default();
+            self.handoffs.entry(HandoffId::parse(*id).map_err(StoreError::damaged)?).or_default();
         }
         for row in found {
             let handoff = table::handoff(row)?;
@@ -296,7 +296,7 @@ impl SeenRows {
     async fn look_for_ends(&mut self, session: &Session, runs: &[&str]) -> Result<(), Fault> {
         let mut unknown = Vec::new();
         for run in runs {
-            let id = RunId::parse(*run).map_err(StoreError::Damaged)?;
+            let id = RunId::parse(*run).map_err(StoreError::damaged)?;
             self.ends.entry(id).or_insert_with(|| {
                 unknown.push(*run);
                 End { head: Head::START, at: None }
@@ -306,7 +306,7 @@ impl SeenRows {
             return Ok(());
         }
         for row in session.query(ENDS, &[&unknown]).await? {
-            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
+            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
             self.ends.insert(run, table::end(&row, 1)?);
         }
         Ok(())

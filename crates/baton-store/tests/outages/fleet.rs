@@ -12,7 +12,7 @@ use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{
-    Audience, Driver, DriverProblem, End, News, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
+    Audience, Driver, DriverProblem, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
 };
 use baton_engine::handover::Copy;
 use baton_engine::run::Run;
@@ -219,11 +219,11 @@ impl Team for Clerks {
         ReachedAgent::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 

@@ -69,5 +69,5 @@ fn parse_run(text: &str) -> Result<RunId, String> {
     if text.len() > RUN_BYTES_MAX {
         return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
     }
-    RunId::parse(text)
+    RunId::parse(text).map_err(|fault| fault.to_string())
 }

@@ -8,7 +8,7 @@ use baton_agents::{Launcher, process};
 use baton_engine::Fence;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
+use baton_engine::driver::{PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::handover::Copy;
 use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
@@ -66,18 +66,20 @@ impl Team for LocalTeam {
                 ReachedAgent::Here(reached)
             }
             Ok(None) => ReachedAgent::Elsewhere,
-            Err(why) => ReachedAgent::Not(why),
+            Err(why) => ReachedAgent::Not(why.to_string()),
         }
     }
 
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault> {
         let folder = attempt_folder(workspace, run, handoff, fence);
         let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
-        made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
-        Ok(folder)
+        match made {
+            Ok(()) => Ok(folder),
+            Err(source) => Err(PlaceFault::Folder { path: folder, source }),
+        }
     }
 
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
         keep(workspace, copies)
     }
 
@@ -97,7 +99,7 @@ impl Team for LocalTeam {
 }
 
 /// Writes the files that an agent is told to read. They follow from the journal, so nothing is lost if one is.
-pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
     for copy in copies {
         let path = workspace.join(&copy.path);
         if fs::read(&path).is_ok_and(|there| there == copy.text.as_bytes()) {
@@ -107,7 +109,7 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
         own_folder::make(workspace)
             .and(folder)
             .and_then(|()| fs::write(&path, &copy.text))
-            .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
+            .map_err(|source| PlaceFault::Copy { path, source })?;
     }
     Ok(())
 }
