@@ -24,6 +24,8 @@ pub mod journal;
 pub mod known;
 pub mod ledger;
 pub mod lifecycle;
+#[cfg(any(test, feature = "test-support"))]
+pub mod memory;
 mod overlap;
 pub mod pages;
 pub mod people;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::cells::Met;
+use baton_engine::memory::TriedCells;
+
 use crate::world::Ended;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
@@ -60,7 +61,7 @@ pub struct Figures {
     /// What happened, and how often.
     pub tally: BTreeMap<&'static str, u64>,
     /// Which commands were tried in which states.
-    pub met: Met,
+    pub met: TriedCells,
 }
 
 impl Figures {

@@ -6,20 +6,20 @@ use baton_engine::audit;
 use baton_engine::flow;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision};
+use baton_engine::memory::StoreModel;
 use baton_engine::run::{REVISE, Run};
 use baton_engine::step::{HUMAN, Role};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
-use crate::model::Model;
 use crate::witness::{Stamp, Violation, Witness, is_driver};
 
 /// Looks back at everything that a store has kept.
-pub fn examine(model: &Model, witness: &Witness) -> Vec<Violation> {
+pub fn examine(model: &StoreModel, witness: &Witness) -> Vec<Violation> {
     let runs = model.runs(None, u32::MAX);
     runs.iter().flat_map(|run| examine_run(model, witness, run)).collect()
 }
 
-fn examine_run(model: &Model, witness: &Witness, run: &RunId) -> Vec<Violation> {
+fn examine_run(model: &StoreModel, witness: &Witness, run: &RunId) -> Vec<Violation> {
     let events = model.history(run, 0, u32::MAX);
     let audited = audit::verify(run, &events, &model.handoffs_of(run));
     let faults = audited.findings.into_iter().map(|finding| Violation {

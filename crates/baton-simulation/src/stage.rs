@@ -7,6 +7,7 @@ use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Driver, End, PATIENCE};
 use baton_engine::evidence::KeptBytes;
+use baton_engine::memory::MemoryStore;
 use baton_engine::run::Run;
 use baton_engine::store::Error;
 use baton_protocol::Settings;
@@ -16,7 +17,6 @@ use tokio::time::Instant;
 use crate::chance::{Chance, Tally};
 use crate::fault::Plan;
 use crate::faulty::Faulty;
-use crate::memory::Memory;
 use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, Thrown};
 use crate::puppet::{Puppet, Strings};
 use crate::time::MachineClock;
@@ -26,7 +26,7 @@ use crate::witness::{Violation, Witness};
 #[derive(Clone)]
 pub struct Stage {
     /// The store.
-    pub memory: Memory,
+    pub memory: MemoryStore,
     /// Who sees everything.
     pub witness: Arc<Witness>,
     /// What was counted.
@@ -72,7 +72,7 @@ impl Stage {
     pub fn new() -> Stage {
         let witness = Arc::new(Witness::default());
         Stage {
-            memory: Memory::new().watched_by(witness.clone()),
+            memory: MemoryStore::new().watched_by(witness.clone()),
             witness,
             tally: Tally::default(),
             started: Instant::now(),

@@ -6,10 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Verdict};
+use baton_engine::memory::{MemoryTransaction, RowChange, TransactionWatcher};
 use baton_engine::{Handoff, HandoffId, RunId, State};
-
-use crate::memory::{Transaction, Watcher};
-use crate::model::Change;
 
 /// Who wrote an event, and together with which others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +107,8 @@ pub fn is_driver(writer: &str) -> bool {
     writer.starts_with("driver-")
 }
 
-impl Watcher for Witness {
-    fn saw(&self, transaction: &Transaction<'_>) {
+impl TransactionWatcher for Witness {
+    fn saw(&self, transaction: &MemoryTransaction<'_>) {
         self.look(|seen| {
             seen.transactions += 1;
             let stamp =
@@ -128,12 +126,12 @@ impl Watcher for Witness {
     }
 }
 
-fn violation(change: &Change, promise: &'static str, what: String) -> Violation {
+fn violation(change: &RowChange, promise: &'static str, what: String) -> Violation {
     Violation { run: change.event.run.clone(), seq: change.event.seq, promise, what }
 }
 
 /// What one event must not be, whatever the engine says about it.
-fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
+fn wrong(writer: &str, change: &RowChange) -> Vec<Violation> {
     let Some(before) = &change.before else { return Vec::new() };
     let mut found = Vec::new();
     let mut say = |promise, what: String| found.push(violation(change, promise, format!("{}: {what}", before.id)));
@@ -175,7 +173,7 @@ fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
 }
 
 /// A lease ends only when its time is over, and nobody ends their own.
-fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+fn expired(writer: &str, before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static str, String)) {
     let at = change.event.at;
     let Some(lease) = before.lease() else { return };
     let others = [before.times_out_at(), before.acknowledge_by(), before.deadline];
@@ -189,7 +187,7 @@ fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut
 }
 
 /// A report counts once, and only with the latest token.
-fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static str, String)) {
     let Ok(Fact::Happened(command)) = change.event.fact() else {
         return say("the journal can be read", "it cannot".to_owned());
     };
@@ -232,7 +230,7 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
 }
 
 /// Who takes something takes all of it, and only from those who are dead or have not been heard of.
-fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<Violation> {
+fn taken(transaction: &MemoryTransaction<'_>, dead: &HashSet<String>, change: &RowChange) -> Option<Violation> {
     let before = change.before.as_ref()?;
     let lease = before.lease()?;
     let is_root = change.event.handoff.as_str() == change.event.run.as_str();
@@ -259,7 +257,7 @@ struct Beats {
 }
 
 impl Beats {
-    fn take(&mut self, change: &Change) -> Option<Violation> {
+    fn take(&mut self, change: &RowChange) -> Option<Violation> {
         let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
         let is_root = handoff.as_str() == run.as_str();
         let (holder, beats) = self.of_runs.entry(run.clone()).or_default();
@@ -283,7 +281,7 @@ impl Beats {
 }
 
 /// A driver writes into a run only while it holds it.
-fn intruder(transaction: &Transaction<'_>) -> Option<Violation> {
+fn intruder(transaction: &MemoryTransaction<'_>) -> Option<Violation> {
     if !is_driver(transaction.writer) || transaction.verb != "carry_out" {
         return None;
     }

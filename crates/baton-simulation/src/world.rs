@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_engine::journal::Event;
+use baton_engine::memory::TriedCells;
 use baton_engine::{RunId, Store};
 use tokio::task::JoinSet;
 
-use crate::cells::Met;
 use crate::chance::Chance;
 use crate::fault::Weather;
 use crate::faulty::Faulty;
@@ -34,7 +34,7 @@ pub struct Ended {
     /// What happened, and how often.
     pub tally: BTreeMap<&'static str, u64>,
     /// Which commands were tried in which states.
-    pub met: Met,
+    pub met: TriedCells,
     /// What must never happen and did; empty if all is well.
     pub wrong: Vec<Violation>,
     /// The violations, each with the end of its journal.

@@ -9,15 +9,11 @@ use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
-use baton_engine::engine::Random;
-use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
-};
+use baton_engine::evidence::KeptBytes;
 use baton_engine::handover::Copy;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::memory::{CountingRandom, Nobody};
 use baton_engine::run::Run;
 use baton_engine::{Clock, HandoffId, RunId, Store};
-use baton_protocol::model::Report;
 use baton_protocol::{Settings, workflow};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -58,10 +54,10 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         store,
         clock: Arc::new(Watch),
         team: Arc::new(Clerks),
-        evidence: Arc::new(Blind),
+        evidence: Arc::new(Nobody),
         people: Arc::new(Nobody),
         audience,
-        random: Arc::new(Loaded),
+        random: Arc::new(CountingRandom::default()),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
         kept: KeptBytes::default(),
@@ -118,58 +114,6 @@ impl Team for Clerks {
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}
-}
-
-struct Blind;
-
-#[async_trait]
-impl Evidence for Blind {
-    async fn remember(&self, _: &Path) -> Option<Moment> {
-        None
-    }
-
-    async fn keep(&self, _: &Scene) {}
-
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
-        Vec::new()
-    }
-
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
-        Ok(Vec::new())
-    }
-
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
-        Vec::new()
-    }
-
-    async fn changed(&self, _: &Scene) -> Changed {
-        Changed::default()
-    }
-
-    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
-        Outcome { passed: true, ended: String::new(), tail: String::new() }
-    }
-}
-
-struct Nobody;
-
-#[async_trait]
-impl People for Nobody {
-    async fn decide(&self, _: &Question) -> Option<Said> {
-        None
-    }
-}
-
-struct Loaded;
-
-impl Random for Loaded {
-    fn number(&self) -> f64 {
-        0.5
-    }
-
-    fn word(&self) -> String {
-        "0123456789abcdef".to_owned()
-    }
 }
 
 /// Measures the time from one step to the next.

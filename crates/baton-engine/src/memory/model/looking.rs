@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::handoff::{Digest, Written};
-use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::lifecycle::Accept;
-use baton_engine::queue::Queue;
-use baton_engine::store::{Count, Error, Filter};
-use baton_engine::{Handoff, HandoffId, RunId, State};
 use jiff::Timestamp;
 
-use super::{Entry, Model};
-use crate::cells::Met;
+use super::{Entry, StoreModel};
+use crate::handoff::{Digest, Handoff, State, Terms, Written};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Fact, Head};
+use crate::lifecycle::Accept;
+use crate::memory::TriedCells;
+use crate::queue::Queue;
+use crate::store::{Count, Error, Filter};
 
-impl Model {
+impl StoreModel {
     /// Finds a handoff.
     pub fn find(&self, id: &HandoffId) -> Option<Handoff> {
         self.handoffs.get(id).map(|entry| entry.handoff.clone())
@@ -133,7 +133,7 @@ impl Model {
         self.handoffs[id].handoff.shown().unwrap_or(Digest::of(b"never reported"))
     }
 
-    pub(super) fn first_terms(&self, id: &HandoffId) -> baton_engine::Terms {
+    pub(super) fn first_terms(&self, id: &HandoffId) -> Terms {
         self.accepted(id).terms
     }
 
@@ -143,7 +143,7 @@ impl Model {
     }
 
     /// Returns how often each command was tried in each state.
-    pub fn met(&self) -> &Met {
+    pub fn met(&self) -> &TriedCells {
         &self.met
     }
 

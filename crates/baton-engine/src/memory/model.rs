@@ -5,31 +5,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Written};
-use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::ledger::LedgerEntry;
-use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
-use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Claimed, Error, KeptContents, Order, Step, Wish};
-use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
-use crate::cells::Met;
+use super::cells::TriedCells;
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, Priority, State, Written};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Fact, Head};
+use crate::ledger::LedgerEntry;
+use crate::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
+use crate::queue::Queue;
+use crate::store::{Accepted, Anchored, Claimed, Error, KeptContents, Order, Step, Wish};
 
 mod ledger;
 mod looking;
 
 /// Handoffs, their journal and the settings of queues.
 #[derive(Debug, Default)]
-pub struct Model {
+pub struct StoreModel {
     handoffs: BTreeMap<HandoffId, Entry>,
     /// What is not finished.
     open: BTreeSet<HandoffId>,
     /// What the transaction that goes on has written, so that it can be taken back.
-    written: Vec<Change>,
+    written: Vec<RowChange>,
     /// How often each command was tried in each state.
-    met: Met,
+    met: TriedCells,
     /// How many were ever accepted.
     count: u64,
     journal: BTreeMap<RunId, Vec<Event>>,
@@ -51,7 +51,7 @@ struct Entry {
 
 /// One event that a transaction has written, and the handoff before it.
 #[derive(Debug)]
-pub struct Change {
+pub struct RowChange {
     /// The handoff as it was; `None` if it was not there.
     pub before: Option<Handoff>,
     /// The handoff as it is now.
@@ -63,7 +63,7 @@ pub struct Change {
 }
 
 /// Accepting, claiming, applying, rescuing: each all or nothing.
-impl Model {
+impl StoreModel {
     /// Makes handoffs of requests.
     pub fn accept(&mut self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
         self.all_or_nothing(|model| requests.into_iter().map(|request| model.accept_one(request, at)).collect())
@@ -220,7 +220,7 @@ impl Model {
         self.contents.get(&(run.clone(), digest.clone())).cloned()
     }
 
-    fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, Error>) -> Result<T, Error> {
+    fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut StoreModel) -> Result<T, Error>) -> Result<T, Error> {
         let (count, latest) = (self.count, self.latest);
         self.written.clear();
         let answer = work(self);
@@ -233,7 +233,7 @@ impl Model {
         answer
     }
 
-    fn take_back(&mut self, change: Change) {
+    fn take_back(&mut self, change: RowChange) {
         let (run, id) = (change.event.run, change.event.handoff);
         let events = self.journal.entry(run.clone()).or_default();
         events.pop();
@@ -262,7 +262,7 @@ impl Model {
     }
 
     /// Returns what the last transaction has written.
-    pub fn take_written(&mut self) -> Vec<Change> {
+    pub fn take_written(&mut self) -> Vec<RowChange> {
         std::mem::take(&mut self.written)
     }
 
@@ -346,7 +346,7 @@ impl Model {
         let head = std::mem::replace(&mut entry.head, event.head());
         let before = Some(std::mem::replace(&mut entry.handoff, handoff.clone()));
         events.push(event.clone());
-        self.written.push(Change { before, after: handoff, event, head });
+        self.written.push(RowChange { before, after: handoff, event, head });
     }
 }
 

@@ -2,23 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::Handoff;
-use baton_engine::failure::Chance;
-use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{self, Command, Decision, Ending, Verdict};
+use crate::failure::Chance;
+use crate::handoff::{Handoff, StateName};
+use crate::lifecycle::{self, Command, Decision, Ending, Verdict};
 
 /// How often each command was tried in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Met(BTreeMap<(&'static str, StateName), u64>);
+pub struct TriedCells(BTreeMap<(&'static str, StateName), u64>);
 
-impl Met {
+impl TriedCells {
     /// Counts a command that is tried.
     pub fn count(&mut self, command: &Command, handoff: &Handoff) {
         *self.0.entry((row(command, handoff), handoff.state.name())).or_default() += 1;
     }
 
     /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: &Met) {
+    pub fn add(&mut self, other: &TriedCells) {
         for (cell, count) in &other.0 {
             *self.0.entry(*cell).or_default() += count;
         }
@@ -35,7 +34,7 @@ impl Met {
         self.0.len()
     }
 
-    /// Says whether nothing was tried.
+    /// Returns whether nothing was tried.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

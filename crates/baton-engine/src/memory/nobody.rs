@@ -1,0 +1,119 @@
+//! A driver on its own: every agent comes for its work elsewhere, nobody can be asked, and nothing can be seen.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_protocol::model::Report;
+use baton_protocol::workflow;
+use serde_json::Map;
+
+use crate::definition::Definition;
+use crate::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use crate::engine::Engine;
+use crate::evidence::{Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene};
+use crate::handover::Copy;
+use crate::id::{HandoffId, RunId};
+use crate::people::{People, Question, Said};
+use crate::run::Run;
+
+/// Reads a workflow that needs nothing but its text: no inputs, no files beside it.
+///
+/// # Panics
+///
+/// If the text is not a workflow.
+pub fn definition(text: &str) -> Definition {
+    let reading = workflow::read(text.as_bytes());
+    Definition {
+        approvers: Vec::new(),
+        workflow: reading.workflow.unwrap_or_else(|| panic!("{:?}", reading.findings)),
+        folder: PathBuf::from("/flows"),
+        file: None,
+        nested: BTreeMap::new(),
+        templates: BTreeMap::new(),
+        inputs: Map::new(),
+        workspace: PathBuf::from("/workspace"),
+    }
+}
+
+/// Makes a driver over the store of an engine, with [`Nobody`] around it.
+pub fn driver(engine: &Engine) -> Driver {
+    Driver {
+        store: engine.store.clone(),
+        clock: engine.clock.clone(),
+        team: Arc::new(Nobody),
+        evidence: Arc::new(Nobody),
+        people: Arc::new(Nobody),
+        audience: Arc::new(Nobody),
+        random: engine.random.clone(),
+        claimant: "driver".to_owned(),
+        settings: (*engine.settings).clone(),
+        kept: KeptBytes::default(),
+        patience: PATIENCE,
+    }
+}
+
+/// Stands for everybody whom a driver needs: works nowhere, sees nothing, decides nothing and hears nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody;
+
+impl Team for Nobody {
+    fn reach(&self, _: &Definition, _: &str) -> Reached {
+        Reached::Elsewhere
+    }
+
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+        Ok(PathBuf::new())
+    }
+
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_dead(&self, _: &str) -> bool {
+        false
+    }
+
+    fn sweep(&self, _: &RunId, _: &Path) {}
+}
+
+#[async_trait]
+impl Evidence for Nobody {
+    async fn remember(&self, _: &Path) -> Option<Moment> {
+        None
+    }
+
+    async fn keep(&self, _: &Scene) {}
+
+    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+        Vec::new()
+    }
+
+    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+        Ok(Vec::new())
+    }
+
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
+        Vec::new()
+    }
+
+    async fn changed(&self, _: &Scene) -> Changed {
+        Changed::default()
+    }
+
+    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
+        Outcome { passed: true, ended: String::new(), tail: String::new() }
+    }
+}
+
+#[async_trait]
+impl People for Nobody {
+    async fn decide(&self, _: &Question) -> Option<Said> {
+        None
+    }
+}
+
+impl Audience for Nobody {
+    fn hear(&self, _: &Run, _: &News<'_>) {}
+}
