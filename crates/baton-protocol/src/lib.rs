@@ -39,7 +39,7 @@ pub mod workflow;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
-pub use judge::{Allowed, Judgement, judge};
+pub use judge::{AllowedFinding, Judgement, judge};
 pub use model::{Document, Kind};
 pub use reading::{Hints, Reading, read};
 pub use settings::Settings;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_engine::memory::TriedCells;
-
-use crate::world::Ended;
+use crate::world::WorldEnd;
+use baton_engine::memory::MetCells;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
 pub const KINDS: [&str; 38] = [
@@ -61,12 +60,12 @@ pub struct Figures {
     /// What happened, and how often.
     pub tally: BTreeMap<&'static str, u64>,
     /// Which commands were tried in which states.
-    pub met: TriedCells,
+    pub met: MetCells,
 }
 
 impl Figures {
     /// Adds a world.
-    pub fn add(&mut self, ended: &Ended) {
+    pub fn add(&mut self, ended: &WorldEnd) {
         self.worlds += 1;
         self.lasted += ended.lasted;
         self.events += ended.journals.len() as u64;

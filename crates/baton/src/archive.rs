@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_engine::handoff::{Digest, Handoff, Written};
+use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::pages::JournalPages;
@@ -58,15 +58,15 @@ pub(crate) const TOGETHER: usize = 16;
 struct Life {
     handoff: Handoff,
     events: Vec<Event>,
-    request: Written,
-    report: Option<Written>,
+    request: WrittenDocument,
+    report: Option<WrittenDocument>,
 }
 
 /// A file of the archive: its path in the folder of the run, and its text.
 pub(crate) type ArchiveFile = (String, String);
 
 /// Returns the file that tells what was asked in a handoff.
-pub(crate) fn asked(handoff: &Handoff, request: &Written) -> ArchiveFile {
+pub(crate) fn asked(handoff: &Handoff, request: &WrittenDocument) -> ArchiveFile {
     asked_as(handoff, &package::of(handoff, request))
 }
 
@@ -75,7 +75,7 @@ fn asked_as(handoff: &Handoff, package: &package::Package) -> ArchiveFile {
 }
 
 /// Returns the file with what the agent of a handoff wrote. Of steps without an agent Baton writes the report itself.
-pub(crate) fn answered(handoff: &Handoff, report: &Written) -> Option<ArchiveFile> {
+pub(crate) fn answered(handoff: &Handoff, report: &WrittenDocument) -> Option<ArchiveFile> {
     let role = handoff.terms.step.as_ref().map(|step| step.role);
     matches!(role, None | Some(Role::Work | Role::Delegation)).then(|| answer::of(&handoff.id, report))
 }
@@ -194,7 +194,7 @@ async fn lives(store: &dyn Store, run: &RunId) -> Result<Vec<Life>, CommandError
     Ok(lives)
 }
 
-fn request(first: &Event) -> Option<Written> {
+fn request(first: &Event) -> Option<WrittenDocument> {
     match first.fact() {
         Ok(Fact::Accepted(accept)) => Some(accept.request),
         Ok(Fact::Happened(_) | Fact::Refused(_)) | Err(_) => None,
@@ -210,7 +210,7 @@ fn kept_files(events: &[Event]) -> Vec<Digest> {
     events.iter().flat_map(kept).collect()
 }
 
-fn report(event: &Event) -> Option<Written> {
+fn report(event: &Event) -> Option<WrittenDocument> {
     match event.fact() {
         Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
         Ok(_) | Err(_) => None,

@@ -37,7 +37,7 @@ enum OutputFormat {
 
 impl Writing {
     /// Writes a result and says how the command ends.
-    pub(crate) fn write(&self, report: &Report, output: &Output) -> Result<Exit, CommandError> {
+    pub(crate) fn write(&self, report: &CheckReport, output: &Output) -> Result<Exit, CommandError> {
         let exit = report.verdict(self.strict);
         let text = match (self.json, self.format) {
             (true, _) | (_, OutputFormat::Json) => render::json::render(report),
@@ -70,7 +70,7 @@ pub(crate) struct Checked {
 
 /// Everything that was checked.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct CheckReport {
     /// The files, in the order of their names.
     pub files: Vec<Checked>,
     /// What could not be opened.
@@ -79,7 +79,7 @@ pub(crate) struct Report {
     pub skipped: usize,
 }
 
-impl Report {
+impl CheckReport {
     /// Counts the diagnostics of a severity in all files.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.files.iter().map(|file| file.judgement.count(severity)).sum()

@@ -10,12 +10,14 @@ use baton_protocol::workflow;
 use serde_json::Map;
 
 use crate::definition::Definition;
-use crate::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use crate::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
 use crate::engine::Engine;
-use crate::evidence::{Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene};
+use crate::evidence::{
+    ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
+};
 use crate::handover::Copy;
 use crate::id::{HandoffId, RunId};
-use crate::people::{People, Question, Said};
+use crate::people::{People, Question, Response};
 use crate::run::Run;
 
 /// Reads a workflow that needs nothing but its text: no inputs, no files beside it.
@@ -59,8 +61,8 @@ pub fn driver(engine: &Engine) -> Driver {
 pub struct Nobody;
 
 impl Team for Nobody {
-    fn reach(&self, _: &Definition, _: &str) -> Reached {
-        Reached::Elsewhere
+    fn reach(&self, _: &Definition, _: &str) -> ReachedAgent {
+        ReachedAgent::Elsewhere
     }
 
     fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
@@ -86,7 +88,7 @@ impl Evidence for Nobody {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+    async fn examine(&self, _: &Scene, _: &Report) -> Vec<ExaminedClaim> {
         Vec::new()
     }
 
@@ -94,22 +96,22 @@ impl Evidence for Nobody {
         Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 
-    async fn changed(&self, _: &Scene) -> Changed {
-        Changed::default()
+    async fn changed(&self, _: &Scene) -> ChangedFiles {
+        ChangedFiles::default()
     }
 
-    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
-        Outcome { passed: true, ended: String::new(), tail: String::new() }
+    async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
+        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
     }
 }
 
 #[async_trait]
 impl People for Nobody {
-    async fn decide(&self, _: &Question) -> Option<Said> {
+    async fn decide(&self, _: &Question) -> Option<Response> {
         None
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
 use baton_engine::evidence::KeptBytes;
 use baton_engine::handover::Copy;
 use baton_engine::memory::{CountingRandom, Nobody};
@@ -97,8 +97,8 @@ impl Agent for Clerk {
 struct Clerks;
 
 impl Team for Clerks {
-    fn reach(&self, _: &Definition, _: &str) -> Reached {
-        Reached::Here(Arc::new(Clerk))
+    fn reach(&self, _: &Definition, _: &str) -> ReachedAgent {
+        ReachedAgent::Here(Arc::new(Clerk))
     }
 
     fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{Ask, Note, Written};
+use baton_engine::failure::{Failure, Transience};
+use baton_engine::handoff::{Ask, Note, WrittenDocument};
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::step::Role;
 use baton_engine::{Handoff, State};
@@ -75,7 +75,7 @@ pub(crate) fn note(note: &Note) -> Value {
 }
 
 /// Returns the JSON form of a document: as it was written, and as a value where it can be read.
-pub(crate) fn document(written: &Written) -> Value {
+pub(crate) fn document(written: &WrittenDocument) -> Value {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
     let value = reading.document.as_ref().zip(dialect).and_then(|(document, dialect)| dialect.write(document));
@@ -86,7 +86,7 @@ fn failure(failure: &Failure) -> Value {
     json!({
         "code": failure.code.as_str(),
         "message": failure.message,
-        "transient": failure.chance == Chance::Transient,
+        "transient": failure.chance == Transience::Transient,
     })
 }
 

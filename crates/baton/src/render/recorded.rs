@@ -1,15 +1,15 @@
 //! The JSON form of what is recorded: evidence, votes, and how it is known who decided.
 
 use baton_engine::approval::Vote;
-use baton_engine::evidence::Examined;
-use baton_engine::known::Known;
+use baton_engine::evidence::ExaminedClaim;
+use baton_engine::known::HowKnown;
 use baton_engine::ssh::Signature;
 use serde_json::{Value, json};
 
 /// Returns what came out about claims. What is not there is left out.
-pub(crate) fn examined(examined: &[Examined]) -> Value {
-    let one = |examined: &Examined| {
-        let Examined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
+pub(crate) fn examined(examined: &[ExaminedClaim]) -> Value {
+    let one = |examined: &ExaminedClaim| {
+        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
         let mut value = json!({ "rule": rule, "claim": claim, "verdict": verdict, "seen": seen });
         let texts = [("path", path), ("sha256", sha256), ("mark", mark), ("allowed", allowed)];
         add(&mut value, texts, ("asks_person", *asks_person));
@@ -30,11 +30,11 @@ pub(crate) fn votes(votes: &[Vote]) -> Value {
 }
 
 /// Returns how it is known who decided.
-pub(crate) fn known(known: &Known) -> Value {
+pub(crate) fn known(known: &HowKnown) -> Value {
     match known {
-        Known::Unproven => json!("unproven"),
-        Known::Account => json!("account"),
-        Known::Signature(signature) => {
+        HowKnown::Unproven => json!("unproven"),
+        HowKnown::Account => json!("account"),
+        HowKnown::Signature(signature) => {
             let Signature { key, armoured } = signature.as_ref();
             json!({ "signature": { "key": key, "armoured": armoured } })
         }
@@ -55,13 +55,13 @@ fn add<const N: usize>(value: &mut Value, texts: [(&str, &Option<String>); N], m
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::evidence::Finding;
+    use baton_engine::evidence::ClaimFinding;
 
     use super::*;
 
     #[test]
     fn what_is_not_there_is_left_out() {
-        let mut seen = Examined::new("artifact-missing", Finding::Refuted, "out.txt", "nothing there");
+        let mut seen = ExaminedClaim::new("artifact-missing", ClaimFinding::Refuted, "out.txt", "nothing there");
         let bare = r#"[{"rule":"artifact-missing","claim":"out.txt","verdict":"refuted","seen":"nothing there"}]"#;
         assert_eq!(examined(&[seen.clone()]).to_string(), bare);
         let some = |text: &str| Some(text.to_owned());

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use baton_engine::HandoffId;
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_engine::handoff::State;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(crate) struct Summary {
 }
 
 /// Returns the name of a step for people: its phase, and what it is about where it is not the phase itself.
-pub(crate) fn name(tracked: &Tracked) -> String {
+pub(crate) fn name(tracked: &TrackedHandoff) -> String {
     let phase = &tracked.step.phase;
     match tracked.step.role {
         Role::Run => tracked.handoff.id.to_string(),
@@ -201,7 +201,7 @@ fn cells(row: &Row, label: String) -> [String; 8] {
     ]
 }
 
-fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
+fn row(tracked: &TrackedHandoff, evidence: Tally, now: Timestamp) -> Row {
     // A group is claimed by nobody before it is done.
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let by = tracked.deciders();
@@ -225,7 +225,7 @@ fn row(tracked: &Tracked, evidence: Tally, now: Timestamp) -> Row {
 }
 
 /// Says how a visit ended, or where it is.
-pub(crate) fn outcome(tracked: &Tracked) -> String {
+pub(crate) fn outcome(tracked: &TrackedHandoff) -> String {
     let verdict = tracked.report().and_then(|report| report.verdict.clone());
     match (&tracked.handoff.state, verdict) {
         (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
@@ -245,7 +245,7 @@ pub(crate) fn outcome(tracked: &Tracked) -> String {
     }
 }
 
-fn choice<'t>(tracked: &'t Tracked, answer: &'t str) -> &'t str {
+fn choice<'t>(tracked: &'t TrackedHandoff, answer: &'t str) -> &'t str {
     let is_choice = tracked.handoff.terms.choices.iter().any(|choice| choice == answer);
     if is_choice { answer } else { "answered" }
 }
@@ -290,9 +290,9 @@ fn tallies(events: &[Event]) -> HashMap<HandoffId, Tally> {
         let tally = tallies.entry(event.handoff.clone()).or_default();
         for examined in &verify.examined {
             match examined.verdict {
-                Finding::Verified => tally.verified += 1,
-                Finding::Refuted => tally.refuted += 1,
-                Finding::Unverifiable => tally.unverifiable += 1,
+                ClaimFinding::Verified => tally.verified += 1,
+                ClaimFinding::Refuted => tally.refuted += 1,
+                ClaimFinding::Unverifiable => tally.unverifiable += 1,
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How the history of a handoff is written: a line per event for people, and the events as JSON.
 
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Ending, Refused, Verdict, readable_claimant};
+use baton_engine::lifecycle::{Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn told(event: &Event) -> String {
         Ok(Fact::Accepted(accept)) => {
             format!("from {} to {} ({} request)", accept.terms.from, accept.terms.to, accept.request.dialect)
         }
-        Ok(Fact::Refused(Refused { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
+        Ok(Fact::Refused(RefusedCommand { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
         Ok(Fact::Refused(refused)) => {
             format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_engine::driver::{Audience, News};
 use baton_engine::handoff::State;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -109,14 +109,14 @@ impl Live {
     /// Draws what is going on now, and nothing else.
     fn draw(&self, run: &Run, examined: Option<&HandoffId>) {
         let mut drawn = self.drawn();
-        let shown: Vec<&Tracked> = run.open().filter(|tracked| is_shown(tracked)).collect();
+        let shown: Vec<&TrackedHandoff> = run.open().filter(|tracked| is_shown(tracked)).collect();
         let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
         let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
         for bar in over.iter().filter_map(|id| drawn.rows.remove(id)) {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let name = |tracked: &Tracked| columns::cut(&render::run::name(tracked), PLACE.1);
+        let name = |tracked: &TrackedHandoff| columns::cut(&render::run::name(tracked), PLACE.1);
         let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
         let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
@@ -150,7 +150,7 @@ impl Live {
         }
     }
 
-    fn row(&self, tracked: &Tracked) -> ProgressBar {
+    fn row(&self, tracked: &TrackedHandoff) -> ProgressBar {
         let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
         let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
         self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed))
@@ -167,7 +167,7 @@ fn hanging(text: &str, columns: usize, before: usize, indent: usize) -> String {
 }
 
 /// Says whether it is worth a line of its own: what holds others shows in them.
-fn is_shown(tracked: &Tracked) -> bool {
+fn is_shown(tracked: &TrackedHandoff) -> bool {
     let over = tracked.handoff.state.name().is_finished();
     !over
         && match tracked.step.role {

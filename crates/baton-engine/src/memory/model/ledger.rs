@@ -6,7 +6,7 @@ use super::StoreModel;
 use crate::id::RunId;
 use crate::journal::{Event, Head};
 use crate::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use crate::store::Anchored;
+use crate::store::AnchoredEntry;
 
 impl StoreModel {
     /// Enters how far the journals of runs have come.
@@ -39,12 +39,12 @@ impl StoreModel {
     }
 
     /// Returns the last entry that was delivered to a place.
-    pub fn anchored(&self, place: &str) -> Option<Anchored> {
+    pub fn anchored(&self, place: &str) -> Option<AnchoredEntry> {
         self.anchors.get(place).copied()
     }
 
     /// Remembers what was delivered to a place.
-    pub fn set_anchored(&mut self, place: &str, anchored: Anchored) {
+    pub fn set_anchored(&mut self, place: &str, anchored: AnchoredEntry) {
         self.anchors.insert(place.to_owned(), anchored);
     }
 

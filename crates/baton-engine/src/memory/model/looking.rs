@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{Entry, StoreModel};
-use crate::handoff::{Digest, Handoff, State, Terms, Written};
+use crate::handoff::{Digest, Handoff, State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact, Head};
 use crate::lifecycle::Accept;
-use crate::memory::TriedCells;
+use crate::memory::MetCells;
 use crate::queue::Queue;
-use crate::store::{Count, Error, Filter};
+use crate::store::{Count, Filter, StoreError};
 
 impl StoreModel {
     /// Finds a handoff.
@@ -31,13 +31,13 @@ impl StoreModel {
     }
 
     /// Returns the request that a handoff was made of.
-    pub fn request(&self, id: &HandoffId) -> Option<Written> {
+    pub fn request(&self, id: &HandoffId) -> Option<WrittenDocument> {
         self.handoffs.get(id).map(|entry| (*entry.request).clone())
     }
 
     /// Lists handoffs, the newest first.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
-        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| Error::NotFound(id.clone()));
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
+        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| StoreError::NotFound(id.clone()));
         let behind = filter.after.as_ref().map(place).transpose()?.map(|entry| entry.number);
         let fits = |handoff: &&Handoff| {
             filter.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent))
@@ -143,7 +143,7 @@ impl StoreModel {
     }
 
     /// Returns how often each command was tried in each state.
-    pub fn met(&self) -> &TriedCells {
+    pub fn met(&self) -> &MetCells {
         &self.met
     }
 

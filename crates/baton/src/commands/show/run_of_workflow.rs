@@ -5,7 +5,7 @@ use baton_engine::flow;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
 use baton_engine::people::plain_words;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use serde_json::{Value, json};
 
@@ -52,11 +52,11 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-fn is_going_on(tracked: &Tracked) -> bool {
+fn is_going_on(tracked: &TrackedHandoff) -> bool {
     !tracked.handoff.state.name().is_finished() && !matches!(tracked.step.role, Role::Run | Role::Group)
 }
 
-fn line(tracked: &Tracked, session: &Session) -> String {
+fn line(tracked: &TrackedHandoff, session: &Session) -> String {
     let since = render::handoff::ago(tracked.begun_at.unwrap_or(tracked.handoff.accepted_at), session.now());
     format!("  {} {} ({since})\n", render::columns::padded(&name(tracked), 24), printable(&going_on(tracked)))
 }
@@ -89,7 +89,7 @@ fn heading(run: &Run, standing: &Standing, session: &Session, store: &str) -> St
 
 fn in_json(run: &Run, summary: &Summary, standing: &Standing, waiting: &[(Handoff, Question)], store: &str) -> Value {
     let root = &run.root().handoff;
-    let open = |tracked: &Tracked| {
+    let open = |tracked: &TrackedHandoff| {
         json!({
             "handoff": tracked.handoff.id,
             "phase": tracked.step.phase,
