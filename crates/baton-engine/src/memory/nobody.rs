@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
 };
+use crate::fence::Fence;
 use crate::handover::Copy;
 use crate::id::{HandoffId, RunId};
 use crate::people::{People, Question, Response};
@@ -65,7 +66,7 @@ impl Team for Nobody {
         ReachedAgent::Elsewhere
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
         Ok(PathBuf::new())
     }
 

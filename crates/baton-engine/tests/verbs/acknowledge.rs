@@ -50,8 +50,8 @@ async fn only_an_acknowledgment_acknowledges() {
 async fn nobody_acknowledges_without_a_claim() {
     let bed = Bed::new();
     let sent = bed.send(REQUEST, "finder").await;
-    let problem = bed.engine.acknowledge(&sent, 1, None).await.unwrap_err();
-    assert_eq!(problem, refused(&sent, Refusal::NeverGiven { given: 1 }, StateName::Pending));
+    let problem = bed.engine.acknowledge(&sent, sent.fence.next(), None).await.unwrap_err();
+    assert_eq!(problem, refused(&sent, Refusal::NeverGiven { given: sent.fence.next() }, StateName::Pending));
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn a_transient_failure_is_tried_again_and_a_permanent_one_is_not() {
 async fn only_the_holder_can_say_that_it_failed() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let given = claimed.fence + 8;
+    let given = claimed.fence.next();
     let problem = bed.engine.fail(&claimed, given, failure(Transience::Permanent), None, Vec::new()).await.unwrap_err();
     assert_eq!(problem, refused(&claimed, Refusal::NeverGiven { given }, StateName::Claimed));
     assert_eq!(bed.find(&claimed).await, claimed);

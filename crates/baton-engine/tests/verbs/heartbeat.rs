@@ -22,7 +22,7 @@ async fn a_heartbeat_extends_the_lease() {
 async fn a_token_that_nobody_was_given_extends_nothing() {
     let bed = Bed::new();
     let claimed = bed.claimed().await;
-    let given = claimed.fence + 6;
+    let given = claimed.fence.next();
     let problem = bed.engine.heartbeat(&claimed, given, None).await.unwrap_err();
     assert_eq!(problem, refused(&claimed, Refusal::NeverGiven { given }, StateName::Claimed));
 }

@@ -55,7 +55,7 @@ async fn the_report_of_an_older_claim_has_no_effect_and_is_journalled() {
 async fn a_token_that_nobody_was_given_is_refused_and_leaves_no_trace() {
     let bed = Bed::new();
     let mut claimed = bed.claimed().await;
-    claimed.fence += 8;
+    claimed.fence = claimed.fence.next();
     let refusal = Refusal::NeverGiven { given: claimed.fence };
     assert_eq!(bed.report(&claimed, REPORT).await, Err(refused(&claimed, refusal, StateName::Claimed)));
     assert_eq!(bed.kinds(&claimed).await, ["accepted", "claimed"]);

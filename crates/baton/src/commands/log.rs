@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::run::Run;
@@ -134,8 +135,8 @@ async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output
     let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
-        for fence in 1..=tracked.handoff.fence {
-            let folder = run.attempt_folder(&tracked.handoff.id, fence);
+        for fence in 1..=tracked.handoff.fence.0 {
+            let folder = run.attempt_folder(&tracked.handoff.id, Fence(fence));
             for file in listed(&folder) {
                 any = true;
                 let path = folder.join(file).display().to_string();
