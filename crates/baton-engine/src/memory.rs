@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 pub use cells::MetCells;
 pub use model::{RowChange, StoreModel};
-pub use nobody::{Nobody, definition, driver};
+pub use nobody::{Nobody, begun, definition, driver, request};
 pub use still::{CountingRandom, StillClock, engine};
 
 use crate::evidence::Content;

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_protocol::model::Report;
-use baton_protocol::workflow;
+use baton_protocol::{Dialect, workflow};
+use jiff::Timestamp;
 use serde_json::Map;
 
+use super::StoreModel;
 use crate::definition::Definition;
 use crate::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
 use crate::engine::Engine;
@@ -16,10 +18,14 @@ use crate::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
 };
 use crate::fence::Fence;
+use crate::handoff::{Terms, WrittenDocument};
 use crate::handover::Copy;
 use crate::id::{HandoffId, RunId};
+use crate::lifecycle::{Accept, Claim, Command, LEASE_MS_MAX};
 use crate::people::{People, Question, Response};
 use crate::run::Run;
+use crate::step::{ORCHESTRATOR, Role, Step};
+use crate::store::TransactionStep;
 
 /// Reads a workflow that needs nothing but its text: no inputs, no files beside it.
 ///
@@ -38,6 +44,33 @@ pub fn definition(text: &str) -> Definition {
         inputs: Map::new(),
         workspace: PathBuf::from("/workspace"),
     }
+}
+
+/// Takes a request to an agent, as it comes out of a door.
+pub fn request(id: &str, to: &str) -> Accept {
+    let id = HandoffId::parse(id).expect("a safe id");
+    let asked = r#"{"baton": 1, "document": "request", "instructions": "Find where rows are written today."}"#;
+    Accept {
+        run: RunId::alone(&id),
+        id,
+        terms: Terms::between("ana", to),
+        request: WrittenDocument::new(Dialect::Native, asked),
+        notes: Vec::new(),
+    }
+}
+
+/// Begins a run of a workflow that a driver has just taken: nothing has followed from that yet.
+pub fn begun(workflow: &str, at: Timestamp) -> Run {
+    let (run, id) = (RunId::parse("r").expect("safe"), HandoffId::parse("r").expect("safe"));
+    let mut terms = Terms::between("ana", ORCHESTRATOR);
+    terms.step = Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
+    let request = definition(workflow).request(&run, "ana");
+    let accept = Accept { id: id.clone(), run: run.clone(), terms, request, notes: Vec::new() };
+    let claim = Command::Claim(Claim { driver: true, ..Claim::by("driver", LEASE_MS_MAX) });
+    let mut model = StoreModel::default();
+    let steps = vec![TransactionStep::Accept(Box::new(accept)), TransactionStep::Apply(id, claim)];
+    model.carry_out(steps, at).expect("a run can be claimed");
+    Run::of_journal(&model.history(&run, 0, u32::MAX)).expect("it is what was written")
 }
 
 /// Makes a driver over the store of an engine, with [`Nobody`] around it.
