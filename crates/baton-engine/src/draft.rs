@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use crate::Fence;
 use crate::handoff::Handoff;
 use crate::id::HandoffId;
 use crate::journal::{Event, Fact};
@@ -131,6 +130,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fence::Fence;
     use crate::flow;
     use crate::journal::Head;
     use crate::lifecycle::Heartbeat;

@@ -1,7 +1,7 @@
 //! Deciding what waits for a person.
 
 use baton_engine::Handoff;
-use baton_engine::engine::{AppliedCommand, Caller, Problem};
+use baton_engine::engine::{AppliedCommand, Caller, Door, Problem};
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::lifecycle::{Decide, Decision, Refusal};
 use baton_engine::people::Response;
@@ -18,7 +18,7 @@ async fn waiting(bed: &Bed) -> Handoff {
 /// The decision of somebody who was shown what is there.
 async fn decision(bed: &Bed, handoff: &Handoff, decision: Decision) -> Decide {
     let question = bed.engine.question(handoff).await.unwrap().unwrap();
-    question.decided(Response { decision, note: None, by: person().decider, door: "cli".to_owned() })
+    question.decided(Response { decision, note: None, by: person().decider, door: Door::CommandLine })
 }
 
 async fn decide(bed: &Bed, handoff: &Handoff, decide: Decide, caller: &Caller) -> Result<AppliedCommand, Problem> {
