@@ -48,6 +48,7 @@ pub mod id;
 pub mod journal;
 pub mod known;
 pub mod ledger;
+pub mod ledger_keeper;
 pub mod lifecycle;
 #[cfg(any(test, feature = "test-support"))]
 pub mod memory;
