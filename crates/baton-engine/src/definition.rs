@@ -21,6 +21,19 @@ use crate::stored::{self, Unreadable};
 const SCHEMA: &str = "baton.run";
 
 /// What a run was started with.
+///
+/// ```
+/// use baton_engine::definition::Definition;
+///
+/// let text = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
+/// let definition: Definition = baton_engine::memory::definition(text);
+/// assert_eq!(definition.locate("build").expect("a phase").phase().agent.as_deref(), Some("dev"));
+///
+/// // The request of a run keeps all of it, so that the run goes on with what it began with.
+/// let request = definition.request(&baton_engine::RunId::parse("r-1")?, "ana");
+/// assert_eq!(Definition::of_request(&request)?, definition);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// The workflow.

@@ -130,7 +130,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Fence;
+    use crate::fence::Fence;
     use crate::flow;
     use crate::journal::Head;
     use crate::lifecycle::Heartbeat;

@@ -195,6 +195,25 @@ pub enum End {
 }
 
 /// Drives runs.
+///
+/// ```
+/// use baton_engine::driver::End;
+/// # use baton_engine::memory::{self, StillClock};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let clock = std::sync::Arc::new(StillClock::at(jiff::Timestamp::UNIX_EPOCH));
+///
+/// let driver = memory::driver(&memory::engine(&clock));
+/// let workflow = memory::definition("name: w\nphases: [{id: go, gate: {title: Ship it?}}]\n");
+/// let run = baton_engine::RunId::parse("release-7")?;
+/// let workspace = driver.begin(&run, &workflow, "ana").await?;
+///
+/// let (_stop, stopped) = tokio::sync::watch::channel(false);
+/// let End::Waiting(questions) = driver.drive(&run, Some(workspace), stopped).await? else { panic!("nobody can be asked here") };
+/// assert_eq!(questions[0].handoff.as_str(), "release-7.go.1");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Driver {
     /// Where everything is kept.

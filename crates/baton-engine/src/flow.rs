@@ -63,6 +63,19 @@ enum Open {
 }
 
 /// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
+///
+/// ```
+/// use baton_engine::draft::Draft;
+/// use baton_engine::store::TransactionStep;
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+///
+/// let workflow = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
+/// let mut draft = Draft::new(&baton_engine::memory::begun(workflow, now), now);
+/// baton_engine::flow::settle(&mut draft)?;
+/// // What follows from the beginning of a run is its first phase.
+/// assert!(matches!(&draft.steps[..], [TransactionStep::Accept(first)] if first.id.as_str() == "r.build.1"));
+/// # Ok::<(), baton_engine::flow::FlowFault>(())
+/// ```
 pub fn settle(draft: &mut Draft) -> Result<(), FlowFault> {
     if is_driven(&draft.run) {
         waiting::interrupt(draft)?;

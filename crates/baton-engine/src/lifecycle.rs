@@ -111,6 +111,21 @@ impl Command {
 }
 
 /// Applies a command. The time of an event is never before that of the one before it.
+///
+/// ```
+/// use baton_engine::handoff::StateName;
+/// use baton_engine::lifecycle::{self, Claim, Command, Refusal};
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+///
+/// let pending = baton_engine::memory::request("csv-07", "finder").apply(now).handoff;
+/// let claim = Command::Claim(Claim::by("worker-1", 60_000));
+/// let claimed = lifecycle::apply(&pending, claim.clone(), now)?.handoff;
+/// assert_eq!((claimed.state.name(), claimed.fence), (StateName::Claimed, pending.fence.next()));
+///
+/// let twice = lifecycle::apply(&claimed, claim, now);
+/// assert_eq!(twice, Err(Refusal::WrongState { state: StateName::Claimed, participle: "claimed" }));
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
     match &command {
         Command::Decide(decide) => decide.is_possible(handoff, at)?,

@@ -81,6 +81,38 @@ pub struct Briefing<'a> {
     pub budget_tokens: Option<u64>,
 }
 
+impl<'a> Briefing<'a> {
+    /// Tells an agent what a request asks for, and nothing else.
+    pub fn plain(agent: &'a str, request: &'a Request, delimiter: &'a str) -> Briefing<'a> {
+        Briefing {
+            workflow: "",
+            phase: "",
+            agent,
+            role: None,
+            handoff: None,
+            dialect: Dialect::Native,
+            request,
+            handovers: &[],
+            index: None,
+            memory: None,
+            notes: &[],
+            last_failure: None,
+            attempt: 1,
+            mandatory_skills: &[],
+            output_directory: "",
+            report_to: ReportTo::Either,
+            acknowledge: false,
+            acknowledge_within: None,
+            checks: &[],
+            writes: None,
+            reasons: &[],
+            delimiter,
+            template: None,
+            budget_tokens: None,
+        }
+    }
+}
+
 /// Where a report must go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportTo<'a> {
@@ -144,6 +176,19 @@ pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
 }
 
 /// Makes the prompt of an agent.
+///
+/// ```
+/// use baton_engine::prompt::{self, Briefing};
+/// use baton_protocol::model::Request;
+///
+/// let instructions = Some("Find where rows are written today.".to_owned());
+/// let request = Request { instructions, ..Request::default() };
+/// let prompt = prompt::render(&Briefing::plain("finder", &request, "k7Qz2m9XwB4t"))?;
+/// assert!(prompt.text.contains("Find where rows are written today."));
+/// // An agent is told how to report, too.
+/// assert!(prompt.text.contains(r#""document": "report""#));
+/// # Ok::<(), prompt::PromptFault>(())
+/// ```
 pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
     budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
 }

@@ -16,17 +16,17 @@ use tokio::time::Instant;
 use crate::chance::{Chance, Tally};
 use crate::fault::Plan;
 use crate::faulty::Faulty;
-use crate::memory::Memory;
 use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, SeededRandom};
 use crate::puppet::{Puppet, Strings};
 use crate::time::MachineClock;
 use crate::witness::{BrokenPromise, Witness};
+use baton_engine::memory::MemoryStore;
 
 /// Where everything happens.
 #[derive(Clone)]
 pub struct Stage {
     /// The store.
-    pub memory: Memory,
+    pub memory: MemoryStore,
     /// Who sees everything.
     pub witness: Arc<Witness>,
     /// What was counted.
@@ -72,7 +72,7 @@ impl Stage {
     pub fn new() -> Stage {
         let witness = Arc::new(Witness::default());
         Stage {
-            memory: Memory::new().watched_by(witness.clone()),
+            memory: MemoryStore::new().watched_by(witness.clone()),
             witness,
             tally: Tally::default(),
             started: Instant::now(),

@@ -89,30 +89,14 @@ impl QueueBrief {
         asked.from.get_or_insert_default().agent.get_or_insert_with(|| handoff.terms.from.clone());
         let answers = |dialect: &Dialect| dialect.has(Kind::Report) || *dialect == Dialect::Package;
         let prompt = prompt::render(&Briefing {
-            workflow: "",
-            phase: "",
-            agent: &handoff.terms.to,
-            role: None,
             handoff: Some(handoff.id.as_str()),
             dialect: dialect.filter(answers).unwrap_or(Dialect::Native),
-            request: &asked,
-            handovers: &[],
-            index: None,
-            memory: None,
             notes: &handoff.notes,
             last_failure: handoff.last_failure.as_ref(),
             attempt: handoff.attempts,
-            mandatory_skills: &[],
-            output_directory: "",
             report_to: by.report_to(handoff),
             acknowledge: handoff.terms.acknowledge,
-            acknowledge_within: None,
-            checks: &[],
-            writes: None,
-            reasons: &[],
-            delimiter,
-            template: None,
-            budget_tokens: None,
+            ..Briefing::plain(&handoff.terms.to, &asked, delimiter)
         })?;
         Ok(QueueBrief {
             job: Job {

@@ -149,7 +149,14 @@ impl<'d> RunLoop<'d> {
 
     async fn go(&mut self) -> Result<End, StoreError> {
         loop {
-            // What others write after that wakes us.
+            // What others write after that wakes us. The number is taken before the journal is read:
+            //
+            //   driver that reads first              worker
+            //   reads up to event 7
+            //                                        reports: event 8, and the number becomes 42
+            //   takes the number: 42
+            //   waits for a change after 42          has nothing more to say, and nobody rings
+            //                                        until the longest pause is over
             let changes = self.current_at.unwrap_or_else(|| self.driver.store.changes());
             let before = self.driver.clock.now();
             let turn = self.turn().await;

@@ -34,6 +34,18 @@ const LOOK_AND_LOCK: &str = concat!(
 const END: usize = 8;
 
 /// Lets nobody else who goes the careful way write to these runs and to those of these handoffs.
+///
+/// Locks on rows would not do: the events of a run have one order, whatever handoffs they are about.
+///
+/// ```text
+/// caller A                                 caller B
+/// locks the row of r.build                 locks the row of r.review
+/// the journal of r ends with event 7       the journal of r ends with event 7
+/// writes event 8, commits
+///                                          writes event 8: it is taken, and all was planned in vain
+/// ```
+///
+/// All runs are locked in one order: otherwise A could have r and wait for s, while B has s and waits for r.
 const LOCK_RUNS_OF: &str = "SELECT pg_advisory_xact_lock(hashtextextended(run, 0)) FROM (
         SELECT run FROM handoffs WHERE id = ANY ($1)
         UNION SELECT run COLLATE \"C\" FROM unnest($2::text[]) AS wanted (run)
