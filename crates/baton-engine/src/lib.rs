@@ -62,6 +62,7 @@ pub mod rehearsal;
 pub mod retry;
 pub mod route;
 pub mod run;
+pub mod runs;
 pub mod sabotage;
 pub mod ssh;
 mod state_folder;

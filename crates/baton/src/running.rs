@@ -18,11 +18,11 @@ use std::sync::Arc;
 use baton_agents::Launcher;
 use baton_agents::evidence::LocalEvidence;
 use baton_agents::process::Environment;
-use baton_engine::driver::{Audience, Driver, DriverProblem, End, PATIENCE, WorkspaceLock};
+use baton_engine::driver::{Audience, Driver, DriverProblem, End, PATIENCE};
 use baton_engine::people::People;
+use baton_engine::runs::Runs;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 
 use crate::command_error::CommandError;
 use crate::state;
@@ -63,17 +63,15 @@ pub(crate) type Driven = Result<End, DriverProblem>;
 
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
 pub(crate) async fn drive(
-    driver: &Driver,
+    runs: &dyn Runs,
     views: &Views,
     run: &RunId,
-    workspace: Option<WorkspaceLock>,
     tell: &dyn Fn(&str),
 ) -> Result<Driven, CommandError> {
-    let (stop, stopped) = watch::channel(false);
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let driving = driver.drive(run, workspace, stopped);
+    let driving = runs.resume(run);
     tokio::pin!(driving);
     loop {
         tokio::select! {
@@ -85,7 +83,7 @@ pub(crate) async fn drive(
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if stop.send_replace(true) {
+        if !runs.stop(run) {
             // Whoever asks twice does not want to wait: what runs is killed here, and what we held is taken from the dead.
             return Err(
                 CommandError::no(format!("{run} was ended at once")).hint(format!("baton resume {run} goes on"))

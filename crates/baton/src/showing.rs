@@ -16,6 +16,7 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, DriverProblem, End, News, WorkspaceProblem};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
+use baton_engine::runs::{DrivenRuns, Runs as _};
 use baton_protocol::workflow::AgentFields;
 use clap::Args;
 
@@ -73,8 +74,8 @@ enum Watching {
 
 impl Show<'_> {
     /// Begins a run, drives it and shows it.
-    pub(crate) fn begin(&self, definition: &Definition, from: &str) -> Result<Exit, CommandError> {
-        self.drive(Some((definition, from)))
+    pub(crate) fn begin(&self, definition: &Definition) -> Result<Exit, CommandError> {
+        self.drive(Some(definition))
     }
 
     /// Drives a run that was begun before, and shows it.
@@ -82,13 +83,13 @@ impl Show<'_> {
         self.drive(None)
     }
 
-    fn drive(&self, begin: Option<(&Definition, &str)>) -> Result<Exit, CommandError> {
+    fn drive(&self, begin: Option<&Definition>) -> Result<Exit, CommandError> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
         let views = Arc::new(Views::before(watching.audience()));
         let scripts = match begin {
-            Some((definition, _)) => running::scripts(definition),
+            Some(definition) => running::scripts(definition),
             None => self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?,
         };
         if let Some(anchor) = &self.session.anchor
@@ -97,13 +98,13 @@ impl Show<'_> {
             return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
         }
         let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts)?;
+        let runs = DrivenRuns::by(driver.clone());
         self.session.run(async {
-            let mut workspace = None;
             match begin {
-                Some((definition, from)) => {
+                Some(definition) => {
                     self.refuse_anchor_inside(&definition.workspace)?;
-                    let begun = driver.begin(self.id, definition, from).await;
-                    workspace = Some(begun.map_err(|problem| self.not_driven(problem))?);
+                    let begun = runs.begin(self.id, definition, &guard::anybody()).await;
+                    begun.map_err(|problem| self.not_driven(problem))?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 None => {
@@ -119,7 +120,7 @@ impl Show<'_> {
                     }
                 }
             }
-            let ended = running::drive(&driver, &views, self.id, workspace, &|text| self.tell(&watching, text)).await;
+            let ended = running::drive(&runs, &views, self.id, &|text| self.tell(&watching, text)).await;
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
