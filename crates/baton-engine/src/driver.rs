@@ -19,7 +19,7 @@ mod transaction;
 mod wait;
 mod watch;
 
-pub(crate) use brief::{Brief, output_directory};
+pub(crate) use brief::{Brief, output_directory, plain_output_directory};
 pub use brief::{BriefFault, OutputFault};
 pub use queue_brief::{HandInWay, QueueBrief};
 pub(crate) use taking::judging;

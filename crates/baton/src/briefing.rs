@@ -59,7 +59,13 @@ pub(crate) async fn brief(
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
     let definition = run.as_ref().map(|run| run.definition.as_ref());
-    let yardstick = || Yardstick::of_handoff(handoff, Some(&claimed.request), definition, &engine.settings);
+    let yardstick = || {
+        let yardstick = Yardstick::of_handoff(handoff, Some(&claimed.request), definition, &engine.settings);
+        match &run {
+            Some(run) => yardstick.in_run(run, handoff),
+            None => yardstick,
+        }
+    };
     // On another machine the workspace is somebody else's, and the prompt itself has what is needed at once.
     let kept = |brief: &QueueBrief| match here(&brief.job.workspace) {
         Some(workspace) => keep(workspace.root(), &brief.copies),

@@ -7,6 +7,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Kind, Request};
 use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom, Skill};
 
+use crate::RunId;
 use crate::agent::Job;
 use crate::definition::{Definition, LocatedPhase};
 use crate::evidence::{CheckCommand, EarlierAttempt, Scene};
@@ -317,16 +318,14 @@ impl<'r> Brief<'r> {
 ///
 /// The innermost workflow that names a place decides, and its template speaks of what is known there.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, OutputFault> {
-    let located = run.definition.locate(phase);
-    let around = located.iter().flat_map(|located| &located.around).rev();
-    let around = around.map(|around| (around.definition, around.path.as_str()));
-    let own = (located.as_ref().map_or(run.definition.as_ref(), |located| located.definition), phase);
-    let named = |(definition, path): (&'_ Definition, _)| Some((definition.workflow.output_directory.clone()?, path));
-    // The usual place needs no template, and every attempt asks for it several times.
-    let Some((template, path)) = [own].into_iter().chain(around).find_map(named) else {
-        return Ok(run.definition.workspace.join(OUTPUT).join(run.id.as_str()));
+    // Most places need no working out, and every attempt asks for them several times.
+    if let Some(plain) = plain_output_directory(&run.definition, &run.id, phase) {
+        return Ok(plain);
+    }
+    let Some((template, path)) = output_template(&run.definition, phase) else {
+        return Ok(usual_output_directory(&run.definition, &run.id));
     };
-    let rendered = expression::render(&template, &flow::names(run, path, [template.as_str()]));
+    let rendered = expression::render(&template, &flow::names(run, &path, [template.as_str()]));
     let relative = rendered.map_err(|fault| OutputFault::Template { template, fault })?;
     let relative = PathBuf::from(relative.trim());
     // A part of it may come from an agent.
@@ -334,6 +333,30 @@ pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, Output
         return Err(OutputFault::Outside(relative));
     }
     Ok(run.definition.workspace.join(relative))
+}
+
+/// Returns where output is put unless the workflow says otherwise.
+fn usual_output_directory(definition: &Definition, run: &RunId) -> PathBuf {
+    definition.workspace.join(OUTPUT).join(run.as_str())
+}
+
+/// Returns where the agent of a phase puts its output, if nothing that happened in the run is needed to know it.
+pub(crate) fn plain_output_directory(definition: &Definition, run: &RunId, phase: &str) -> Option<PathBuf> {
+    match output_template(definition, phase) {
+        None => Some(usual_output_directory(definition, run)),
+        Some((text, _)) if text.contains("{{") || text.contains("{%") || text.contains("..") => None,
+        Some((text, _)) => Some(definition.workspace.join(text.trim())),
+    }
+}
+
+/// Returns what the workflow says about where output is put, and the path of the phase that it is worked out for.
+fn output_template(definition: &Definition, phase: &str) -> Option<(String, String)> {
+    let located = definition.locate(phase);
+    let around = located.iter().flat_map(|located| &located.around).rev();
+    let around = around.map(|around| (around.definition, around.path.as_str()));
+    let own = (located.as_ref().map_or(definition, |located| located.definition), phase);
+    let mut places = [own].into_iter().chain(around);
+    places.find_map(|(definition, path)| Some((definition.workflow.output_directory.clone()?, path.to_owned())))
 }
 
 /// Returns a command of the workflow as it is run.

@@ -6,13 +6,14 @@ use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
 use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Surroundings};
 
-use super::Problem;
+use super::{Engine, Problem};
 use crate::definition::Definition;
-use crate::driver::Brief;
+use crate::driver::{self, Brief, output_directory, plain_output_directory};
 use crate::evidence::Scene;
 use crate::flow;
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::rehearsal;
+use crate::run::Run;
 
 /// A document as a door has read it.
 #[derive(Clone, Copy)]
@@ -67,6 +68,25 @@ pub struct Yardstick {
     output_directory: Option<String>,
 }
 
+impl Engine {
+    /// Returns what is handed in for a handoff is judged by; the run is read only where the workflow itself does not say
+    /// enough.
+    pub async fn yardstick(
+        &self,
+        handoff: &Handoff,
+        request: Option<&WrittenDocument>,
+        definition: Option<&Definition>,
+    ) -> Result<Yardstick, Problem> {
+        let yardstick = Yardstick::of_handoff(handoff, request, definition, &self.settings);
+        let step = handoff.terms.step.as_ref().zip(definition);
+        if step.is_none() || yardstick.output_directory.is_some() {
+            return Ok(yardstick);
+        }
+        let run = driver::load(self.store.as_ref(), &handoff.run).await?;
+        Ok(yardstick.in_run(&run, handoff))
+    }
+}
+
 impl Yardstick {
     /// Judges by the project's settings alone.
     pub fn of_project(settings: &Settings) -> Yardstick {
@@ -115,8 +135,16 @@ impl Yardstick {
             // Whoever helps works in a phase of somebody else's.
             phase: step.role.is_phase().then(|| step.phase.clone()),
             request,
-            output_directory: None,
+            output_directory: plain_output_directory(definition, &handoff.run, &step.phase)
+                .map(|folder| folder.to_string_lossy().into_owned()),
         }
+    }
+
+    /// Knows what only the run tells: where the agent of this handoff was told to put its output.
+    #[must_use]
+    pub fn in_run(self, run: &Run, handoff: &Handoff) -> Yardstick {
+        let told = handoff.terms.step.as_ref().and_then(|step| output_directory(run, &step.phase).ok());
+        Yardstick { output_directory: told.map(|folder| folder.to_string_lossy().into_owned()), ..self }
     }
 
     /// Reads and judges a document.

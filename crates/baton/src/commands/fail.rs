@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use baton_engine::Fence;
-use baton_engine::engine::Yardstick;
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
@@ -67,7 +66,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let handoff = session.engine.resolve(&options.id).await?;
         let definition = session.engine.definition_of(&handoff).await?;
         let definition = definition.as_ref();
-        let yardstick = Yardstick::of_handoff(&handoff, None, definition, &session.settings);
+        let yardstick = session.engine.yardstick(&handoff, None, definition).await?;
         let intake = Intake::by_name(&yardstick, options.dialect);
         let Some(taken) = intake.take(&files, Kind::Report, options.json, output)? else { return Ok(Exit::No) };
         let document = taken.into_iter().next().map(|taken| taken.valid.written);

@@ -143,7 +143,9 @@ async fn decide(
             exit = Exit::Waiting;
             continue;
         };
-        match session.engine.decide(handoff, question.decided(said), caller).await {
+        // A file of answers is another door than the terminal, though the same person opened both.
+        let caller = Caller { door: said.door, ..caller.clone() };
+        match session.engine.decide(handoff, question.decided(said), &caller).await {
             Ok(applied) => session.tell(&applied, false, output)?,
             Err(error) => {
                 output.error(&error.into());

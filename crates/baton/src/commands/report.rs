@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let definition = session.engine.definition_of(&handoff).await?;
         let definition = definition.as_ref();
         let request = session.engine.request(&handoff.id).await?;
-        let yardstick = Yardstick::of_handoff(&handoff, Some(&request), definition, &session.settings);
+        let yardstick = session.engine.yardstick(&handoff, Some(&request), definition).await?;
         let intake = Intake { workspace: workspace.as_ref(), ..Intake::by_name(&yardstick, options.dialect) };
         let taken = intake.take_any(std::slice::from_ref(&options.file), options.json, output)?;
         let Some(TakenDocument { name, valid }) = taken.and_then(|taken| taken.into_iter().next()) else {

@@ -29,6 +29,11 @@ fn site(developer: &str) -> Site {
     Site::with_git().workflow(&flow(developer)).agent("lead", LEAD).agent("dev", "report()")
 }
 
+#[expect(clippy::disallowed_methods, reason = "the program under test reads the machine's clock, too")]
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
 /// Begins a run, and leaves it when there is something to do on the queue.
 fn begin(site: &Site) {
     let mut driver = site.start(&["run", "flow", "--workspace", "workspace", "--id", "t", "--json"]);
@@ -205,6 +210,30 @@ fn report_is_read_in_the_dialect_of_its_agent() {
     let run = site.baton(&["report", "t.build.1", "--fence", "1", "block.json"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(run.stderr.contains("missing-field"), "it has no phase and no summary: {}", run.stderr);
+}
+
+#[test]
+fn output_that_goes_elsewhere_is_warned_of_whoever_hands_it_in() {
+    let block = r#"{"agent": "dev", "output_type": "code", "timestamp": "NOW", "feature_directory": "elsewhere",
+        "skills_invoked": [], "status": "complete", "handoff": {"next_agent": null, "context": "The parser is in src/a.rs."}}"#.replace("NOW", &now().to_string());
+    let by_report = |site: &Site| {
+        site.baton(&["claim", "--agent", "parser/dev"]);
+        site.baton(&["report", "t.build.1", "--fence", "1", "block.json"])
+    };
+    let by_worker = |site: &Site| work(site, "cat ../block.json");
+    let hand_ins: [&dyn Fn(&Site) -> Ended; 2] = [&by_report, &by_worker];
+    for place in ["output_directory: out\n", "output_directory: \"out/{{ phase }}\"\n", ""] {
+        for hand_in in hand_ins {
+            let flow = flow("queue: true, dialect: metadata-block").replace("output_directory: out\n", place);
+            let site = site("queue: true").workflow(&flow);
+            begin(&site);
+            site.scratch.write("block.json", &block);
+            let ended = hand_in(&site);
+            assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+            let shown = site.baton(&["show", "t.build.1"]).stdout;
+            assert!(shown.contains("other-output-directory"), "{place}: {shown}");
+        }
+    }
 }
 
 #[test]
