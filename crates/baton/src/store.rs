@@ -1,6 +1,5 @@
 //! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
-mod anchor;
 mod ledger_keeper;
 mod moving;
 mod offer;
@@ -9,7 +8,6 @@ mod runs;
 mod telling;
 mod trouble;
 
-pub(crate) use anchor::{Anchor, AnchorLine, lines as anchor_lines};
 pub(crate) use moving::{from_old_folder, from_project, untouched};
 pub(crate) use place::{Place, Source};
 
@@ -23,6 +21,7 @@ use baton_protocol::Settings;
 use baton_store::Location;
 use clap::Args;
 
+use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
 use crate::config::{self, Approvers, Config};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Said};
+use baton_protocol::printable;
 use tokio::sync::Mutex;
 
 use super::keyboard::Keyboard;
 use super::menu::{self, Wish};
 use super::talk::{Screen, Talk};
 use crate::guard::Person;
-use crate::output::printable;
 use crate::render;
 
 /// The door that is recorded with a decision.
@@ -128,7 +128,7 @@ impl<'a> Asking<'a> {
             Wish::Answer(Some(answers)) => Decision::Answer { answers },
             Wish::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
             Wish::Document => {
-                talk.tell(&render::question::whole(question));
+                talk.tell(&baton_views::question::whole(question));
                 return None;
             }
             Wish::Later => return None,

@@ -20,11 +20,12 @@ use baton_engine::store::{
     Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
 };
 use baton_engine::{Clock as _, Handoff, HandoffId, RunId};
+use baton_protocol::printable;
 use jiff::Timestamp;
 
-use super::anchor::Anchor;
+use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// What to do about heads that are not where they should be.
 const LATER: &str = "this is tried again with the next entry, or by `baton audit anchor`";

@@ -2,10 +2,9 @@
 
 use baton_engine::rehearsal::{Following, Next, Outcome, Rehearsed};
 use baton_engine::step::{HUMAN, Role};
+use baton_protocol::printable;
 use serde_json::{Value, json};
 
-use crate::output::printable;
-use crate::render;
 use crate::render::sheet::{Paint, Sheet, Tint, numbered};
 
 /// Returns what would follow, for people.
@@ -115,7 +114,7 @@ fn next_json(next: &Next) -> Value {
     });
     let questions = next.questions.iter().map(|question| {
         let choices: Vec<&String> = question.choices.iter().map(|(word, _)| word).collect();
-        json!({ "ask": render::handoff::ask_word(question.ask), "title": question.title, "choices": choices })
+        json!({ "ask": baton_views::handoff::ask_word(question.ask), "title": question.title, "choices": choices })
     });
     json!({
         "to": next.route.as_ref().map(|route| &route.to),

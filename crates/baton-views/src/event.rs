@@ -1,0 +1,45 @@
+//! The one JSON form of an event of the journal, wherever events are shown.
+//!
+//! ```json
+//! {"version":1,"run":"letter-1","seq":4,"at":"…","handoff":"letter-1.write.1","handoff_version":2,"phase":"write",
+//!  "event":"claimed","detail":{…},"hash":"…"}
+//! ```
+
+use baton_engine::Handoff;
+use baton_engine::journal::Event;
+use serde_json::{Value, json};
+
+/// The version of the form.
+pub const VERSION: u32 = 1;
+
+/// Returns the JSON form of an event that happened in a phase, or in none.
+pub fn json(event: &Event, phase: Option<&str>) -> Value {
+    // What cannot be read is shown as it is.
+    let detail = serde_json::from_str(&event.detail).unwrap_or_else(|_| Value::from(event.detail.as_str()));
+    form(event, phase, detail)
+}
+
+/// Returns the same with the particulars letter by letter, as the hash covers them.
+pub fn letter_by_letter(event: &Event, phase: Option<&str>) -> Value {
+    form(event, phase, event.detail.as_str().into())
+}
+
+/// Returns the phase that a handoff is a step of; there is none for a run itself and outside of runs.
+pub fn phase_of(handoff: &Handoff) -> Option<&str> {
+    handoff.terms.step.as_ref().map(|step| step.phase.as_str()).filter(|phase| !phase.is_empty())
+}
+
+fn form(event: &Event, phase: Option<&str>, detail: Value) -> Value {
+    json!({
+        "version": VERSION,
+        "run": event.run,
+        "seq": event.seq,
+        "at": event.at,
+        "handoff": event.handoff,
+        "handoff_version": event.version,
+        "phase": phase,
+        "event": event.kind,
+        "detail": detail,
+        "hash": event.hash.to_string(),
+    })
+}
