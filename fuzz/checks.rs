@@ -6,8 +6,8 @@ use baton_protocol::convert::{Form, convert, render};
 use baton_protocol::diagnostic::{Diagnostic, Place};
 use baton_protocol::read::locate::Spans;
 use baton_protocol::read::{Block, DEPTH_MAX, Format, VALUES_MAX, json, yaml};
-use baton_protocol::schema::Compiled;
-use baton_protocol::surroundings::{Schemas, Sight, Workspace};
+use baton_protocol::schema::CompiledSchema;
+use baton_protocol::surroundings::{PathState, Schemas, Workspace};
 use baton_protocol::tree::{Node, plain_number};
 use baton_protocol::wire::{join, same_word};
 use baton_protocol::{Dialect, Document, Hints, Reading, Settings, Severity, Surroundings, prose, tokens};
@@ -244,13 +244,13 @@ fn within_limits(value: &Value) -> bool {
 struct Somewhere;
 
 impl Workspace for Somewhere {
-    fn look(&self, path: &str) -> Sight {
+    fn look(&self, path: &str) -> PathState {
         match path.len() % 6 {
-            0 => Sight::Missing,
-            1 => Sight::Outside,
-            2 => Sight::Folder { empty: path.starts_with('e') },
-            3 => Sight::Unreadable,
-            _ => Sight::File { bytes: path.len() as u64 % 3 },
+            0 => PathState::Missing,
+            1 => PathState::Outside,
+            2 => PathState::Folder { empty: path.starts_with('e') },
+            3 => PathState::Unreadable,
+            _ => PathState::File { bytes: path.len() as u64 % 3 },
         }
     }
 
@@ -264,13 +264,13 @@ impl Workspace for Somewhere {
 }
 
 impl Schemas for Somewhere {
-    fn find(&self, name: &str) -> Option<Result<Arc<Compiled>, String>> {
-        static SCHEMA: LazyLock<Arc<Compiled>> = LazyLock::new(|| {
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>> {
+        static SCHEMA: LazyLock<Arc<CompiledSchema>> = LazyLock::new(|| {
             let schema = json!({
                 "type": "object", "required": ["name"],
                 "properties": { "name": { "type": "string", "maxLength": 9 }, "rows": { "items": { "minimum": 1 } } }
             });
-            Arc::new(Compiled::new(&schema).expect("a schema"))
+            Arc::new(CompiledSchema::new(&schema).expect("a schema"))
         });
         (!name.len().is_multiple_of(3)).then(|| Ok(Arc::clone(&SCHEMA)))
     }

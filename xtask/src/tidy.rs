@@ -13,6 +13,7 @@ mod print;
 mod registry_host;
 mod sleep;
 mod unfinished;
+mod unique_type;
 mod vague_name;
 mod violation;
 mod word;
@@ -49,6 +50,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     violations.extend(files.iter().flat_map(check_file));
     violations.extend(map::check(&files));
+    violations.extend(unique_type::check(&files));
     violations.sort();
     for violation in &violations {
         output::result(&violation.to_string());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use baton_agents::evidence::Eyes;
+use baton_agents::evidence::LocalEvidence;
 use baton_engine::StateFolder;
 use baton_engine::evidence::{Evidence, Scene};
 use baton_protocol::model::Report;
@@ -38,10 +38,10 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
 
     let mut scene = scene;
     let state = StateFolder::at(scratch.path("state"));
-    let eyes = Eyes::new([], state.clone());
+    let eyes = LocalEvidence::new([], state.clone());
     let (mut remember, mut examine, mut first, mut with_git) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        first.push(time(|| runtime.block_on(remembered(&Eyes::new([], state.clone()), &mut scene))));
+        first.push(time(|| runtime.block_on(remembered(&LocalEvidence::new([], state.clone()), &mut scene))));
         remember.push(time(|| runtime.block_on(remembered(&eyes, &mut scene))));
         scratch.write("work/src/0/file-0.rs", format!("{round}").repeat(bytes));
         examine.push(time(|| _ = runtime.block_on(eyes.examine(&scene, &report))));
@@ -58,7 +58,7 @@ fn measure(runtime: &Runtime, files: usize, bytes: usize) {
 }
 
 /// Remembers how the workspace is, as a driver does that begins an attempt.
-async fn remembered(eyes: &Eyes, scene: &mut Scene) {
+async fn remembered(eyes: &LocalEvidence, scene: &mut Scene) {
     scene.before = eyes.remember(&scene.workspace).await;
     scene.baseline = scene.before.as_ref().and_then(|before| before.digest.clone());
     eyes.keep(scene).await;

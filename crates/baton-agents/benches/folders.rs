@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bare::Bare;
-use baton_agents::directory::{Artifact, Completion, Directory, NewHandoff};
+use baton_agents::directory::{ArtifactFile, Completion, Directory, NewFolderHandoff};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ fn compare(name: &str, waiting: usize, artifact: bool, anew: bool) {
     wait_in(&directory, waiting);
     let made = root.join("made.json");
     fs::write(&made, input().to_string()).expect("it can be written");
-    let artifact = artifact.then(|| Artifact { file: made.clone(), kind: None });
+    let artifact = artifact.then(|| ArtifactFile { file: made.clone(), kind: None });
     let mut bare = Bare::new(&folder("bare"), &input().to_string());
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
@@ -97,10 +97,10 @@ fn compare(name: &str, waiting: usize, artifact: bool, anew: bool) {
 }
 
 /// One handoff there and back; it is more urgent than what waits.
-fn cycle(directory: &Directory, artifact: Option<&Artifact>) {
-    let new = NewHandoff {
+fn cycle(directory: &Directory, artifact: Option<&ArtifactFile>) {
+    let new = NewFolderHandoff {
         priority: baton_agents::directory::Priority::High,
-        ..NewHandoff::new("@lead", "@writer", input())
+        ..NewFolderHandoff::new("@lead", "@writer", input())
     };
     directory.create(&new, now()).expect("it can be created");
     let claim = directory.claim("@writer", now()).expect("claiming works").result.expect("one waits");

@@ -50,7 +50,7 @@ pub struct CommandAgent {
 
 impl CommandAgent {
     /// Makes an agent from what a workflow says; the error says why it cannot be reached.
-    pub fn new(name: &str, agent: &workflow::Agent, workflow_folder: &Path) -> Result<CommandAgent, String> {
+    pub fn new(name: &str, agent: &workflow::AgentFields, workflow_folder: &Path) -> Result<CommandAgent, String> {
         let folder = std::path::absolute(workflow_folder)
             .map_err(|error| format!("{} is no folder: {error}", workflow_folder.display()))?;
         let recipe = agent.profile.map(profile::recipe);
@@ -105,8 +105,13 @@ impl CommandAgent {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
         };
-        let asked =
-            answer::Asked { job, files: &files, output: &output, environment: &environment, report: self.report };
+        let asked = answer::AskedCommand {
+            job,
+            files: &files,
+            output: &output,
+            environment: &environment,
+            report: self.report,
+        };
         answer::of(&ended, self.recipe, &asked)
     }
 

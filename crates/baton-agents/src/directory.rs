@@ -44,19 +44,19 @@ use std::sync::Mutex;
 
 use baton_engine::HandoffId;
 
-pub use artifact::Artifact;
+pub use artifact::ArtifactFile;
 pub use baton_protocol::model::terms::Priority;
-pub use claim::Claim;
+pub use claim::FolderClaim;
 pub use complete::Completion;
-pub use create::NewHandoff;
-pub use error::Error;
-pub use fail::Failed;
-pub use handoff::{Handoff, TIMEOUT_DEFAULT};
-pub use locate::Located;
+pub use create::NewFolderHandoff;
+pub use error::DirectoryError;
+pub use fail::FailedAttempt;
+pub use handoff::{FolderHandoff, TIMEOUT_DEFAULT};
+pub use locate::LocatedHandoff;
 pub use registry::{Entry, list_artifacts_of_run};
-pub use status::{Row, Status};
-pub use sweep::{Problem, Swept};
-pub use wait::Waited;
+pub use status::{FolderRow, Status};
+pub use sweep::{SweepProblem, SweepResult};
+pub use wait::WaitEnd;
 pub use watch::{POLL, Watch};
 
 use files::Files;
@@ -112,7 +112,7 @@ pub struct Directory {
 
 /// A result, and what should be looked at although it worked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Noted<T> {
+pub struct NotedResult<T> {
     /// The result.
     pub result: T,
     /// What should be looked at, one line each.
@@ -121,8 +121,10 @@ pub struct Noted<T> {
 
 impl Directory {
     /// Makes the folders; those that exist stay as they are.
-    pub fn init(root: &Path) -> Result<Directory, Error> {
-        let make = |path: &Path| fs::create_dir_all(path).map_err(|source| Error::io("make the folder", path, source));
+    pub fn init(root: &Path) -> Result<Directory, DirectoryError> {
+        let make = |path: &Path| {
+            fs::create_dir_all(path).map_err(|source| DirectoryError::io("make the folder", path, source))
+        };
         for folder in Folder::ALL {
             make(&root.join("handoffs").join(folder.as_str()))?;
         }
@@ -136,15 +138,15 @@ impl Directory {
     }
 
     /// Opens folders that exist. A script makes only those that it needs, so the others are made now.
-    pub fn open(root: &Path) -> Result<Directory, Error> {
+    pub fn open(root: &Path) -> Result<Directory, DirectoryError> {
         let handoffs = root.join("handoffs");
         match fs::metadata(&handoffs) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(Error::NoFolder { path: handoffs }),
+            Ok(_) => return Err(DirectoryError::NoFolder { path: handoffs }),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Err(Error::NoFolder { path: handoffs });
+                return Err(DirectoryError::NoFolder { path: handoffs });
             }
-            Err(error) => return Err(Error::io("look at", &handoffs, error)),
+            Err(error) => return Err(DirectoryError::io("look at", &handoffs, error)),
         }
         for folder in Folder::ALL {
             // Where nothing may be written, reading still works, and writing tells what is wrong.

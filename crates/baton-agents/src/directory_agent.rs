@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
-use baton_engine::failure::{Chance, Code, Failure};
-use baton_engine::handoff::Written;
+use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::retry::Policy;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::convert::convert;
@@ -21,7 +21,9 @@ use baton_protocol::{Dialect, Hints, workflow};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::directory::{Directory, Error, Folder, Handoff, NewHandoff, Priority, TIMEOUT_DEFAULT, Waited};
+use crate::directory::{
+    Directory, DirectoryError, Folder, FolderHandoff, NewFolderHandoff, Priority, TIMEOUT_DEFAULT, WaitEnd,
+};
 use crate::process::permanent;
 
 /// Who asks where the request does not say.
@@ -48,7 +50,7 @@ impl DirectoryAgent {
     /// Makes an agent from what a workflow says; the error says why it cannot be reached.
     pub fn new(
         name: &str,
-        agent: &workflow::Agent,
+        agent: &workflow::AgentFields,
         workflow_folder: &Path,
         clock: Arc<dyn Clock>,
     ) -> Result<DirectoryAgent, String> {
@@ -82,15 +84,15 @@ impl DirectoryAgent {
         loop {
             let (folders, wanted, clock) = (Arc::clone(&directory), id.clone(), Arc::clone(&self.clock));
             let waited = blocking(move || match folders.wait(&wanted, Some(SLICE.min(patience)), &|| clock.now())? {
-                Waited::TimedOut(Folder::Pending) => {
+                WaitEnd::TimedOut(Folder::Pending) => {
                     let given_up = folders.give_up_unclaimed(&wanted, begun, patience, clock.now())?;
                     Ok((Folder::Pending, given_up.map(|failed| Err(unclaimed(&failed.handoff)))))
                 }
-                Waited::TimedOut(folder) => Ok((folder, None)),
-                Waited::Failed(handoff) => Ok((Folder::Failed, Some(Err(failure(&handoff))))),
-                Waited::Completed(handoff) => Ok((Folder::Completed, Some(Ok(handoff)))),
+                WaitEnd::TimedOut(folder) => Ok((folder, None)),
+                WaitEnd::Failed(handoff) => Ok((Folder::Failed, Some(Err(failure(&handoff))))),
+                WaitEnd::Completed(handoff) => Ok((Folder::Completed, Some(Ok(handoff)))),
             });
-            let (folder, answer): (Folder, Option<Result<Handoff, Failure>>) =
+            let (folder, answer): (Folder, Option<Result<FolderHandoff, Failure>>) =
                 waited.await?.map_err(|error| told(&error))?;
             lying.seen(&directory, &id, folder, self.clock.now());
             if let Some(answer) = answer {
@@ -100,7 +102,13 @@ impl DirectoryAgent {
     }
 
     /// Turns an answer into what the agent said.
-    fn reply(&self, directory: &Directory, job: &Job, id: &HandoffId, mut answer: Handoff) -> Result<Reply, Failure> {
+    fn reply(
+        &self,
+        directory: &Directory,
+        job: &Job,
+        id: &HandoffId,
+        mut answer: FolderHandoff,
+    ) -> Result<Reply, Failure> {
         // The agent names its artifact as seen from its folder, everybody else sees it from the workspace.
         let places = [directory.root(), job.workspace.as_path()];
         let made = answer
@@ -120,9 +128,9 @@ impl DirectoryAgent {
     }
 
     /// Writes the request, unless it is there since an attempt that a crash ended.
-    fn create(&self, new: &NewHandoff) -> Result<Directory, Error> {
+    fn create(&self, new: &NewFolderHandoff) -> Result<Directory, DirectoryError> {
         let opened = match Directory::open(&self.root) {
-            Err(Error::NoFolder { .. }) => Directory::init(&self.root),
+            Err(DirectoryError::NoFolder { .. }) => Directory::init(&self.root),
             other => other,
         };
         let directory = match &self.schemas {
@@ -130,12 +138,12 @@ impl DirectoryAgent {
             None => opened?,
         };
         match directory.create(new, self.clock.now()) {
-            Ok(_) | Err(Error::Exists { .. }) => Ok(directory),
+            Ok(_) | Err(DirectoryError::Exists { .. }) => Ok(directory),
             Err(error) => Err(error),
         }
     }
 
-    fn request(&self, job: &Job, id: &HandoffId) -> NewHandoff {
+    fn request(&self, job: &Job, id: &HandoffId) -> NewFolderHandoff {
         let asked = asked(&job.request);
         let mut context = asked.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
         // What the project says about itself beside the folders goes with every request.
@@ -156,7 +164,7 @@ impl DirectoryAgent {
         let text = |pointer: &str| asked.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let from = text("/source/agent_id")
             .map_or_else(|| FROM.to_owned(), |from| format!("@{}", from.trim_start_matches('@')));
-        NewHandoff {
+        NewFolderHandoff {
             id: Some(id.clone()),
             from_phase: label(asked.pointer("/source/phase")),
             to_phase: label(asked.pointer("/target/phase")),
@@ -168,7 +176,11 @@ impl DirectoryAgent {
             timeout: job.timeout.or(self.timeout).unwrap_or(TIMEOUT_DEFAULT),
             priority: text("/priority").and_then(|word| Priority::parse(&word)).unwrap_or(Priority::Normal),
             policy: self.policy,
-            ..NewHandoff::new(from, format!("@{}", self.name.trim_start_matches('@')), input(&asked, &job.request))
+            ..NewFolderHandoff::new(
+                from,
+                format!("@{}", self.name.trim_start_matches('@')),
+                input(&asked, &job.request),
+            )
         }
     }
 }
@@ -250,7 +262,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// Returns the request as the folders write it.
-fn asked(request: &Written) -> Value {
+fn asked(request: &WrittenDocument) -> Value {
     let reading = baton_protocol::read(request.text.as_bytes(), Hints::default());
     let converted = match (&reading.document, reading.dialect) {
         (Some(document), Some(dialect)) => convert(document, dialect, Dialect::Mailbox).ok(),
@@ -269,33 +281,33 @@ fn label(value: Option<&Value>) -> Option<Label> {
 }
 
 /// Returns what to work on; the whole request where it does not say.
-fn input(asked: &Value, request: &Written) -> Value {
+fn input(asked: &Value, request: &WrittenDocument) -> Value {
     let said = asked.pointer("/input/data").cloned().filter(|input| !input.is_null());
     said.or_else(|| serde_json::from_str(&request.text).ok()).unwrap_or_else(|| json!({ "request": request.text }))
 }
 
 /// Returns what went wrong on the other side. The folders have tried again as often as was agreed.
-fn failure(handoff: &Handoff) -> Failure {
+fn failure(handoff: &FolderHandoff) -> Failure {
     let code = handoff.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
     let message = handoff.text(&["error", "message"]).unwrap_or("the agent failed and did not say why");
     permanent(code.unwrap_or_else(Code::processing_error), message)
 }
 
 /// Returns that nobody was there. Somebody may be next time, so it is tried again as often as the workflow says.
-fn unclaimed(handoff: &Handoff) -> Failure {
+fn unclaimed(handoff: &FolderHandoff) -> Failure {
     Failure::new(Code::timeout(), failure(handoff).message)
 }
 
-fn told(error: &Error) -> Failure {
+fn told(error: &DirectoryError) -> Failure {
     match error {
-        Error::Violations { what, violations, .. } => {
+        DirectoryError::Violations { what, violations, .. } => {
             let places = violations.iter().map(|found| format!("\n{}: {}", found.pointer, found.message));
             // What was made may be better next time; what was asked stays as it is.
-            let chance = if *what == "the output" { Chance::Transient } else { Chance::Permanent };
+            let chance = if *what == "the output" { Transience::Transient } else { Transience::Permanent };
             let message = format!("{error}{}", places.collect::<String>());
             Failure { chance, ..Failure::new(Code::schema_validation_failed(), message) }
         }
-        Error::MissingSchema { .. } | Error::BrokenSchema { .. } => {
+        DirectoryError::MissingSchema { .. } | DirectoryError::BrokenSchema { .. } => {
             permanent(Code::dependency_missing(), error.to_string())
         }
         _ => Failure::new(Code::processing_error(), error.to_string()),

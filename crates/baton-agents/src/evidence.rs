@@ -31,7 +31,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_engine::StateFolder;
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, Finding, KeptBytes, Moment, Outcome, Scene,
+    ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
+    Moment, Scene,
 };
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
@@ -47,7 +48,7 @@ use crate::confinement::Ground;
 use crate::process::{
     Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, Sink, WORKSPACE,
 };
-use crate::workspace::Folder;
+use crate::workspace::WorkspaceFolder;
 
 /// So many changed files are listed for an agent that starts again.
 const CHANGED_MAX: usize = 100;
@@ -57,18 +58,18 @@ const LOG_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Looks at workspaces, transcripts and what commands say.
 #[derive(Debug)]
-pub struct Eyes {
+pub struct LocalEvidence {
     environment: Environment,
     launcher: Launcher,
     memory: Arc<Memory>,
 }
 
-impl Eyes {
+impl LocalEvidence {
     /// Makes eyes whose commands see these variables, and those of the scene; nothing else is inherited. What they
     /// measure with is kept in the state folder, where no agent can change it.
     pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>, state: StateFolder) -> Self {
         let memory = Arc::new(Memory::in_folder(state));
-        Eyes { environment: Environment::of(environment), launcher: Launcher::default(), memory }
+        LocalEvidence { environment: Environment::of(environment), launcher: Launcher::default(), memory }
     }
 
     /// Lets a launcher start the commands that knows what is out of reach.
@@ -79,7 +80,7 @@ impl Eyes {
     }
 
     /// Runs a command of a scene, which may change the files that fit the patterns, or everything.
-    async fn carry_out(&self, scene: &Scene, check: &Check, writes: Option<&[String]>) -> Outcome {
+    async fn carry_out(&self, scene: &Scene, check: &CheckCommand, writes: Option<&[String]>) -> CheckOutcome {
         let words = beside::words(&check.words, &scene.workflow_folder);
         let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty()) else {
             return outcome::failed("there is nothing to run".to_owned(), "");
@@ -121,11 +122,11 @@ fn mark(scene: &Scene) -> Mark {
 }
 
 #[async_trait]
-impl Evidence for Eyes {
+impl Evidence for LocalEvidence {
     async fn remember(&self, workspace: &Path) -> Option<Moment> {
         let (workspace, memory) = (workspace.to_owned(), Arc::clone(&self.memory));
         let remember = move || {
-            let workspace = Folder::open(&workspace).ok()?;
+            let workspace = WorkspaceFolder::open(&workspace).ok()?;
             baseline::before(memory.take(workspace.root(), None))
         };
         tokio::task::spawn_blocking(remember).await.expect("remembering does not panic")
@@ -138,7 +139,7 @@ impl Evidence for Eyes {
         tokio::task::spawn_blocking(keep).await.expect("keeping does not panic");
     }
 
-    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
+    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
         let (mut examined, changes) = self.looking(scene, report, look).await;
         let pinned = examined.len();
         examined.extend(self.examine_checks(scene, report).await);
@@ -159,7 +160,7 @@ impl Evidence for Eyes {
     ) -> Result<Vec<FileIdentity>, String> {
         let (workspace, views) = (workspace.to_owned(), views.to_vec());
         let look = move || {
-            let workspace = Folder::open(&workspace).map_err(|error| error.to_string())?;
+            let workspace = WorkspaceFolder::open(&workspace).map_err(|error| error.to_string())?;
             let eyes = FileEyes::new(&workspace, &views);
             Ok(paths.iter().map(|path| eyes.identify(path)).collect())
         };
@@ -170,30 +171,33 @@ impl Evidence for Eyes {
         &self,
         workspace: &Path,
         views: &[PathBuf],
-        examined: &[Examined],
+        examined: &[ExaminedClaim],
         room: KeptBytes,
     ) -> Vec<Content> {
         let (workspace, views, examined) = (workspace.to_owned(), views.to_vec(), examined.to_vec());
-        let read = move || match Folder::open(&workspace) {
+        let read = move || match WorkspaceFolder::open(&workspace) {
             Ok(workspace) => FileEyes::new(&workspace, &views).contents(&examined, room),
             Err(_) => Vec::new(),
         };
         tokio::task::spawn_blocking(read).await.expect("reading does not panic")
     }
 
-    async fn changed(&self, scene: &Scene) -> Changed {
+    async fn changed(&self, scene: &Scene) -> ChangedFiles {
         let (scene, memory) = (scene.clone(), Arc::clone(&self.memory));
-        let look = move || match Folder::open(&scene.workspace) {
+        let look = move || match WorkspaceFolder::open(&scene.workspace) {
             Ok(workspace) => {
                 let changes = Changes::see(workspace.root(), &scene, &memory, Trust::Any);
-                Changed { files: changes.listed(CHANGED_MAX), after: Some(baseline::after(Arc::clone(&changes.after))) }
+                ChangedFiles {
+                    files: changes.listed(CHANGED_MAX),
+                    after: Some(baseline::after(Arc::clone(&changes.after))),
+                }
             }
-            Err(_) => Changed::default(),
+            Err(_) => ChangedFiles::default(),
         };
         tokio::task::spawn_blocking(look).await.expect("looking does not panic")
     }
 
-    async fn run(&self, scene: &Scene, check: &Check) -> Outcome {
+    async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome {
         let Some(writes) = &scene.writes else { return self.carry_out(scene, check, None).await };
         let before = self.remember(&scene.workspace).await;
         let outcome = self.carry_out(scene, check, Some(writes)).await;
@@ -205,7 +209,7 @@ impl Evidence for Eyes {
     }
 }
 
-impl Eyes {
+impl LocalEvidence {
     /// Looks where it may take a while.
     async fn looking<T: Send + 'static>(
         &self,
@@ -219,8 +223,8 @@ impl Eyes {
 }
 
 /// Looks at everything that only has to be read.
-fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Option<Changes>) {
-    let (mut examined, changes) = match Folder::open(&scene.workspace) {
+fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<ExaminedClaim>, Option<Changes>) {
+    let (mut examined, changes) = match WorkspaceFolder::open(&scene.workspace) {
         Ok(workspace) => {
             let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
             let mut examined = artifacts::examine(&workspace, scene, report, &changes);
@@ -237,27 +241,27 @@ fn look(scene: &Scene, report: &Report, memory: &Memory) -> (Vec<Examined>, Opti
 }
 
 /// Looks again at the files that are among the first of what was seen, after commands have run.
-fn pin_again(scene: &Scene, mut examined: Vec<Examined>, files: usize) -> Vec<Examined> {
-    if let (Ok(workspace), Some(seen)) = (Folder::open(&scene.workspace), examined.get_mut(..files)) {
+fn pin_again(scene: &Scene, mut examined: Vec<ExaminedClaim>, files: usize) -> Vec<ExaminedClaim> {
+    if let (Ok(workspace), Some(seen)) = (WorkspaceFolder::open(&scene.workspace), examined.get_mut(..files)) {
         FileEyes::new(&workspace, &scene.views).pin_again(seen);
     }
     examined
 }
 
 /// Looks at what has changed while commands ran.
-fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Changes) -> Vec<Examined> {
-    let Ok(workspace) = Folder::open(&scene.workspace) else { return Vec::new() };
+fn after_commands(scene: &Scene, report: &Report, memory: &Memory, changes: &Changes) -> Vec<ExaminedClaim> {
+    let Ok(workspace) = WorkspaceFolder::open(&scene.workspace) else { return Vec::new() };
     let since = changes.since(workspace.root(), memory);
     Comparison::new(&workspace, scene, report, changes).examine_commands(since)
 }
 
 /// Says what a command has written where it may not, or why nobody can tell.
 fn written_elsewhere(scene: &Scene, report: &Report, memory: &Memory) -> Option<String> {
-    let workspace = Folder::open(&scene.workspace).ok()?;
+    let workspace = WorkspaceFolder::open(&scene.workspace).ok()?;
     let changes = Changes::see(workspace.root(), scene, memory, Trust::Proven);
     let examined = Comparison::new(&workspace, scene, report, &changes).outside();
-    let bad = examined.iter().filter(|one| one.verdict == Finding::Refuted || one.asks_person);
-    let told: Vec<String> = bad.map(Examined::sentence).collect();
+    let bad = examined.iter().filter(|one| one.verdict == ClaimFinding::Refuted || one.asks_person);
+    let told: Vec<String> = bad.map(ExaminedClaim::sentence).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 

@@ -40,7 +40,7 @@ pub use process::Launcher;
 /// Reaches an agent as its workflow says; `None` if it comes for its work itself. The error says why it cannot be reached.
 pub fn reach(
     name: &str,
-    agent: &workflow::Agent,
+    agent: &workflow::AgentFields,
     workflow_folder: &Path,
     clock: Arc<dyn Clock>,
     launcher: &Launcher,

@@ -116,7 +116,7 @@ impl Launch {
 
 /// How a program ended.
 #[derive(Debug)]
-pub enum Ended {
+pub enum ProcessEnd {
     /// By itself or by somebody's signal.
     Exited {
         /// How.
@@ -228,7 +228,7 @@ impl Running {
     }
 
     /// Reads what it writes until it has ended. May be dropped at any moment.
-    pub async fn end(&mut self) -> Ended {
+    pub async fn end(&mut self) -> ProcessEnd {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
@@ -248,16 +248,16 @@ impl Running {
                         // What it left behind would hold the pipes, or go on without anybody.
                         self.kill_remains();
                     }
-                    Err(error) => return Ended::Lost(error),
+                    Err(error) => return ProcessEnd::Lost(error),
                 },
                 () = tokio::time::sleep_until(over), if ended.is_some() => (self.stdout, self.stderr) = (None, None),
             }
             if out.len() > self.stdout_bytes_max {
                 self.finish_off().await;
-                return Ended::Flooded { most: self.stdout_bytes_max };
+                return ProcessEnd::Flooded { most: self.stdout_bytes_max };
             }
             if let (Some((status, _)), None, None) = (ended, &self.stdout, &self.stderr) {
-                return Ended::Exited { status, stdout: out, tail: self.tail() };
+                return ProcessEnd::Exited { status, stdout: out, tail: self.tail() };
             }
         }
     }
@@ -271,7 +271,7 @@ impl Running {
     }
 
     /// Does the same, but when the time is up asks everything in its group to end, and kills what has not after the grace.
-    pub async fn end_within(&mut self, limit: Option<Duration>, grace: Duration) -> Ended {
+    pub async fn end_within(&mut self, limit: Option<Duration>, grace: Duration) -> ProcessEnd {
         let Some(limit) = limit else { return self.end().await };
         {
             let mut ending = std::pin::pin!(self.end());
@@ -298,7 +298,7 @@ impl Running {
         if let Some(below) = below {
             below.signal(Signal::KILL);
         }
-        Ended::TimedOut { limit, tail: self.tail() }
+        ProcessEnd::TimedOut { limit, tail: self.tail() }
     }
 
     /// Kills everything, and waits until the program has ended.

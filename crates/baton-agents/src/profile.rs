@@ -52,7 +52,7 @@ pub(crate) struct Output<'a> {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     /// It answered.
-    Said(Said),
+    Said(ProfileAnswer),
     /// It says that it failed, and why.
     Refused(String),
     /// Its output has another form than we know.
@@ -61,16 +61,16 @@ pub(crate) enum Heard {
 
 /// An answer.
 #[derive(Debug, PartialEq, Default)]
-pub(crate) struct Said {
+pub(crate) struct ProfileAnswer {
     pub(crate) text: Option<String>,
     pub(crate) tokens: Option<u64>,
     pub(crate) transcript: Option<PathBuf>,
 }
 
-impl Said {
+impl ProfileAnswer {
     /// An answer of which nothing else is known.
-    pub(crate) fn text(text: String) -> Said {
-        Said { text: Some(text), ..Said::default() }
+    pub(crate) fn text(text: String) -> ProfileAnswer {
+        ProfileAnswer { text: Some(text), ..ProfileAnswer::default() }
     }
 }
 
@@ -162,7 +162,7 @@ fn sum(value: Option<&Value>, pointers: &[&str]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::failure::Chance;
+    use baton_engine::failure::Transience;
 
     use super::*;
 
@@ -170,10 +170,10 @@ mod tests {
     fn what_passes_is_tried_again_and_a_shut_door_is_not() {
         for passing in ["API Error: 529 overloaded_error", "429 Too Many Requests: check your API key's quota", "boom"]
         {
-            assert_eq!(refusal(passing).chance, Chance::Transient, "{passing}");
+            assert_eq!(refusal(passing).chance, Transience::Transient, "{passing}");
         }
         for shut in ["Invalid API key · Please run /login", "Credit balance is too low", "401 Unauthorized"] {
-            assert_eq!(refusal(shut).chance, Chance::Permanent, "{shut}");
+            assert_eq!(refusal(shut).chance, Transience::Permanent, "{shut}");
         }
     }
 

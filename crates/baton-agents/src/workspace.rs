@@ -4,12 +4,12 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use baton_protocol::surroundings::{Sight, Workspace};
+use baton_protocol::surroundings::{PathState, Workspace};
 use serde_json::Value;
 
 /// A folder that the claims of a document are about.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct WorkspaceFolder {
     root: PathBuf,
 }
 
@@ -29,11 +29,11 @@ pub enum OpenError {
     NoFolder(PathBuf),
 }
 
-impl Folder {
+impl WorkspaceFolder {
     /// Opens a workspace; links in its own path are followed once.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let root = fs::canonicalize(path).map_err(|source| OpenError::Unreachable { path: path.to_owned(), source })?;
-        if root.is_dir() { Ok(Folder { root }) } else { Err(OpenError::NoFolder(path.to_owned())) }
+        if root.is_dir() { Ok(WorkspaceFolder { root }) } else { Err(OpenError::NoFolder(path.to_owned())) }
     }
 
     /// Returns the folder, without links in its path.
@@ -49,15 +49,15 @@ impl Folder {
     }
 
     /// Finds the real place of a path, if it exists.
-    fn resolve(&self, path: &str) -> Result<PathBuf, Sight> {
+    fn resolve(&self, path: &str) -> Result<PathBuf, PathState> {
         let full = self.root.join(path);
         match fs::canonicalize(&full) {
             Ok(real) if real.starts_with(&self.root) => Ok(real),
-            Ok(_) => Err(Sight::Outside),
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Err(Sight::Unreadable),
+            Ok(_) => Err(PathState::Outside),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Err(PathState::Unreadable),
             // What does not exist can still point outside.
-            Err(_) if escapes(Path::new(path), &self.root) => Err(Sight::Outside),
-            Err(_) => Err(Sight::Missing),
+            Err(_) if escapes(Path::new(path), &self.root) => Err(PathState::Outside),
+            Err(_) => Err(PathState::Missing),
         }
     }
 }
@@ -81,20 +81,20 @@ fn escapes(path: &Path, root: &Path) -> bool {
     })
 }
 
-impl Workspace for Folder {
-    fn look(&self, path: &str) -> Sight {
+impl Workspace for WorkspaceFolder {
+    fn look(&self, path: &str) -> PathState {
         let real = match self.resolve(path) {
             Ok(real) => real,
             Err(sight) => return sight,
         };
         match fs::metadata(&real) {
             Ok(found) if found.is_dir() => match fs::read_dir(&real) {
-                Ok(mut entries) => Sight::Folder { empty: entries.next().is_none() },
-                Err(_) => Sight::Unreadable,
+                Ok(mut entries) => PathState::Folder { empty: entries.next().is_none() },
+                Err(_) => PathState::Unreadable,
             },
-            Ok(found) if found.is_file() => Sight::File { bytes: found.len() },
+            Ok(found) if found.is_file() => PathState::File { bytes: found.len() },
             // Opening a pipe or a device could wait for ever.
-            Ok(_) | Err(_) => Sight::Unreadable,
+            Ok(_) | Err(_) => PathState::Unreadable,
         }
     }
 
@@ -135,13 +135,13 @@ mod tests {
     #[test]
     fn sees_what_is_there_and_what_is_not() {
         let path = folder("sees");
-        let workspace = Folder::open(&path.join("inside")).expect("open");
-        assert_eq!(workspace.look("two.txt"), Sight::File { bytes: 3 });
-        assert_eq!(workspace.look("empty"), Sight::Folder { empty: true });
-        assert_eq!(workspace.look("none.txt"), Sight::Missing);
-        assert_eq!(workspace.look("../none.txt"), Sight::Outside);
-        assert_eq!(workspace.look("empty/../two.txt"), Sight::File { bytes: 3 });
-        assert_eq!(workspace.look("/etc/hostname-that-is-not-there"), Sight::Outside);
+        let workspace = WorkspaceFolder::open(&path.join("inside")).expect("open");
+        assert_eq!(workspace.look("two.txt"), PathState::File { bytes: 3 });
+        assert_eq!(workspace.look("empty"), PathState::Folder { empty: true });
+        assert_eq!(workspace.look("none.txt"), PathState::Missing);
+        assert_eq!(workspace.look("../none.txt"), PathState::Outside);
+        assert_eq!(workspace.look("empty/../two.txt"), PathState::File { bytes: 3 });
+        assert_eq!(workspace.look("/etc/hostname-that-is-not-there"), PathState::Outside);
         assert_eq!(workspace.count_lines("two.txt"), Some(2));
         fs::remove_dir_all(path).expect("removed");
     }
@@ -152,8 +152,8 @@ mod tests {
         let path = folder("links");
         fs::write(path.join("secret.txt"), "x").expect("written");
         std::os::unix::fs::symlink(path.join("secret.txt"), path.join("inside/link.txt")).expect("linked");
-        let workspace = Folder::open(&path.join("inside")).expect("open");
-        assert_eq!(workspace.look("link.txt"), Sight::Outside);
+        let workspace = WorkspaceFolder::open(&path.join("inside")).expect("open");
+        assert_eq!(workspace.look("link.txt"), PathState::Outside);
         assert_eq!(workspace.count_lines("link.txt"), None);
         fs::remove_dir_all(path).expect("removed");
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
-use baton_agents::directory::{Completion, Directory, Error, Folder, NewHandoff};
+use baton_agents::directory::{Completion, Directory, DirectoryError, Folder, NewFolderHandoff};
 use baton_engine::HandoffId;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::retry::Policy;
@@ -42,10 +42,15 @@ fn now() -> Timestamp {
     Timestamp::from_second(1_770_000_000).expect("a time")
 }
 
-fn new(number: usize) -> NewHandoff {
+fn new(number: usize) -> NewFolderHandoff {
     let id = HandoffId::parse(format!("hasty-{number}")).expect("a safe id");
     let policy = Policy { max_retries: 2, delay_ms: 0, ..Policy::default() };
-    NewHandoff { id: Some(id), policy, timeout: Duration::from_secs(60), ..NewHandoff::new("lead", "ada", json!({})) }
+    NewFolderHandoff {
+        id: Some(id),
+        policy,
+        timeout: Duration::from_secs(60),
+        ..NewFolderHandoff::new("lead", "ada", json!({}))
+    }
 }
 
 /// Lets several create the same handoffs while something happens to them; returns how often each was created.
@@ -56,7 +61,7 @@ fn created(scratch: &Scratch, happens: impl Fn(&Directory) + Sync) -> Vec<usize>
         for (number, created) in created.iter().enumerate() {
             match directory.create(&new(number), now()) {
                 Ok(_) => drop(created.fetch_add(1, Ordering::Relaxed)),
-                Err(Error::Exists { .. }) => {}
+                Err(DirectoryError::Exists { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }

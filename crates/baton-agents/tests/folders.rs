@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use baton_agents::directory::{Completion, Directory, Error, Folder, NewHandoff, Waited};
+use baton_agents::directory::{Completion, Directory, DirectoryError, Folder, NewFolderHandoff, WaitEnd};
 use baton_engine::HandoffId;
 use baton_engine::failure::{Code, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -37,7 +37,7 @@ impl Sandbox {
 
     fn create(&self, id: &str) -> HandoffId {
         let id = HandoffId::parse(id).expect("a safe id");
-        let new = NewHandoff { id: Some(id.clone()), ..NewHandoff::new("@lead", "@writer", json!(1)) };
+        let new = NewFolderHandoff { id: Some(id.clone()), ..NewFolderHandoff::new("@lead", "@writer", json!(1)) };
         self.open().create(&new, self.start).expect("it can be created");
         id
     }
@@ -93,7 +93,7 @@ fn attempt_that_takes_too_long_is_taken_back() {
     assert_eq!(sandbox.open().sweep(sandbox.after(301)).expect("a sweep works").expired, std::slice::from_ref(&id));
     let late =
         sandbox.open().complete(&id, &Completion { attempt: Some(1), ..Completion::default() }, sandbox.after(302));
-    assert!(matches!(late, Err(Error::AttemptOver { given: 1, current: 2, .. })), "{late:?}");
+    assert!(matches!(late, Err(DirectoryError::AttemptOver { given: 1, current: 2, .. })), "{late:?}");
     assert_eq!(sandbox.claim(400), Some(("a".to_owned(), 2)));
 }
 
@@ -131,7 +131,7 @@ fn answer_that_was_moved_but_not_written_is_none() {
     fs::rename(from, to).expect("as a script does");
     let now = || sandbox.after(1);
     let waited = sandbox.open().wait(&id, Some(Duration::ZERO), &now).expect("waiting works");
-    assert_eq!(waited, Waited::TimedOut(Folder::Completed));
+    assert_eq!(waited, WaitEnd::TimedOut(Folder::Completed));
     assert_eq!(sandbox.open().sweep(sandbox.after(60)).expect("a sweep works").repaired, std::slice::from_ref(&id));
     assert_eq!(sandbox.folder(&id), Folder::InProgress);
 }
@@ -216,7 +216,7 @@ fn whoever_waits_sees_time_outs_and_retries() {
     };
     let directory = sandbox.open();
     let waited = directory.wait(&id, Some(Duration::from_secs(360)), &clock).expect("waiting works");
-    assert_eq!(waited, Waited::TimedOut(Folder::Pending));
+    assert_eq!(waited, WaitEnd::TimedOut(Folder::Pending));
     assert_eq!(directory.look(&id).expect("it is there").handoff.expect("readable").attempt(), 2);
 }
 
@@ -227,7 +227,7 @@ fn claimant_in_another_thread_is_woken() {
     std::thread::scope(|scope| {
         let waiting = sandbox.open();
         let claimed = scope.spawn(move || waiting.claim_within("writer", None, &|| now).expect("claiming works"));
-        directory.create(&NewHandoff::new("a", "writer", json!(1)), now).expect("it can be created");
+        directory.create(&NewFolderHandoff::new("a", "writer", json!(1)), now).expect("it can be created");
         assert!(claimed.join().expect("the thread ends").result.is_some());
     });
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use baton_agents::directory::{Artifact, Completion, Directory, Error, Folder, NewHandoff, Priority, Swept};
+use baton_agents::directory::{
+    ArtifactFile, Completion, Directory, DirectoryError, Folder, NewFolderHandoff, Priority, SweepResult,
+};
 use baton_engine::HandoffId;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -33,19 +35,21 @@ impl Sandbox {
         fs::write(self.root.join(path), content).expect("it can be written");
     }
 
-    fn sweep(&self, seconds: i64) -> Swept {
+    fn sweep(&self, seconds: i64) -> SweepResult {
         self.open().sweep(self.start + SignedDuration::from_secs(seconds)).expect("a sweep works")
     }
 
     /// Creates and claims one; returns its id.
     fn claimed(&self) -> HandoffId {
-        self.open().create(&NewHandoff::new("@lead", "@writer", json!(1)), self.start).expect("it can be created");
+        self.open()
+            .create(&NewFolderHandoff::new("@lead", "@writer", json!(1)), self.start)
+            .expect("it can be created");
         self.open().claim("@writer", self.start).expect("claiming works").result.expect("one waits").id
     }
 
-    fn complete(&self, id: &HandoffId) -> Result<(), Error> {
+    fn complete(&self, id: &HandoffId) -> Result<(), DirectoryError> {
         self.write("page.json", "{}");
-        let artifact = Some(Artifact { file: self.root.join("page.json"), kind: None });
+        let artifact = Some(ArtifactFile { file: self.root.join("page.json"), kind: None });
         self.open().complete(id, &Completion { artifact, ..Completion::default() }, self.start).map(drop)
     }
 
@@ -71,7 +75,7 @@ fn settled_answers_are_not_hidden_from_later_sweeps() {
     for id in ["a", "b", "c"] {
         sandbox.write(&format!("handoffs/completed/{id}.json"), &answer(id, "completed"));
     }
-    assert_eq!((sandbox.sweep(60), sandbox.sweep(61)), (Swept::default(), Swept::default()));
+    assert_eq!((sandbox.sweep(60), sandbox.sweep(61)), (SweepResult::default(), SweepResult::default()));
     assert!(sandbox.root.join("handoffs/.settled").exists());
 
     // One is cut off afterwards; it is named as long as it is so.
@@ -81,13 +85,13 @@ fn settled_answers_are_not_hidden_from_later_sweeps() {
         assert!(problems.len() == 1 && problems[0].path.ends_with("b.json"), "{problems:?}");
     }
     sandbox.write("handoffs/completed/b.json", &answer("b", "completed"));
-    assert_eq!(sandbox.sweep(65), Swept::default());
+    assert_eq!(sandbox.sweep(65), SweepResult::default());
 
     // One is moved there and never rewritten.
     sandbox.write("handoffs/in-progress/d.json", &answer("d", "in_progress"));
     let (from, to) = ("handoffs/in-progress/d.json", "handoffs/completed/d.json");
     fs::rename(sandbox.root.join(from), sandbox.root.join(to)).expect("as a script does");
-    assert_eq!(sandbox.sweep(2), Swept::default(), "it may still be rewritten");
+    assert_eq!(sandbox.sweep(2), SweepResult::default(), "it may still be rewritten");
     assert_eq!(sandbox.sweep(66).repaired, [HandoffId::parse("d").expect("a safe id")]);
 }
 
@@ -102,7 +106,7 @@ fn failure_is_tried_again_at_its_time_after_any_number_of_sweeps() {
     sandbox.write("handoffs/failed/a.json", &failed.to_string());
     sandbox.write("handoffs/failed/b.json", &answer("b", "failed"));
     for seconds in [10, 20, 29] {
-        assert_eq!(sandbox.sweep(seconds), Swept::default());
+        assert_eq!(sandbox.sweep(seconds), SweepResult::default());
     }
     assert_eq!(sandbox.sweep(31).requeued, [HandoffId::parse("a").expect("a safe id")]);
 }
@@ -140,7 +144,7 @@ fn head_of_another_process_hides_nothing() {
 
     // What a process created itself comes first; then what the head says, without what is gone.
     let directory = sandbox.open();
-    let urgent = NewHandoff { priority: Priority::High, ..NewHandoff::new("@lead", "@writer", json!(1)) };
+    let urgent = NewFolderHandoff { priority: Priority::High, ..NewFolderHandoff::new("@lead", "@writer", json!(1)) };
     let created = directory.create(&urgent, sandbox.start).expect("it can be created").result;
     assert_eq!(claim(&directory).map(|claim| claim.id.to_string()).as_deref(), created.id());
     fs::remove_file(sandbox.root.join("handoffs/pending/h001.json")).expect("it is there");
@@ -188,7 +192,7 @@ fn list_of_artifacts_is_extended_as_it_is() {
         fs::write(&path, &broken).expect("it can be written");
         let id = sandbox.claimed();
         let refused = sandbox.complete(&id);
-        assert!(matches!(refused, Err(Error::Unreadable { .. })), "{refused:?} with {broken}");
+        assert!(matches!(refused, Err(DirectoryError::Unreadable { .. })), "{refused:?} with {broken}");
         assert_eq!(sandbox.open().look(&id).expect("it is there").folder, Folder::InProgress);
     }
 }
@@ -198,13 +202,13 @@ fn artifact_of_another_handoff_is_not_replaced() {
     let sandbox = Sandbox::new();
     let ask = || {
         let destination = Some("artifacts/page.json".to_owned());
-        let new = NewHandoff { destination, ..NewHandoff::new("@lead", "@writer", json!(1)) };
+        let new = NewFolderHandoff { destination, ..NewFolderHandoff::new("@lead", "@writer", json!(1)) };
         sandbox.open().create(&new, sandbox.start).expect("it can be created");
         sandbox.open().claim("@writer", sandbox.start).expect("claiming works").result.expect("one waits").id
     };
     let first = ask();
     sandbox.complete(&first).expect("it is ours");
     let refused = sandbox.complete(&ask());
-    assert!(matches!(refused, Err(Error::Destination { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(DirectoryError::Destination { .. })), "{refused:?}");
     assert_eq!(sandbox.listed(), [first.to_string()]);
 }

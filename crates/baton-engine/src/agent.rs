@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::evidence::Transcript;
 use crate::failure::Failure;
-use crate::handoff::{Note, Written};
+use crate::handoff::{Note, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::protection::Protection;
 
@@ -65,7 +65,7 @@ pub struct Job {
     /// What the agent is told.
     pub prompt: String,
     /// What is asked, as a document.
-    pub request: Written,
+    pub request: WrittenDocument,
     /// What it must know beyond that: what was refuted, answered, asked or resolved.
     pub notes: Vec<Note>,
     /// Where the agent works.

@@ -6,11 +6,11 @@
 use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::report::Report;
 use baton_protocol::model::request::{OpenQuestion, Request};
-use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
-use baton_protocol::model::{Acknowledgment, Document, Findings, report};
+use baton_protocol::model::terms::{AgentDecision, HandoffKind, Outcome};
+use baton_protocol::model::{Acknowledgment, Document, PhaseFindings, report};
 use baton_protocol::wire::{same_word, yes_or_no};
 
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::lifecycle::Ending;
 use crate::step::ORCHESTRATOR;
 
@@ -28,22 +28,22 @@ pub fn of_report(report: &Report) -> Option<Answer> {
     let ending = match (report.outcome?, report.decision) {
         (Outcome::Failed, _) => return Some(Answer::Failed(failure(report))),
         (Outcome::NeedsClarification, _) => Ending::NeedsClarification,
-        (_, Some(Decision::Clarify)) => Ending::NeedsClarification,
+        (_, Some(AgentDecision::Clarify)) => Ending::NeedsClarification,
         // Whoever says stop has found that it must not go on: there is nothing to approve and nothing to answer.
-        (Outcome::Complete | Outcome::Partial | Outcome::Blocked | Outcome::NeedsReview, Some(Decision::Stop)) => {
+        (Outcome::Complete | Outcome::Partial | Outcome::Blocked | Outcome::NeedsReview, Some(AgentDecision::Stop)) => {
             return Some(Answer::Failed(stopped(report)));
         }
-        (Outcome::Blocked, Some(Decision::Proceed) | None) => Ending::Blocked { reason: reason(report) },
+        (Outcome::Blocked, Some(AgentDecision::Proceed) | None) => Ending::Blocked { reason: reason(report) },
         // A part is not the whole, but it may be enough: a person approves it or sends it back.
-        (Outcome::Partial | Outcome::NeedsReview, Some(Decision::Proceed) | None) => Ending::NeedsReview,
-        (Outcome::Complete, Some(Decision::Proceed) | None) => Ending::Complete,
+        (Outcome::Partial | Outcome::NeedsReview, Some(AgentDecision::Proceed) | None) => Ending::NeedsReview,
+        (Outcome::Complete, Some(AgentDecision::Proceed) | None) => Ending::Complete,
     };
     Some(Answer::Ended(ending))
 }
 
 /// A document that an agent handed in, as a report.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Understood {
+pub struct UnderstoodReport {
     /// The report.
     pub report: Report,
     /// The package, if it is one: a report has no place for all that a package says.
@@ -74,15 +74,15 @@ impl Successors<'_> {
 }
 
 /// Understands a document as a report: a report as it is, a package by what it is handed over for.
-pub fn understand(document: Document, next: Successors<'_>) -> Option<Understood> {
+pub fn understand(document: Document, next: Successors<'_>) -> Option<UnderstoodReport> {
     match document {
-        Document::Report(report) => Some(Understood { report: *report, package: None, asks: None }),
+        Document::Report(report) => Some(UnderstoodReport { report: *report, package: None, asks: None }),
         Document::Request(request) => Some(of_package(*request, next)),
         Document::Acknowledgment(_) => None,
     }
 }
 
-fn of_package(request: Request, next: Successors<'_>) -> Understood {
+fn of_package(request: Request, next: Successors<'_>) -> UnderstoodReport {
     let package = Some(Box::new(request.clone()));
     let to = request.to.as_ref().and_then(|party| party.agent.clone());
     // Without a word about its kind, a package to whoever comes next anyway hands the work on, whatever fields it has.
@@ -93,7 +93,7 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
         kind => kind,
     };
     let context = request.context.clone().unwrap_or_default();
-    let question = |question: &OpenQuestion| report::Question {
+    let question = |question: &OpenQuestion| report::ReportQuestion {
         fields: report::QuestionFields {
             question: question.question.clone(),
             options: question.options.clone(),
@@ -112,7 +112,7 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
     let needs = request.expectations.as_ref().and_then(|expectations| expectations.deliverable.clone());
     // Whoever gets a result back, or a gate to decide, is not advised as the next agent.
     let advised = to.clone().filter(|_| !matches!(kind, HandoffKind::Return | HandoffKind::Gate));
-    let next = report::Next { agent: advised, phase: None, context: needs.filter(|_| asks) };
+    let next = report::SuggestedNext { agent: advised, phase: None, context: needs.filter(|_| asks) };
     let report = Report {
         id: request.id,
         from: request.from,
@@ -126,7 +126,7 @@ fn of_package(request: Request, next: Successors<'_>) -> Understood {
         next: Some(next),
         ..Report::default()
     };
-    Understood { report, package, asks: to.filter(|_| kind == HandoffKind::Delegation) }
+    UnderstoodReport { report, package, asks: to.filter(|_| kind == HandoffKind::Delegation) }
 }
 
 /// What a complete report says about the work that it is about.
@@ -143,13 +143,13 @@ pub enum Opinion {
 /// Says what a complete report tells about the work: by its verdict, and by its findings.
 pub fn opinion(report: &Report) -> Opinion {
     let found = match &report.findings {
-        Some(Findings::Validate(findings)) => {
+        Some(PhaseFindings::Validate(findings)) => {
             findings.overall_passed != Some(false) && findings.blocking_issues.is_empty()
         }
-        Some(Findings::Parallel(findings)) => {
+        Some(PhaseFindings::Parallel(findings)) => {
             findings.aggregation.as_ref().and_then(|aggregation| aggregation.overall_passed) != Some(false)
         }
-        Some(Findings::Research(_) | Findings::Write(_)) | None => true,
+        Some(PhaseFindings::Research(_) | PhaseFindings::Write(_)) | None => true,
     };
     match report.verdict.as_deref().map(str::trim).filter(|verdict| !verdict.is_empty()) {
         _ if !found => Opinion::Bad,
@@ -176,24 +176,25 @@ fn reason(report: &Report) -> String {
 /// What somebody says who stops: the problems, or else the summary.
 fn stopped(report: &Report) -> Failure {
     let blocking = match &report.findings {
-        Some(Findings::Validate(findings)) => findings.blocking_issues.as_slice(),
-        Some(Findings::Research(_) | Findings::Write(_) | Findings::Parallel(_)) | None => &[],
+        Some(PhaseFindings::Validate(findings)) => findings.blocking_issues.as_slice(),
+        Some(PhaseFindings::Research(_) | PhaseFindings::Write(_) | PhaseFindings::Parallel(_)) | None => &[],
     };
     let problems: Vec<&str> = blocking.iter().chain(&report.issues).map(String::as_str).collect();
     let said = if problems.is_empty() { report.summary.clone().unwrap_or_default() } else { problems.join("\n") };
-    Failure { chance: Chance::Permanent, ..Failure::new(Code::stopped(), said) }
+    Failure { chance: Transience::Permanent, ..Failure::new(Code::stopped(), said) }
 }
 
 fn failure(report: &Report) -> Failure {
     let error = report.error.as_ref();
     let code = error.and_then(|error| error.code.as_deref()).and_then(|code| Code::parse(code).ok());
-    let message = error.and_then(|error: &report::Failure| error.message.clone()).or_else(|| report.summary.clone());
+    let message =
+        error.and_then(|error: &report::ReportedFailure| error.message.clone()).or_else(|| report.summary.clone());
     let mut failure = Failure::new(
         code.unwrap_or_else(Code::processing_error),
         message.unwrap_or_else(|| "the agent reported that it failed, but not why".to_owned()),
     );
     if report.retry.as_ref().and_then(|retry| retry.available) == Some(false) {
-        failure.chance = Chance::Permanent;
+        failure.chance = Transience::Permanent;
     }
     failure
 }
@@ -211,7 +212,7 @@ pub fn is_understood(acknowledgment: &Acknowledgment) -> bool {
 mod tests {
     use super::*;
 
-    fn ending(outcome: Outcome, decision: Option<Decision>) -> Option<Ending> {
+    fn ending(outcome: Outcome, decision: Option<AgentDecision>) -> Option<Ending> {
         let report = Report { outcome: Some(outcome), decision, ..Report::default() };
         match of_report(&report)? {
             Answer::Ended(ending) => Some(ending),
@@ -222,9 +223,9 @@ mod tests {
     #[test]
     fn only_complete_without_objection_completes() {
         assert_eq!(ending(Outcome::Complete, None), Some(Ending::Complete));
-        assert_eq!(ending(Outcome::Complete, Some(Decision::Proceed)), Some(Ending::Complete));
-        assert_eq!(ending(Outcome::Complete, Some(Decision::Clarify)), Some(Ending::NeedsClarification));
-        assert_eq!(ending(Outcome::Partial, Some(Decision::Proceed)), Some(Ending::NeedsReview));
+        assert_eq!(ending(Outcome::Complete, Some(AgentDecision::Proceed)), Some(Ending::Complete));
+        assert_eq!(ending(Outcome::Complete, Some(AgentDecision::Clarify)), Some(Ending::NeedsClarification));
+        assert_eq!(ending(Outcome::Partial, Some(AgentDecision::Proceed)), Some(Ending::NeedsReview));
     }
 
     #[test]
@@ -236,25 +237,26 @@ mod tests {
     fn stop_is_neither_approved_nor_answered() {
         for outcome in [Outcome::Complete, Outcome::Partial, Outcome::Blocked, Outcome::NeedsReview] {
             let issues = vec!["export.py exists already".to_owned()];
-            let report = Report { outcome: Some(outcome), decision: Some(Decision::Stop), issues, ..Report::default() };
+            let report =
+                Report { outcome: Some(outcome), decision: Some(AgentDecision::Stop), issues, ..Report::default() };
             let Some(Answer::Failed(failure)) = of_report(&report) else { panic!("{outcome:?} goes on") };
-            assert_eq!((failure.code, failure.chance), (Code::stopped(), Chance::Permanent));
+            assert_eq!((failure.code, failure.chance), (Code::stopped(), Transience::Permanent));
             assert_eq!(failure.message, "export.py exists already");
         }
     }
 
     #[test]
     fn failure_keeps_code_message_and_chance() {
-        let error = report::Failure {
+        let error = report::ReportedFailure {
             code: Some("TIMEOUT".to_owned()),
             message: Some("the index did not load".to_owned()),
-            ..report::Failure::default()
+            ..report::ReportedFailure::default()
         };
-        let retry = report::Retry { available: Some(false), ..report::Retry::default() };
+        let retry = report::ReportedRetry { available: Some(false), ..report::ReportedRetry::default() };
         let report =
             Report { outcome: Some(Outcome::Failed), error: Some(error), retry: Some(retry), ..Report::default() };
         let Some(Answer::Failed(failure)) = of_report(&report) else { panic!("it failed") };
-        assert_eq!((failure.code, failure.chance), (Code::timeout(), Chance::Permanent));
+        assert_eq!((failure.code, failure.chance), (Code::timeout(), Transience::Permanent));
         assert_eq!(failure.message, "the index did not load");
     }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::handoff::{Ask, Handoff, State};
 use crate::id::HandoffId;
-use crate::known::{Known, Who};
+use crate::known::{HowKnown, Who};
 use crate::lifecycle::{Decide, Decision, Refusal};
 use crate::ssh::{PublicKey, Signature};
 
@@ -109,9 +109,9 @@ impl Approval {
             return Err(Refusal::NotNamed { by, named: self.names() });
         }
         match &decide.known {
-            Known::Account if self.signed => return Err(Refusal::Unsigned { named: self.names() }),
-            Known::Account | Known::Unproven => {}
-            Known::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
+            HowKnown::Account if self.signed => return Err(Refusal::Unsigned { named: self.names() }),
+            HowKnown::Account | HowKnown::Unproven => {}
+            HowKnown::Signature(signature) => self.verify(signature, &handoff.id, decide, at)?,
         }
         let vote = Vote::of(decide);
         if let Some(vote) = vote.filter(|vote| handoff.approvals.iter().any(|other| other.repeats(vote))) {

@@ -13,7 +13,7 @@ use crate::retry;
 
 /// What a request says about its own handoff.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct AskedTerms {
     /// The identifier that it wants to have.
     pub id: Option<HandoffId>,
     /// Who hands over.
@@ -29,10 +29,10 @@ pub struct Asked {
 }
 
 /// Takes the terms out of a request; the error says what cannot be agreed to.
-pub fn of_request(request: &Request, dialect: Dialect) -> Result<Asked, String> {
+pub fn of_request(request: &Request, dialect: Dialect) -> Result<AskedTerms, String> {
     let agent = |party: &Option<Party>| party.as_ref().and_then(|party| party.agent.clone());
     let timeout = request.timeout_seconds.as_ref().map(|seconds| milliseconds("timeout", seconds.as_f64()));
-    Ok(Asked {
+    Ok(AskedTerms {
         id: id(request, dialect).map(HandoffId::parse).transpose()?,
         from: agent(&request.from),
         to: agent(&request.to),

@@ -34,12 +34,12 @@ pub struct Audit {
     /// The last event; whoever keeps it elsewhere can prove later that nothing before it was changed.
     pub head: Head,
     /// Everything that is wrong, in the order of the journal, the rows last.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
 }
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct AuditFinding {
     /// The event, by its number.
     pub seq: Option<u64>,
     /// The handoff.
@@ -47,12 +47,12 @@ pub struct Finding {
     /// What the event says that happened.
     pub kind: Option<String>,
     /// What is wrong.
-    pub fault: Fault,
+    pub fault: AuditFault,
 }
 
 /// What can be wrong.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Fault {
+pub enum AuditFault {
     /// The event or its hash is not what was written.
     #[error("it was changed: its hash is {found}, but what it says gives {expected}")]
     Changed {
@@ -182,31 +182,31 @@ pub enum Fault {
     Damaged(String),
 }
 
-impl Fault {
+impl AuditFault {
     /// Returns a word for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Fault::Changed { .. } => "changed",
-            Fault::Removed { .. } => "removed",
-            Fault::CutOff { .. } => "cut-off",
-            Fault::OutOfOrder { .. } => "out-of-order",
-            Fault::OtherRun(_) => "other-run",
-            Fault::Unreadable(_) => "unreadable",
-            Fault::Impossible(_) => "impossible",
-            Fault::NotPermitted(_) => "not-permitted",
-            Fault::Version { .. } => "version",
-            Fault::Backwards { .. } => "backwards",
-            Fault::OtherHead { .. } => "other-head",
-            Fault::OtherHash { .. } => "other-hash",
-            Fault::OtherRow(_) => "other-row",
-            Fault::NoRow => "no-row",
-            Fault::NoEvents => "no-events",
-            Fault::HeadUnknown(_) => "head-unknown",
-            Fault::Rewritten { .. } => "rewritten",
-            Fault::Shortened { .. } => "shortened",
-            Fault::FileMissing { .. } => "file-missing",
-            Fault::FileChanged { .. } => "file-changed",
-            Fault::Damaged(_) => "damaged",
+            AuditFault::Changed { .. } => "changed",
+            AuditFault::Removed { .. } => "removed",
+            AuditFault::CutOff { .. } => "cut-off",
+            AuditFault::OutOfOrder { .. } => "out-of-order",
+            AuditFault::OtherRun(_) => "other-run",
+            AuditFault::Unreadable(_) => "unreadable",
+            AuditFault::Impossible(_) => "impossible",
+            AuditFault::NotPermitted(_) => "not-permitted",
+            AuditFault::Version { .. } => "version",
+            AuditFault::Backwards { .. } => "backwards",
+            AuditFault::OtherHead { .. } => "other-head",
+            AuditFault::OtherHash { .. } => "other-hash",
+            AuditFault::OtherRow(_) => "other-row",
+            AuditFault::NoRow => "no-row",
+            AuditFault::NoEvents => "no-events",
+            AuditFault::HeadUnknown(_) => "head-unknown",
+            AuditFault::Rewritten { .. } => "rewritten",
+            AuditFault::Shortened { .. } => "shortened",
+            AuditFault::FileMissing { .. } => "file-missing",
+            AuditFault::FileChanged { .. } => "file-changed",
+            AuditFault::Damaged(_) => "damaged",
         }
     }
 }
@@ -282,20 +282,20 @@ impl Auditor {
     pub fn event(&mut self, event: &Event) {
         self.audit.events += 1;
         if event.run != self.audit.run {
-            self.find(event, Fault::OtherRun(event.run.clone()));
+            self.find(event, AuditFault::OtherRun(event.run.clone()));
         }
         if self.kept == Some(event.hash) {
             self.kept = None;
         }
         let expected = self.audit.head.seq + 1;
         if event.seq < expected {
-            self.find(event, Fault::OutOfOrder { expected });
+            self.find(event, AuditFault::OutOfOrder { expected });
             self.doubt(event);
             return;
         }
         let torn = event.seq > expected;
         if torn {
-            self.find(event, Fault::Removed { first: expected, last: event.seq - 1 });
+            self.find(event, AuditFault::Removed { first: expected, last: event.seq - 1 });
         }
         self.compare_with_ledger(event);
         self.bind(event, torn);
@@ -309,14 +309,19 @@ impl Auditor {
             // An event that is missing is told as such.
             if entry.head.seq == event.seq && entry.head.hash != event.hash {
                 let (entered, found) = (entry.head.hash, event.hash);
-                self.find(event, Fault::Rewritten { entry: entry.number, entered, found });
+                self.find(event, AuditFault::Rewritten { entry: entry.number, entered, found });
             }
         }
     }
 
     /// Takes a fault that the store told of.
     pub fn damage(&mut self, message: String) {
-        self.audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault: Fault::Damaged(message) });
+        self.audit.findings.push(AuditFinding {
+            seq: None,
+            handoff: None,
+            kind: None,
+            fault: AuditFault::Damaged(message),
+        });
     }
 
     /// Compares the rows with what the events have given, and returns what was found.
@@ -326,26 +331,26 @@ impl Auditor {
         for (row, head) in rows {
             let track = tracks.remove(&row.id);
             let faults = compare(row, *head, track.as_ref(), audit.head.seq);
-            let finding = |fault| Finding { seq: None, handoff: Some(row.id.clone()), kind: None, fault };
+            let finding = |fault| AuditFinding { seq: None, handoff: Some(row.id.clone()), kind: None, fault };
             audit.findings.extend(faults.into_iter().map(finding));
         }
         for (id, track) in tracks {
             let seq = Some(track.head.seq);
-            audit.findings.push(Finding { seq, handoff: Some(id), kind: None, fault: Fault::NoRow });
+            audit.findings.push(AuditFinding { seq, handoff: Some(id), kind: None, fault: AuditFault::NoRow });
         }
         if let Some(entry) = entered.back() {
-            let fault = Fault::Shortened { entry: entry.number, events: entry.head.seq, last: audit.head.seq };
-            audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault });
+            let fault = AuditFault::Shortened { entry: entry.number, events: entry.head.seq, last: audit.head.seq };
+            audit.findings.push(AuditFinding { seq: None, handoff: None, kind: None, fault });
         }
         if let Some(hash) = kept {
-            let fault = Fault::HeadUnknown(hash);
-            audit.findings.push(Finding { seq: None, handoff: None, kind: None, fault });
+            let fault = AuditFault::HeadUnknown(hash);
+            audit.findings.push(AuditFinding { seq: None, handoff: None, kind: None, fault });
         }
         audit
     }
 
-    fn find(&mut self, event: &Event, fault: Fault) {
-        let finding = Finding {
+    fn find(&mut self, event: &Event, fault: AuditFault) {
+        let finding = AuditFinding {
             seq: Some(event.seq),
             handoff: Some(event.handoff.clone()),
             kind: Some(event.kind.clone()),
@@ -362,7 +367,7 @@ impl Auditor {
         if !follows {
             // Where only the hash was changed, the next event still follows from what this one says.
             self.before.push(expected);
-            self.find(event, Fault::Changed { found: event.hash, expected });
+            self.find(event, AuditFault::Changed { found: event.hash, expected });
         }
     }
 
@@ -381,12 +386,12 @@ impl Auditor {
             None => (None, 1),
         };
         if let Some(before) = before.filter(|before| *before > event.at) {
-            self.find(event, Fault::Backwards { before, at: event.at });
+            self.find(event, AuditFault::Backwards { before, at: event.at });
         }
         let broken = track.as_ref().is_some_and(|track| track.handoff.is_none());
         let known = track.and_then(|track| track.handoff);
         let handoff = if event.version != version {
-            self.find(event, Fault::Version { found: event.version, expected: version });
+            self.find(event, AuditFault::Version { found: event.version, expected: version });
             None
         } else {
             self.apply(known, broken, event)
@@ -399,7 +404,7 @@ impl Auditor {
         let fact = match event.fact() {
             Ok(fact) => fact,
             Err(why) => {
-                self.find(event, Fault::Unreadable(why.to_string()));
+                self.find(event, AuditFault::Unreadable(why.to_string()));
                 return None;
             }
         };
@@ -413,16 +418,16 @@ impl Auditor {
         if let (Some(handoff), Fact::Happened(Command::Decide(decide))) = (&known, &fact)
             && let Err(refusal) = approval::permit(handoff, decide, event.at)
         {
-            self.find(event, Fault::NotPermitted(refusal));
+            self.find(event, AuditFault::NotPermitted(refusal));
         }
         match lifecycle::replay(known, fact, event.at) {
             Ok(handoff) if handoff.id != event.handoff || handoff.run != event.run => {
-                self.find(event, Fault::Impossible(format!("it accepts {} in {}", handoff.id, handoff.run)));
+                self.find(event, AuditFault::Impossible(format!("it accepts {} in {}", handoff.id, handoff.run)));
                 None
             }
             Ok(handoff) => Some(handoff),
             Err(why) => {
-                self.find(event, Fault::Impossible(why));
+                self.find(event, AuditFault::Impossible(why));
                 None
             }
         }
@@ -430,24 +435,24 @@ impl Auditor {
 }
 
 /// Compares a row with what the events about its handoff have given.
-fn compare(row: &Handoff, head: Head, track: Option<&Track>, last: u64) -> Vec<Fault> {
+fn compare(row: &Handoff, head: Head, track: Option<&Track>, last: u64) -> Vec<AuditFault> {
     let Some(track) = track else {
         return match head.seq > last {
-            true => vec![Fault::CutOff { known: head.seq, last }],
-            false => vec![Fault::NoEvents],
+            true => vec![AuditFault::CutOff { known: head.seq, last }],
+            false => vec![AuditFault::NoEvents],
         };
     };
     let mut faults = Vec::new();
     if head.seq > last {
-        return vec![Fault::CutOff { known: head.seq, last }];
+        return vec![AuditFault::CutOff { known: head.seq, last }];
     } else if head.seq != track.head.seq {
-        faults.push(Fault::OtherHead { row: head.seq, journal: track.head.seq });
+        faults.push(AuditFault::OtherHead { row: head.seq, journal: track.head.seq });
     } else if head.hash != track.head.hash {
-        faults.push(Fault::OtherHash { seq: head.seq, row: head.hash, journal: track.head.hash });
+        faults.push(AuditFault::OtherHash { seq: head.seq, row: head.hash, journal: track.head.hash });
     }
     let differences = track.handoff.as_ref().map(|replayed| differences(row, replayed)).unwrap_or_default();
     if !differences.is_empty() {
-        faults.push(Fault::OtherRow(differences));
+        faults.push(AuditFault::OtherRow(differences));
     }
     faults
 }
@@ -472,7 +477,7 @@ fn differences(row: &Handoff, replayed: &Handoff) -> Vec<&'static str> {
     same.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for AuditFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.seq, &self.kind, &self.handoff) {
             (Some(seq), Some(kind), Some(handoff)) => write!(formatter, "event {seq} ({kind}, {handoff}): ")?,

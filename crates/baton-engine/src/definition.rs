@@ -12,7 +12,7 @@ use baton_protocol::{Dialect, Document, Hints, convert};
 use serde_json::{Map, Value};
 
 use crate::approval::{Approval, Approver};
-use crate::handoff::Written;
+use crate::handoff::WrittenDocument;
 use crate::id::RunId;
 use crate::step::ORCHESTRATOR;
 use crate::stored::{self, Unreadable};
@@ -66,7 +66,7 @@ impl Definition {
     }
 
     /// Writes the request that begins a run.
-    pub fn request(&self, run: &RunId, from: &str) -> Written {
+    pub fn request(&self, run: &RunId, from: &str) -> WrittenDocument {
         let party = |agent: &str| Some(Party { agent: Some(agent.to_owned()), ..Party::default() });
         let request = Request {
             id: Some(run.to_string()),
@@ -77,11 +77,11 @@ impl Definition {
             ..Request::default()
         };
         let value = Dialect::Native.write(&Document::Request(Box::new(request))).unwrap_or(Value::Null);
-        Written::new(Dialect::Native, convert::render(&value, convert::Form::Json))
+        WrittenDocument::new(Dialect::Native, convert::render(&value, convert::Form::Json))
     }
 
     /// Reads the request that began a run; the error says why it did not.
-    pub fn of_request(written: &Written) -> Result<Definition, Unreadable> {
+    pub fn of_request(written: &WrittenDocument) -> Result<Definition, Unreadable> {
         let damaged = |why: &str| Unreadable::Damaged(why.to_owned());
         let hints = Hints { format: None, dialect: Some(Dialect::Native) };
         let Some(Document::Request(request)) = baton_protocol::read(written.text.as_bytes(), hints).document else {
@@ -111,10 +111,10 @@ impl Definition {
     }
 
     /// Finds a phase by its path, such as `tools/get-issue/review`.
-    pub fn locate(&self, path: &str) -> Option<Located<'_>> {
+    pub fn locate(&self, path: &str) -> Option<LocatedPhase<'_>> {
         let (siblings, prefix, lane) = (self.workflow.phases.as_slice(), String::new(), String::new());
         let mut located =
-            Located { definition: self, siblings, index: 0, prefix, group: None, lane, around: Vec::new() };
+            LocatedPhase { definition: self, siblings, index: 0, prefix, group: None, lane, around: Vec::new() };
         let mut segments = path.split('/');
         let mut wanted = segments.next()?;
         loop {
@@ -144,7 +144,7 @@ impl Definition {
 
 /// A phase in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Located<'d> {
+pub struct LocatedPhase<'d> {
     /// The workflow that it belongs to.
     pub definition: &'d Definition,
     /// The phases beside it, in their order.
@@ -171,7 +171,7 @@ pub struct Nesting<'d> {
     pub path: String,
 }
 
-impl<'d> Located<'d> {
+impl<'d> LocatedPhase<'d> {
     /// Returns the phase.
     pub fn phase(&self) -> &'d Phase {
         &self.siblings[self.index]
@@ -244,7 +244,7 @@ phases:
         let with = |from: &str, to: &str| {
             let text = written.text.replacen(from, to, 1);
             assert_ne!(text, written.text);
-            Definition::of_request(&Written { text, ..written.clone() })
+            Definition::of_request(&WrittenDocument { text, ..written.clone() })
         };
         let folder = "\"folder\": \"/flows\"";
         assert_eq!(with(folder, &format!("{folder}, \"later\": {{}}")), Ok(definition(FLOW)));

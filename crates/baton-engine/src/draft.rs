@@ -9,7 +9,7 @@ use crate::id::HandoffId;
 use crate::journal::{Event, Fact};
 use crate::lifecycle::{self, Accept, Action, Command, Refusal, Resume};
 use crate::run::{Known, Run};
-use crate::store::Step;
+use crate::store::TransactionStep;
 
 /// A transaction in the making.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Draft {
     /// The run as it will be.
     pub run: Run,
     /// What must be carried out for that.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TransactionStep>,
     /// When that is.
     pub at: Timestamp,
     foreseen: Foreseen,
@@ -79,7 +79,7 @@ impl Draft {
     /// Makes a handoff of a request that was just read.
     pub(crate) fn accept_known(&mut self, accept: Accept, known: Known) {
         let transition = accept.clone().apply(self.at);
-        self.steps.push(Step::Accept(Box::new(accept)));
+        self.steps.push(TransactionStep::Accept(Box::new(accept)));
         self.take(transition.handoff, &transition.fact, known);
     }
 
@@ -91,7 +91,7 @@ impl Draft {
     /// Applies a command with a document that was just read.
     pub(crate) fn apply_known(&mut self, id: &HandoffId, command: Command, known: Known) -> Result<(), Refusal> {
         self.happen(id, command.clone(), known)?;
-        self.steps.push(Step::Apply(id.clone(), command));
+        self.steps.push(TransactionStep::Apply(id.clone(), command));
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl Draft {
     }
 
     /// Takes apart what must be carried out and what was foreseen.
-    pub(crate) fn into_steps(self) -> (Vec<Step>, Foreseen) {
+    pub(crate) fn into_steps(self) -> (Vec<TransactionStep>, Foreseen) {
         (self.steps, self.foreseen)
     }
 
@@ -136,15 +136,15 @@ mod tests {
     use crate::run::cost::begun;
 
     /// What a store would write, and how it would leave each handoff.
-    fn written(before: &Run, steps: &[Step], at: Timestamp) -> (Vec<Event>, Vec<Handoff>) {
+    fn written(before: &Run, steps: &[TransactionStep], at: Timestamp) -> (Vec<Event>, Vec<Handoff>) {
         let (mut run, mut events, mut left) = (before.clone(), Vec::new(), Vec::new());
         for step in steps {
             let transition = match step {
-                Step::Accept(accept) => accept.as_ref().clone().apply(at),
-                Step::Apply(id, command) => {
+                TransactionStep::Accept(accept) => accept.as_ref().clone().apply(at),
+                TransactionStep::Apply(id, command) => {
                     lifecycle::apply(&run.find(id).expect("known").handoff, command.clone(), at).expect("possible")
                 }
-                Step::Held { .. } => continue,
+                TransactionStep::Held { .. } => continue,
             };
             let handoff = transition.handoff;
             let head = Head { seq: run.seq, ..Head::START };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn shown(run: &Run) -> String {
-        let of = |tracked: &crate::run::Tracked| format!("{:?} {:?}", tracked.handoff, tracked.asked());
+        let of = |tracked: &crate::run::TrackedHandoff| format!("{:?} {:?}", tracked.handoff, tracked.asked());
         let handoffs: Vec<String> = run.handoffs().map(of).collect();
         format!("{} {:?} {}", run.seq, run.counted.handoffs, handoffs.join("\n"))
     }
@@ -183,7 +183,7 @@ mod tests {
         // Somebody else was there first: nothing that was foreseen counts.
         let beat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
         let root = before.root().handoff.id.clone();
-        let (foreign, _) = written(&before, &[Step::Apply(root, beat)], Timestamp::UNIX_EPOCH);
+        let (foreign, _) = written(&before, &[TransactionStep::Apply(root, beat)], Timestamp::UNIX_EPOCH);
         let mut taken = before.clone();
         let mut confirmed = foreseen.clone().confirmed(&left);
         confirmed.absorb(&mut taken, &foreign[0]).expect("possible");

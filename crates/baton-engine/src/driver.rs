@@ -18,7 +18,7 @@ mod wait;
 mod watch;
 
 pub(crate) use brief::{Brief, output_directory};
-pub use queue_brief::{HandIn, QueueBrief};
+pub use queue_brief::{HandInWay, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;
 
@@ -43,7 +43,7 @@ use crate::lifecycle::Accept;
 use crate::people::{People, Question};
 use crate::prompt::Prompt;
 use crate::retry;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role, Step};
 use crate::store::{self, Store};
 
@@ -56,7 +56,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Reaches the agents of a workflow, and keeps the folders of their attempts.
 pub trait Team: Send + Sync {
     /// Finds out how to reach an agent.
-    fn reach(&self, definition: &Definition, agent: &str) -> Reached;
+    fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
     fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
@@ -72,7 +72,7 @@ pub trait Team: Send + Sync {
 }
 
 /// How an agent is reached.
-pub enum Reached {
+pub enum ReachedAgent {
     /// The driver lets it work.
     Here(Arc<dyn Agent>),
     /// It claims its work itself.
@@ -147,33 +147,34 @@ pub struct Driver {
 }
 
 /// Returns the files that must be in the workspace before an agent reads its prompt.
-pub fn copies_for(run: &Run, tracked: &Tracked) -> Vec<Copy> {
+pub fn copies_for(run: &Run, tracked: &TrackedHandoff) -> Vec<Copy> {
     handover::copies(run, tracked, handover::index(run, tracked))
 }
 
 /// Renders what the agent of a step would be told.
-pub fn prompt_of(run: &Run, tracked: &Tracked, delimiter: &str) -> Result<Prompt, String> {
+pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, String> {
     brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.tell(delimiter).map(|told| told.prompt)
 }
 
 impl Driver {
     /// Begins a run: it is accepted, and from then on it can be resumed.
-    pub async fn begin(&self, run: &RunId, definition: &Definition, from: &str) -> Result<(), store::Error> {
-        let id = HandoffId::parse(run.as_str()).map_err(store::Error::Invalid)?;
+    pub async fn begin(&self, run: &RunId, definition: &Definition, from: &str) -> Result<(), store::StoreError> {
+        let id = HandoffId::parse(run.as_str()).map_err(store::StoreError::Invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
         terms.step =
             Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(run, from);
-        flow::fits(&request)
-            .map_err(|why| store::Error::Invalid(format!("the run cannot begin: its workflow and inputs: {why}")))?;
+        flow::fits(&request).map_err(|why| {
+            store::StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}"))
+        })?;
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
         self.store.accept(vec![accept], self.clock.now()).await.map(drop)
     }
 
     /// Drives a run until it ends, until only people can let it go on, or until it is told to stop.
-    pub async fn drive(&self, run: &RunId, stop: channel::Receiver<bool>) -> Result<End, store::Error> {
-        lead::Lead::take(self, run, stop).await
+    pub async fn drive(&self, run: &RunId, stop: channel::Receiver<bool>) -> Result<End, store::StoreError> {
+        lead::RunLoop::take(self, run, stop).await
     }
 }

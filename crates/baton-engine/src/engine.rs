@@ -28,7 +28,7 @@ pub use apply::AppliedCommand;
 pub use inbox::{InboxPage, InboxPlace, NotAPlace};
 pub use judge::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
-pub use problem::{Problem, Sought};
+pub use problem::{IdKind, Problem};
 pub use report::{HandedIn, NoAnswer};
 pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, agent_name, plain_key, plain_name};
 pub use wait::{StoreNews, WaitFor};

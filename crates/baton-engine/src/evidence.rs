@@ -35,7 +35,7 @@ pub trait Evidence: Send + Sync {
     async fn keep(&self, scene: &Scene);
 
     /// Compares every claim of a report with what can be seen.
-    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<Examined>;
+    async fn examine(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim>;
 
     /// Finds out what stands at paths of a workspace now, in their order, without what Baton itself keeps there (`views`).
     /// The error says why nobody can look.
@@ -52,15 +52,15 @@ pub trait Evidence: Send + Sync {
         &self,
         workspace: &Path,
         views: &[PathBuf],
-        examined: &[Examined],
+        examined: &[ExaminedClaim],
         room: KeptBytes,
     ) -> Vec<Content>;
 
     /// Lists the files that have changed since the attempt began, as far as that can be told.
-    async fn changed(&self, scene: &Scene) -> Changed;
+    async fn changed(&self, scene: &Scene) -> ChangedFiles;
 
     /// Runs a command and says whether it passes.
-    async fn run(&self, scene: &Scene, check: &Check) -> Outcome;
+    async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome;
 }
 
 /// How a workspace was at one moment. Only whoever looked knows what is in it; the journal has what identifies it.
@@ -86,7 +86,7 @@ impl fmt::Debug for Moment {
 
 /// What has changed since an attempt began.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Changed {
+pub struct ChangedFiles {
     /// The files, in words.
     pub files: Vec<String>,
     /// How the workspace was when somebody looked.
@@ -135,7 +135,7 @@ pub struct Scene {
     /// What was asked.
     pub request: Option<Request>,
     /// Commands that must pass.
-    pub checks: Vec<Check>,
+    pub checks: Vec<CheckCommand>,
     /// Skills that must have been used.
     pub mandatory_skills: Vec<String>,
     /// Patterns of the files that may have changed; `None` for all.
@@ -158,7 +158,7 @@ pub struct Scene {
 
 /// A command that passes or fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct CheckCommand {
     /// Its name.
     pub name: String,
     /// The program and its arguments.
@@ -169,7 +169,7 @@ pub struct Check {
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// Whether it passed.
     pub passed: bool,
     /// How it ended, in a few words.
@@ -180,13 +180,13 @@ pub struct Outcome {
 
 /// What came out about one claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examined {
+pub struct ExaminedClaim {
     /// The rule that it was examined by: `artifact-missing`, `skill-unproven`, …
     pub rule: String,
     /// What the report says, in a few words.
     pub claim: String,
     /// Whether it is so.
-    pub verdict: Finding,
+    pub verdict: ClaimFinding,
     /// What was seen.
     pub seen: String,
     /// The file or folder that was looked at: its path in the workspace, or an absolute one outside of it.
@@ -230,7 +230,7 @@ impl Default for KeptBytes {
 /// Whether a claim is so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum ClaimFinding {
     /// It was seen.
     Verified,
     /// Something else was seen.
@@ -242,8 +242,8 @@ pub enum Finding {
 /// Marks what the workflow or the project lets pass: a rule that may be broken, or that is less than an error.
 ///
 /// The default severity of a rule does not count here, only what somebody has configured.
-pub fn allow(examined: &mut [Examined], settings: &Settings) {
-    let counts = |examined: &&mut Examined| examined.verdict == Finding::Refuted || examined.asks_person;
+pub fn allow(examined: &mut [ExaminedClaim], settings: &Settings) {
+    let counts = |examined: &&mut ExaminedClaim| examined.verdict == ClaimFinding::Refuted || examined.asks_person;
     for examined in examined.iter_mut().filter(counts) {
         let Some(rule) = Rule::find(&examined.rule) else { continue };
         let level = match settings.levels.get(rule.name) {
@@ -257,34 +257,34 @@ pub fn allow(examined: &mut [Examined], settings: &Settings) {
 }
 
 /// Identifies what was seen; `None` if nothing was.
-pub fn digest(examined: &[Examined]) -> Option<Digest> {
+pub fn digest(examined: &[ExaminedClaim]) -> Option<Digest> {
     (!examined.is_empty()).then(|| Digest::of(stored::examined(examined).as_bytes()))
 }
 
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.
-pub fn refuted(examined: &[Examined]) -> Option<String> {
-    let counts = |examined: &&Examined| examined.verdict == Finding::Refuted && examined.allowed.is_none();
+pub fn refuted(examined: &[ExaminedClaim]) -> Option<String> {
+    let counts = |examined: &&ExaminedClaim| examined.verdict == ClaimFinding::Refuted && examined.allowed.is_none();
     let lines: Vec<String> =
         examined.iter().filter(counts).map(|examined| format!("{}: {}", examined.rule, examined.sentence())).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Returns whether something that the agent may not do could not be checked: a person must look before the report counts.
-pub fn asks_person(examined: &[Examined]) -> bool {
+pub fn asks_person(examined: &[ExaminedClaim]) -> bool {
     left_to_person(examined).next().is_some()
 }
 
 /// Returns what a person must look at because it could not be checked.
-pub fn left_to_person(examined: &[Examined]) -> impl Iterator<Item = &Examined> {
+pub fn left_to_person(examined: &[ExaminedClaim]) -> impl Iterator<Item = &ExaminedClaim> {
     examined.iter().filter(|examined| examined.asks_person && examined.allowed.is_none())
 }
 
-impl Examined {
+impl ExaminedClaim {
     /// Puts down what came out under a rule.
-    pub fn new(rule: &str, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
+    pub fn new(rule: &str, verdict: ClaimFinding, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
         let (rule, claim, seen) = (rule.to_owned(), claim.into(), seen.into());
         let (path, sha256, mark, allowed) = (None, None, None, None);
-        Examined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false }
+        ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person: false }
     }
 
     /// Returns what came out in one sentence: the claim, and what was seen of it.
@@ -303,8 +303,8 @@ mod tests {
 
     use super::*;
 
-    fn skill() -> Vec<Examined> {
-        vec![Examined::new("skill-missing", Finding::Refuted, "mandatory skill x", "not named in the report")]
+    fn skill() -> Vec<ExaminedClaim> {
+        vec![ExaminedClaim::new("skill-missing", ClaimFinding::Refuted, "mandatory skill x", "not named in the report")]
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
             let levels = [("skill-missing", Level::parse(level).expect("a level"))].into();
             allow(&mut examined, &Settings { levels, ..Settings::default() });
             assert_eq!(refuted(&examined).is_some(), counts, "{level}");
-            assert_eq!(examined[0].verdict, Finding::Refuted);
+            assert_eq!(examined[0].verdict, ClaimFinding::Refuted);
         }
     }
 }

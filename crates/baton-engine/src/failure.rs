@@ -15,7 +15,7 @@ pub struct Code(String);
 /// Whether trying again makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Chance {
+pub enum Transience {
     /// It may work next time.
     Transient,
     /// It would fail again in the same way.
@@ -30,19 +30,19 @@ pub struct Failure {
     /// What happened.
     pub message: String,
     /// Whether trying again makes sense.
-    pub chance: Chance,
+    pub chance: Transience,
 }
 
 /// The five codes of the mailbox, and whether each is worth another attempt.
 ///
 /// The input of a request never changes, so breaking its schema is permanent; a missing dependency may appear, and an
 /// agent whose output was refused may do better.
-const KNOWN: [(&str, Chance); 5] = [
-    ("SCHEMA_VALIDATION_FAILED", Chance::Permanent),
-    ("PROCESSING_ERROR", Chance::Transient),
-    ("TIMEOUT", Chance::Transient),
-    ("DEPENDENCY_MISSING", Chance::Transient),
-    ("VALIDATION_FAILED", Chance::Transient),
+const KNOWN: [(&str, Transience); 5] = [
+    ("SCHEMA_VALIDATION_FAILED", Transience::Permanent),
+    ("PROCESSING_ERROR", Transience::Transient),
+    ("TIMEOUT", Transience::Transient),
+    ("DEPENDENCY_MISSING", Transience::Transient),
+    ("VALIDATION_FAILED", Transience::Transient),
 ];
 
 impl Code {
@@ -112,8 +112,8 @@ impl Code {
     }
 
     /// Says whether trying again makes sense after such a failure; an unknown code is given another chance.
-    pub fn chance(&self) -> Chance {
-        KNOWN.iter().find(|(code, _)| *code == self.0).map_or(Chance::Transient, |(_, chance)| *chance)
+    pub fn chance(&self) -> Transience {
+        KNOWN.iter().find(|(code, _)| *code == self.0).map_or(Transience::Transient, |(_, chance)| *chance)
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
 
     #[test]
     fn code_decides_whether_to_try_again() {
-        assert_eq!(Code::schema_validation_failed().chance(), Chance::Permanent);
-        assert_eq!(Code::timeout().chance(), Chance::Transient);
-        assert_eq!(Code::parse("OUT_OF_TOKENS").expect("own code").chance(), Chance::Transient);
+        assert_eq!(Code::schema_validation_failed().chance(), Transience::Permanent);
+        assert_eq!(Code::timeout().chance(), Transience::Transient);
+        assert_eq!(Code::parse("OUT_OF_TOKENS").expect("own code").chance(), Transience::Transient);
     }
 
     #[test]

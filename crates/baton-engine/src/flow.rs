@@ -34,11 +34,11 @@ pub use waiting::{Comes, comes, is_held, waits_until};
 use std::collections::HashMap;
 
 use crate::draft::Draft;
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::handoff::State;
 use crate::id::HandoffId;
-use crate::lifecycle::{Cancel, Command, Fail, Report};
-use crate::run::{Run, Tracked};
+use crate::lifecycle::{Cancel, Command, Fail, HandIn};
+use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
@@ -119,7 +119,7 @@ fn next_open(run: &Run) -> Option<Open> {
     run.undecided().next().map(|tracked| open_of(run, tracked))
 }
 
-fn open_of(run: &Run, tracked: &Tracked) -> Open {
+fn open_of(run: &Run, tracked: &TrackedHandoff) -> Open {
     let id = tracked.handoff.id.clone();
     match &tracked.handoff.state {
         State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Open::Outcome(id),
@@ -134,7 +134,7 @@ fn open_of(run: &Run, tracked: &Tracked) -> Open {
 }
 
 /// Returns the handoffs that the driver itself must see to: agents that it reaches, and commands.
-pub fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
+pub fn work(run: &Run) -> impl Iterator<Item = &TrackedHandoff> {
     run.open().filter(|tracked| {
         let has_work = match tracked.step.role {
             // The files that a gate is about are looked at before somebody is asked, and once more after an approval.
@@ -153,7 +153,7 @@ fn complete(draft: &mut Draft, why: &str) -> Result<(), String> {
     let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
     let report =
-        Command::Report(Report { fence, ending, document, tokens_used: None, changed: Vec::new(), transcript: None });
+        Command::Report(HandIn { fence, ending, document, tokens_used: None, changed: Vec::new(), transcript: None });
     draft.apply(&id, report).map_err(|refusal| refusal.to_string())
 }
 
@@ -165,7 +165,8 @@ pub fn fail(draft: &mut Draft, why: &str) {
 
 /// Calls off what still goes on in a run that has ended.
 pub fn call_off(draft: &mut Draft) {
-    let unfinished = |tracked: &&Tracked| !tracked.handoff.state.name().is_finished() && tracked.step.role != Role::Run;
+    let unfinished =
+        |tracked: &&TrackedHandoff| !tracked.handoff.state.name().is_finished() && tracked.step.role != Role::Run;
     let mut ids: Vec<HandoffId> =
         draft.run.open().filter(unfinished).map(|tracked| tracked.handoff.id.clone()).collect();
     if planted(Bug::CallOffForgetsOne) {
@@ -184,7 +185,7 @@ fn stop(draft: &mut Draft, why: &str) -> Result<(), String> {
     let root = draft.run.root();
     let (root_id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     call_off(draft);
-    let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::processing_error(), why) };
+    let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::processing_error(), why) };
     let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() });
     draft.apply(&root_id, fail).map_err(|refusal| refusal.to_string())
 }

@@ -22,7 +22,7 @@ use crate::step::Role;
 
 /// A document as it was written: nothing of it is lost, and everybody can read it in the dialect they like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenDocument {
     /// The dialect that it was written in, by its name.
     pub dialect: String,
     /// The document itself.
@@ -370,15 +370,20 @@ fn short(text: &str) -> String {
     }
 }
 
-impl Written {
+impl WrittenDocument {
     /// Takes a document as it was written.
-    pub fn new(dialect: Dialect, text: impl Into<String>) -> Written {
-        Written { dialect: dialect.as_str().to_owned(), text: text.into(), path: None, warnings: Box::default() }
+    pub fn new(dialect: Dialect, text: impl Into<String>) -> WrittenDocument {
+        WrittenDocument {
+            dialect: dialect.as_str().to_owned(),
+            text: text.into(),
+            path: None,
+            warnings: Box::default(),
+        }
     }
 
     /// Takes down what rules warn of in it.
     #[must_use]
-    pub fn judged(mut self, judgement: &Judgement) -> Written {
+    pub fn judged(mut self, judgement: &Judgement) -> WrittenDocument {
         let warnings = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Warning);
         self.warnings = warnings.take(WARNINGS_MAX).map(|found| format!("{}: {}", found.code, found.message)).collect();
         self

@@ -19,9 +19,9 @@ use baton_protocol::model::Report;
 
 use crate::answer;
 use crate::flow;
-use crate::handoff::Written;
+use crate::handoff::WrittenDocument;
 use crate::lifecycle::Decision;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 use sheet::Sheet;
 
@@ -49,7 +49,7 @@ pub struct Copy {
 }
 
 /// Returns what a handoff is given by those before it.
-pub(crate) fn given(run: &Run, receiver: &Tracked) -> Vec<Handover> {
+pub(crate) fn given(run: &Run, receiver: &TrackedHandoff) -> Vec<Handover> {
     let givers = givers(run, &receiver.step);
     if givers.len() > SINGLE_MAX {
         let text: Vec<String> =
@@ -67,7 +67,7 @@ pub(crate) fn given(run: &Run, receiver: &Tracked) -> Vec<Handover> {
 }
 
 /// Returns what an agent that starts again has said and changed before.
-pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
+pub(crate) fn memory(run: &Run, receiver: &TrackedHandoff) -> Option<Handover> {
     let earlier = match receiver.ended > 0 || receiver.told.is_some() {
         true => receiver,
         false => givers::earlier_visit(run, &receiver.step)?,
@@ -89,7 +89,7 @@ pub(crate) fn memory(run: &Run, receiver: &Tracked) -> Option<Handover> {
 }
 
 /// Returns the files that must be there before an agent reads its prompt, which has this index.
-pub(crate) fn copies(run: &Run, receiver: &Tracked, index: Option<Handover>) -> Vec<Copy> {
+pub(crate) fn copies(run: &Run, receiver: &TrackedHandoff, index: Option<Handover>) -> Vec<Copy> {
     let givers = givers(run, &receiver.step);
     let mut copies = Vec::new();
     if givers.len() > SINGLE_MAX {
@@ -101,7 +101,7 @@ pub(crate) fn copies(run: &Run, receiver: &Tracked, index: Option<Handover>) -> 
     let blocked = receiver.step.about.as_ref().and_then(|about| run.find(about));
     let own = std::iter::once(receiver).chain(givers::earlier_visit(run, &receiver.step));
     let few = givers.into_iter().filter(|_| !together);
-    let all: Vec<&Tracked> = few.chain(blocked).chain(own).chain(index::entries(run, receiver)).collect();
+    let all: Vec<&TrackedHandoff> = few.chain(blocked).chain(own).chain(index::entries(run, receiver)).collect();
     for tracked in all {
         let Some(written) = document(tracked).filter(|written| written.path.is_none() || is_own(written)) else {
             continue;
@@ -114,12 +114,12 @@ pub(crate) fn copies(run: &Run, receiver: &Tracked, index: Option<Handover>) -> 
     copies
 }
 
-fn of(run: &Run, giver: &Tracked) -> Handover {
+fn of(run: &Run, giver: &TrackedHandoff) -> Handover {
     Handover { label: label(giver), text: told(run, giver), file: file_of(run, giver) }
 }
 
 /// What a blocked agent needs of whoever helps it: its task, and all that it said.
-fn asks(run: &Run, blocked: &Tracked) -> Handover {
+fn asks(run: &Run, blocked: &TrackedHandoff) -> Handover {
     let mut sheet = Sheet::default();
     if let Some(request) = blocked.asked() {
         sheet.line("task of the blocked agent", request.instructions.as_deref());
@@ -135,7 +135,7 @@ fn asks(run: &Run, blocked: &Tracked) -> Handover {
     Handover { label: label(blocked), text: sheet.into_text(), file: file_of(run, blocked) }
 }
 
-fn label(giver: &Tracked) -> String {
+fn label(giver: &TrackedHandoff) -> String {
     let Step { role, phase, .. } = &giver.step;
     match role {
         Role::Work | Role::Delegation => format!("{phase} by {}", giver.handoff.terms.to),
@@ -145,7 +145,7 @@ fn label(giver: &Tracked) -> String {
 }
 
 /// What somebody says, and what a person said about it.
-fn told(run: &Run, giver: &Tracked) -> String {
+fn told(run: &Run, giver: &TrackedHandoff) -> String {
     let mut sheet = Sheet::default();
     if let Some(told) = &giver.told {
         text::told(&mut sheet, told);
@@ -175,7 +175,7 @@ fn told(run: &Run, giver: &Tracked) -> String {
 
 /// Names the file with all that somebody handed in. What an agent wrote into its output may be written over; the copy
 /// stays.
-fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &Tracked) {
+fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &TrackedHandoff) {
     let (Some(written), Some(file)) = (document(tracked), file_of(run, tracked)) else { return };
     let beyond = tracked.told.as_deref().map(text::beyond).unwrap_or_default();
     let also = if beyond.is_empty() { String::new() } else { format!(" (with {})", beyond.join(", ")) };
@@ -188,27 +188,27 @@ fn whole_report(sheet: &mut Sheet, run: &Run, tracked: &Tracked) {
 }
 
 /// Says whether a document stands in a file of the agent's own, which the agent and others may change.
-fn is_own(written: &Written) -> bool {
+fn is_own(written: &WrittenDocument) -> bool {
     written.path.as_deref().is_some_and(|path| !path.starts_with(".baton/"))
 }
 
-fn whole(giver: &Tracked) -> &str {
+fn whole(giver: &TrackedHandoff) -> &str {
     document(giver).map_or("", |written| written.text.as_str())
 }
 
 /// Returns the last document that an agent handed in; what Baton itself reported about others is no agent's.
-fn document(tracked: &Tracked) -> Option<&Written> {
+fn document(tracked: &TrackedHandoff) -> Option<&WrittenDocument> {
     let agents = matches!(tracked.step.role, Role::Work | Role::Delegation);
     tracked.refused.as_ref().or(tracked.told.as_ref().map(|told| &told.written)).filter(|_| agents)
 }
 
 /// Returns the file that has all that somebody handed in, relative to the workspace.
-pub(crate) fn file_of(run: &Run, tracked: &Tracked) -> Option<String> {
+pub(crate) fn file_of(run: &Run, tracked: &TrackedHandoff) -> Option<String> {
     let written = document(tracked)?;
     Some(written.path.clone().unwrap_or_else(|| copy_of(run, tracked, written)))
 }
 
-fn copy_of(run: &Run, tracked: &Tracked, written: &Written) -> String {
+fn copy_of(run: &Run, tracked: &TrackedHandoff, written: &WrittenDocument) -> String {
     let ending = match written.text.trim_start().as_bytes().first() {
         Some(b'{' | b'[') => "json",
         _ if written.dialect == "package" => "yaml",
@@ -217,19 +217,19 @@ fn copy_of(run: &Run, tracked: &Tracked, written: &Written) -> String {
     format!("{}.{}.{ending}", place(run, tracked), tracked.handoff.fence)
 }
 
-fn together(run: &Run, receiver: &Tracked) -> String {
+fn together(run: &Run, receiver: &TrackedHandoff) -> String {
     format!("{}.given.md", place(run, receiver))
 }
 
 /// Copies stand beside the folders of the attempts.
-fn place(run: &Run, tracked: &Tracked) -> String {
+fn place(run: &Run, tracked: &TrackedHandoff) -> String {
     let id = tracked.handoff.id.as_str();
     let step = id.strip_prefix(run.id.as_str()).unwrap_or(id).trim_start_matches('.');
     format!(".baton/runs/{}/handed/{step}", run.id)
 }
 
 /// Says in a line how a finished step ended.
-fn ending(run: &Run, tracked: &Tracked) -> String {
+fn ending(run: &Run, tracked: &TrackedHandoff) -> String {
     let by = tracked.deciders();
     match (tracked.step.role, by) {
         (Role::Gate, Some(by)) => format!("{} by {by}", tracked.answer().unwrap_or("approved")),

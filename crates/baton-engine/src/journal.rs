@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
-use crate::lifecycle::{Accept, Command, Refused};
+use crate::lifecycle::{Accept, Command, RefusedCommand};
 use crate::store;
 use crate::stored::{self, Unreadable};
 
@@ -22,7 +22,7 @@ pub enum Fact {
     /// A command had its effect.
     Happened(Command),
     /// A command came too late and had none.
-    Refused(Refused),
+    Refused(RefusedCommand),
 }
 
 /// One entry of the journal.
@@ -123,10 +123,10 @@ impl Event {
     }
 
     /// Tells that a run cannot take this event: what a newer program wrote is not damage.
-    pub(crate) fn trouble(&self, why: String) -> store::Error {
+    pub(crate) fn trouble(&self, why: String) -> store::StoreError {
         match self.fact() {
             Err(unreadable) => unreadable.at(&self.place()),
-            Ok(_) => store::Error::Damaged(why),
+            Ok(_) => store::StoreError::Damaged(why),
         }
     }
 

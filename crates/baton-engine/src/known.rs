@@ -6,7 +6,7 @@ use crate::ssh::Signature;
 
 /// How it is known who made a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Known {
+pub enum HowKnown {
     /// It is not: a file of answers, checks or nobody decided, or the journal is from before this was recorded.
     #[default]
     Unproven,
@@ -16,17 +16,17 @@ pub enum Known {
     Signature(Box<Signature>),
 }
 
-impl Known {
+impl HowKnown {
     /// Says whether nothing is known.
     pub fn is_unproven(&self) -> bool {
-        *self == Known::Unproven
+        *self == HowKnown::Unproven
     }
 
     /// Returns the signature, if there is one.
     pub fn signature(&self) -> Option<&Signature> {
         match self {
-            Known::Signature(signature) => Some(signature),
-            Known::Unproven | Known::Account => None,
+            HowKnown::Signature(signature) => Some(signature),
+            HowKnown::Unproven | HowKnown::Account => None,
         }
     }
 }
@@ -37,7 +37,7 @@ pub struct Decider {
     /// The name that is known.
     pub name: String,
     /// How.
-    pub known: Known,
+    pub known: HowKnown,
     /// What they want to be called.
     pub label: Option<String>,
 }
@@ -45,14 +45,14 @@ pub struct Decider {
 impl Decider {
     /// Somebody of whom nothing is known: a file, a check, nobody.
     pub fn unproven(name: impl Into<String>) -> Decider {
-        Decider { name: name.into(), known: Known::Unproven, label: None }
+        Decider { name: name.into(), known: HowKnown::Unproven, label: None }
     }
 
     /// The owner of an account of the operating system, who may want to be called something else.
     pub fn account(name: impl Into<String>, label: Option<String>) -> Decider {
         let name = name.into();
         let label = label.filter(|label| *label != name);
-        Decider { name, known: Known::Account, label }
+        Decider { name, known: HowKnown::Account, label }
     }
 }
 

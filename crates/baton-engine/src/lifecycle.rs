@@ -30,13 +30,13 @@ pub use decide::{Decide, Decision};
 pub use expire::Expire;
 pub use fail::Fail;
 pub use heartbeat::Heartbeat;
-pub use refusal::{REFUSALS, Refusal, Refused};
+pub use refusal::{REFUSALS, Refusal, RefusedCommand};
 pub use release::Release;
-pub use report::{Ending, Report};
+pub use report::{Ending, HandIn};
 pub use requeue::Requeue;
 pub use resume::Resume;
 pub use route::Route;
-pub use table::{Cell, Row, rows};
+pub use table::{Cell, LifecycleRow, rows};
 pub use verify::{Verdict, Verify};
 
 use jiff::Timestamp;
@@ -57,7 +57,7 @@ pub enum Command {
     /// Say that the work goes on.
     Heartbeat(Heartbeat),
     /// Hand in what came out.
-    Report(Report),
+    Report(HandIn),
     /// Say that the attempt failed.
     Fail(Fail),
     /// Say what the evidence showed.
@@ -150,7 +150,7 @@ fn happen(handoff: &Handoff, command: &Command, at: Timestamp) -> Result<(Handof
 
 /// Says what must be journalled of a refused command: a document of somebody who does not hold the handoff any more, or a
 /// decision of somebody who may not make it.
-pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
+pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<RefusedCommand> {
     if let Command::Decide(decide) = command {
         return decide.to_journal(refusal);
     }
@@ -172,11 +172,11 @@ pub fn to_journal(command: &Command, refusal: &Refusal) -> Option<Refused> {
         | Command::Release(_)
         | Command::Route(_) => return None,
     };
-    Some(Refused { command: command.name().to_owned(), fence, why: refusal.to_string(), document, by: None })
+    Some(RefusedCommand { command: command.name().to_owned(), fence, why: refusal.to_string(), document, by: None })
 }
 
 /// Journals that a command was refused; nothing else changes.
-pub fn refuse(handoff: &Handoff, refused: Refused, at: Timestamp) -> Transition {
+pub fn refuse(handoff: &Handoff, refused: RefusedCommand, at: Timestamp) -> Transition {
     Transition { handoff: untouched(handoff, at), fact: Fact::Refused(refused), actions: Vec::new() }
 }
 

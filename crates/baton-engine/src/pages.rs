@@ -2,7 +2,7 @@
 
 use crate::id::RunId;
 use crate::journal::Event;
-use crate::store::{Error, Store};
+use crate::store::{Store, StoreError};
 
 /// How many events are read at a time.
 const EVENTS_MAX: u32 = 1_000;
@@ -22,7 +22,7 @@ impl<'s> JournalPages<'s> {
     }
 
     /// Returns the next events; `None` when there are no more.
-    pub async fn next(&mut self) -> Result<Option<Vec<Event>>, Error> {
+    pub async fn next(&mut self) -> Result<Option<Vec<Event>>, StoreError> {
         if self.is_over {
             return Ok(None);
         }
@@ -33,7 +33,7 @@ impl<'s> JournalPages<'s> {
     }
 
     /// Returns all events that are left.
-    pub async fn collect(mut self) -> Result<Vec<Event>, Error> {
+    pub async fn collect(mut self) -> Result<Vec<Event>, StoreError> {
         let mut events = Vec::new();
         while let Some(page) = self.next().await? {
             events.extend(page);

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 
 use crate::approval::{Approval, Vote};
-use crate::evidence::Examined;
-use crate::handoff::{Ask, Digest, Handoff, State, Written};
+use crate::evidence::ExaminedClaim;
+use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::id::{HandoffId, RunId};
-use crate::known::{Decider, Known};
+use crate::known::{Decider, HowKnown};
 use crate::lifecycle::{Decide, Decision};
 use crate::step::Role;
 
@@ -20,7 +20,7 @@ use crate::step::Role;
 #[async_trait]
 pub trait People: Send + Sync {
     /// Asks for a decision; `None` if nobody can be asked here.
-    async fn decide(&self, question: &Question) -> Option<Said>;
+    async fn decide(&self, question: &Question) -> Option<Response>;
 }
 
 /// What a person is asked. It is recorded before it is asked.
@@ -49,13 +49,13 @@ pub struct Question {
     /// What can be chosen, and what each choice means.
     pub choices: Vec<(String, String)>,
     /// The document that is decided about.
-    pub document: Option<Written>,
+    pub document: Option<WrittenDocument>,
     /// What the agent that the question is about has handed in, where that is another document.
-    pub handed_in: Option<Written>,
+    pub handed_in: Option<WrittenDocument>,
     /// What went wrong.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<FailedCommand>,
     /// What the evidence showed.
-    pub examined: Vec<Examined>,
+    pub examined: Vec<ExaminedClaim>,
     /// Which phases of the run were not fully caged, and why.
     pub gaps: Vec<String>,
     /// What is demanded of whoever decides.
@@ -77,7 +77,7 @@ pub struct AgentQuestion {
 
 /// Something that failed, for whoever must decide what follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct FailedCommand {
     /// The command that failed.
     pub command: Option<String>,
     /// How it failed, in one line.
@@ -140,7 +140,7 @@ impl ExpectedReply {
 
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct Response {
     /// What was decided.
     pub decision: Decision,
     /// What was said beyond that.
@@ -153,8 +153,8 @@ pub struct Said {
 
 impl Question {
     /// Returns the decision as it is recorded: with what was shown, and what was asked.
-    pub fn decided(&self, said: Said) -> Decide {
-        let Said { decision, note, by: Decider { name, known, label }, door } = said;
+    pub fn decided(&self, said: Response) -> Decide {
+        let Response { decision, note, by: Decider { name, known, label }, door } = said;
         Decide { by: name, known, label, door, shown: self.shown.clone(), decision, note, asked: self.in_words() }
     }
 
@@ -164,15 +164,17 @@ impl Question {
         let name = &decider.name;
         let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
         match &decider.known {
-            Known::Unproven => Err(format!("{name}: only an account or a signature counts here, and this is neither")),
-            Known::Account if approval.signed => Err("only signed decisions count".to_owned()),
-            Known::Account | Known::Signature(_) if !named => {
+            HowKnown::Unproven => {
+                Err(format!("{name}: only an account or a signature counts here, and this is neither"))
+            }
+            HowKnown::Account if approval.signed => Err("only signed decisions count".to_owned()),
+            HowKnown::Account | HowKnown::Signature(_) if !named => {
                 Err(format!("the account `{name}` is not one of the approvers: {}", approval.names()))
             }
-            Known::Account | Known::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
+            HowKnown::Account | HowKnown::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
                 Err(format!("{name} has decided already"))
             }
-            Known::Account | Known::Signature(_) => Ok(()),
+            HowKnown::Account | HowKnown::Signature(_) => Ok(()),
         }
     }
 

@@ -20,7 +20,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::Request;
 use baton_protocol::workflow::Skill;
 
-use crate::evidence::Check;
+use crate::evidence::CheckCommand;
 use crate::failure::Failure;
 use crate::handoff::Note;
 use crate::handover::Handover;
@@ -66,7 +66,7 @@ pub struct Briefing<'a> {
     /// How soon that must be.
     pub acknowledge_within: Option<&'a str>,
     /// What Baton runs itself before the report counts.
-    pub checks: &'a [Check],
+    pub checks: &'a [CheckCommand],
     /// Patterns of the files that may be changed; empty for all.
     pub writes: Option<&'a [String]>,
     /// Reasons for being blocked beyond the usual ones.
@@ -114,7 +114,7 @@ pub struct Prompt {
 
 /// Why there is no prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum PromptFault {
     /// The template is wrong.
     #[error("the template cannot be rendered: {}{reason}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Template {
@@ -147,6 +147,6 @@ pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
 }
 
 /// Makes the prompt of an agent.
-pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, Fault> {
+pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
     budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
 }

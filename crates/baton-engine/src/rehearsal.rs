@@ -8,18 +8,18 @@ use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
 
 use crate::answer::{self, Answer, Successors};
-use crate::definition::{Definition, Located};
+use crate::definition::{Definition, LocatedPhase};
 use crate::draft::Draft;
 use crate::driver;
 use crate::flow;
-use crate::handoff::{State, Terms, Written};
+use crate::handoff::{State, Terms, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Fact, Head};
-use crate::known::Known;
-use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, Report, Route, Verdict, Verify};
+use crate::known::HowKnown;
+use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, HandIn, Route, Verdict, Verify};
 use crate::people::Question;
 use crate::prompt::Prompt;
-use crate::run::{Run, Told, Tracked};
+use crate::run::{LastReport, Run, TrackedHandoff};
 use crate::step::{GROUP, ORCHESTRATOR, Role, Step};
 
 /// Stands where a real prompt has a word that nobody can foresee.
@@ -27,18 +27,18 @@ const DELIMITER: &str = "RANDOM-WORD";
 
 /// What would follow from a report.
 #[derive(Debug, Clone)]
-pub struct Rehearsed {
+pub struct RehearsedReport {
     /// How the report ends its attempt.
-    pub outcome: Outcome,
+    pub outcome: RehearsedOutcome,
     /// What follows.
-    pub next: Next,
+    pub next: RehearsedNext,
     /// What follows when a person has approved it, where a person is asked first.
-    pub approved: Option<Next>,
+    pub approved: Option<RehearsedNext>,
 }
 
 /// How a report ends its attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RehearsedOutcome {
     /// The work is done, if the evidence says so.
     Complete,
     /// The agent cannot go on, for this reason.
@@ -53,7 +53,7 @@ pub enum Outcome {
 
 /// Where it goes.
 #[derive(Debug, Clone)]
-pub struct Next {
+pub struct RehearsedNext {
     /// Where, why, and what it was decided against; `None` while it is the same agent's turn, or a person's.
     pub route: Option<Route>,
     /// The steps that follow at once.
@@ -107,23 +107,28 @@ fn search(definition: &Definition, phases: &[Phase], prefix: &str, agent: &str, 
 }
 
 /// Rehearses what would follow from a report of the agent of a phase; the error says why nobody can tell.
-pub fn rehearse(definition: &Definition, phase: &str, document: Written, at: Timestamp) -> Result<Rehearsed, String> {
+pub fn rehearse(
+    definition: &Definition,
+    phase: &str,
+    document: WrittenDocument,
+    at: Timestamp,
+) -> Result<RehearsedReport, String> {
     let following = flow::following(definition, phase);
-    let told = Told::read(&document, Successors::Agents(&following)).ok_or("it is no report")?;
+    let told = LastReport::read(&document, Successors::Agents(&following)).ok_or("it is no report")?;
     let answer = answer::of_report(&told.report).ok_or("the report does not say how the work ended")?;
     let (mut draft, id) = take_to(definition, phase, at)?;
     let seen = draft.run.handoffs().len();
     let outcome = report(&mut draft, &id, answer, document)?;
     let asked = matches!(state(&draft, &id), Some(State::AwaitingPerson { .. }));
     let approved = match (asked, &outcome) {
-        (true, Outcome::Complete | Outcome::NeedsReview) => {
+        (true, RehearsedOutcome::Complete | RehearsedOutcome::NeedsReview) => {
             let mut later = draft.clone();
             approve(&mut later, &id)?;
             Some(follow(later, &id, seen))
         }
         _ => None,
     };
-    Ok(Rehearsed { outcome, next: follow(draft, &id, seen), approved })
+    Ok(RehearsedReport { outcome, next: follow(draft, &id, seen), approved })
 }
 
 /// Begins a run in memory and takes it to a phase, past everything before it.
@@ -156,7 +161,7 @@ fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft
 }
 
 /// Stands for the groups around a phase; returns the innermost.
-fn groups(draft: &mut Draft, located: &Located<'_>, root: &HandoffId) -> Result<HandoffId, String> {
+fn groups(draft: &mut Draft, located: &LocatedPhase<'_>, root: &HandoffId) -> Result<HandoffId, String> {
     let mut within = root.clone();
     let prefix = located.prefix.trim_end_matches('/');
     let ends = prefix.match_indices('/').map(|(end, _)| end).chain((!prefix.is_empty()).then_some(prefix.len()));
@@ -179,7 +184,12 @@ fn accept_empty(draft: &mut Draft, id: HandoffId, terms: Terms) {
 }
 
 /// Hands the report in, as if everything that it claims were so.
-fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) -> Result<Outcome, String> {
+fn report(
+    draft: &mut Draft,
+    id: &HandoffId,
+    answer: Answer,
+    document: WrittenDocument,
+) -> Result<RehearsedOutcome, String> {
     let ending = match answer {
         Answer::Failed(failure) => {
             let message = failure.to_string();
@@ -188,14 +198,14 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
                 id,
                 Command::Fail(Fail { fence: 1, failure, document: Some(document), dice: 0.0, changed: Vec::new() }),
             )?;
-            return Ok(Outcome::Failed(message));
+            return Ok(RehearsedOutcome::Failed(message));
         }
         Answer::Ended(ending) => ending,
     };
     apply(
         draft,
         id,
-        Command::Report(Report {
+        Command::Report(HandIn {
             fence: 1,
             ending: ending.clone(),
             document,
@@ -223,10 +233,10 @@ fn report(draft: &mut Draft, id: &HandoffId, answer: Answer, document: Written) 
         )?;
     }
     Ok(match ending {
-        Ending::Complete => Outcome::Complete,
-        Ending::Blocked { reason } => Outcome::Blocked(reason),
-        Ending::NeedsReview => Outcome::NeedsReview,
-        Ending::NeedsClarification => Outcome::NeedsClarification,
+        Ending::Complete => RehearsedOutcome::Complete,
+        Ending::Blocked { reason } => RehearsedOutcome::Blocked(reason),
+        Ending::NeedsReview => RehearsedOutcome::NeedsReview,
+        Ending::NeedsClarification => RehearsedOutcome::NeedsClarification,
     })
 }
 
@@ -235,7 +245,7 @@ fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let shown = shown.ok_or("there is nothing to approve")?;
     let decide = Decide {
         by: "a person".to_owned(),
-        known: Known::Account,
+        known: HowKnown::Account,
         label: None,
         door: "rehearsal".to_owned(),
         shown,
@@ -247,7 +257,7 @@ fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 }
 
 /// Decides what follows, and collects it.
-fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> Next {
+fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> RehearsedNext {
     let settled = match state(&draft, id) {
         Some(State::AwaitingPerson { .. } | State::Pending { .. }) => Ok(()),
         Some(_) => flow::settle_one(&mut draft, id),
@@ -257,7 +267,7 @@ fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> Next {
     let again = run.find(id).filter(|tracked| matches!(tracked.handoff.state, State::Pending { .. }));
     let following = again.into_iter().chain(run.handoffs().skip(seen));
     let asked = run.find(id).into_iter().chain(run.handoffs().skip(seen));
-    Next {
+    RehearsedNext {
         route: run.find(id).and_then(|tracked| tracked.route.clone()),
         steps: following.map(|tracked| following_of(run, tracked)).collect(),
         questions: asked.filter_map(|tracked| flow::question(run, tracked)).collect(),
@@ -265,7 +275,7 @@ fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> Next {
     }
 }
 
-fn following_of(run: &Run, tracked: &Tracked) -> Following {
+fn following_of(run: &Run, tracked: &TrackedHandoff) -> Following {
     let works = matches!(tracked.step.role, Role::Work | Role::Delegation);
     let prompt = works.then(|| driver::prompt_of(run, tracked, DELIMITER));
     Following { step: tracked.step.clone(), to: tracked.handoff.terms.to.clone(), prompt }

@@ -38,7 +38,7 @@ impl Policy {
     pub const NEVER: Policy = Policy { max_retries: 0, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
 
     /// Returns what a workflow says, within the limits; what it does not say is as usual.
-    pub fn of_workflow(retry: &workflow::Retry) -> Policy {
+    pub fn of_workflow(retry: &workflow::RetryFields) -> Policy {
         let usual = Policy::default();
         let most = |count: u64| u32::try_from(count).unwrap_or(RETRIES_MAX).min(RETRIES_MAX);
         Policy {
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn workflow_says_what_is_not_as_usual_and_cannot_exceed_the_limits() {
         let usual = Policy::default();
-        assert_eq!(Policy::of_workflow(&workflow::Retry::default()), usual);
+        assert_eq!(Policy::of_workflow(&workflow::RetryFields::default()), usual);
         let delay = workflow::Duration::parse("1h30m").ok();
-        let said = workflow::Retry { max_retries: Some(u64::MAX), delay, ..workflow::Retry::default() };
+        let said = workflow::RetryFields { max_retries: Some(u64::MAX), delay, ..workflow::RetryFields::default() };
         assert_eq!(Policy::of_workflow(&said), Policy { max_retries: RETRIES_MAX, delay_ms: 5_400_000, ..usual });
     }
 

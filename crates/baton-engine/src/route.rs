@@ -2,7 +2,7 @@
 
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::wire::{fits, same_word};
-use baton_protocol::workflow::{DEFAULT_ROUTES, HUMAN, Route, Workflow};
+use baton_protocol::workflow::{DEFAULT_ROUTES, HUMAN, RouteFields, Workflow};
 
 /// Where something goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Target {
 
 /// What decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum RouteRow {
     /// A row of the workflow, from 0.
     Workflow(usize),
     /// A row of the built-in table, from 0.
@@ -28,11 +28,11 @@ pub enum Row {
 
 /// Where a report goes, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routed {
+pub struct RoutedReport {
     /// Where it goes.
     pub target: Target,
     /// Which row decided.
-    pub row: Row,
+    pub row: RouteRow,
     /// Why, in one line for people.
     pub why: String,
 }
@@ -42,7 +42,13 @@ pub struct Routed {
 /// It always has an answer: what fits no row goes to a person, and so does what would go to an agent that the workflow
 /// does not have. The built-in table is about blocked agents only; for other outcomes `Row::Fallback` means that the
 /// workflow has nothing to say about them.
-pub fn route(workflow: &Workflow, agent: &str, status: Outcome, reason: Option<&str>, verdict: Option<&str>) -> Routed {
+pub fn route(
+    workflow: &Workflow,
+    agent: &str,
+    status: Outcome,
+    reason: Option<&str>,
+    verdict: Option<&str>,
+) -> RoutedReport {
     let said = Said { agent, status, reason, verdict };
     if let Some(index) = workflow.routes.iter().position(|row| said.fits(row)) {
         return by_workflow(workflow, index);
@@ -52,14 +58,14 @@ pub fn route(workflow: &Workflow, agent: &str, status: Outcome, reason: Option<&
     };
     match DEFAULT_ROUTES.iter().position(|row| fits(row.agent, row.reason)).filter(|_| status == Outcome::Blocked) {
         Some(index) => by_default(workflow, index),
-        None => Routed { target: Target::Human, row: Row::Fallback, why: said.unrouted() },
+        None => RoutedReport { target: Target::Human, row: RouteRow::Fallback, why: said.unrouted() },
     }
 }
 
 /// Returns the reasons that lead an agent somewhere, beyond those that every agent has: what the workflow adds, its
 /// rows, and the agent's own rows of the built-in table.
 pub fn reasons(workflow: &Workflow, agent: &str) -> Vec<String> {
-    let blocked = |row: &&Route| row.status.unwrap_or(Outcome::Blocked) == Outcome::Blocked;
+    let blocked = |row: &&RouteFields| row.status.unwrap_or(Outcome::Blocked) == Outcome::Blocked;
     let rows = workflow.routes.iter().filter(blocked);
     let rows = rows.filter(|row| row.agent.as_deref().is_none_or(|pattern| fits(pattern, agent)));
     let built_in = DEFAULT_ROUTES.iter().filter(|row| same_word(row.agent, agent)).map(|row| row.reason);
@@ -85,7 +91,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn fits(&self, row: &Route) -> bool {
+    fn fits(&self, row: &RouteFields) -> bool {
         let is_said = |wanted: Option<&str>, said: Option<&str>| {
             wanted.is_none_or(|wanted| said.is_some_and(|said| fits(wanted, said)))
         };
@@ -101,7 +107,7 @@ impl Said<'_> {
     }
 }
 
-fn by_workflow(workflow: &Workflow, index: usize) -> Routed {
+fn by_workflow(workflow: &Workflow, index: usize) -> RoutedReport {
     let row = &workflow.routes[index];
     let name = format!("route {} of the workflow", index + 1);
     let (target, why) = match (row.phase.as_deref(), row.to.as_deref()) {
@@ -109,14 +115,14 @@ fn by_workflow(workflow: &Workflow, index: usize) -> Routed {
         (None, Some(to)) => delegation(workflow, to, &name),
         (None, None) => (Target::Human, format!("{name} leads nowhere: a person decides")),
     };
-    Routed { target, row: Row::Workflow(index), why }
+    RoutedReport { target, row: RouteRow::Workflow(index), why }
 }
 
-fn by_default(workflow: &Workflow, index: usize) -> Routed {
+fn by_default(workflow: &Workflow, index: usize) -> RoutedReport {
     let row = DEFAULT_ROUTES[index];
     let name = format!("the built-in route of {} with reason {}", row.agent, row.reason);
     let (target, why) = delegation(workflow, row.to, &name);
-    Routed { target, row: Row::Default(index), why }
+    RoutedReport { target, row: RouteRow::Default(index), why }
 }
 
 fn delegation(workflow: &Workflow, to: &str, name: &str) -> (Target, String) {

@@ -11,10 +11,10 @@ mod index;
 mod tracked;
 
 pub use agenda::Agenda;
-pub use counted::Counted;
+pub use counted::RunCounters;
 pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::Known;
-pub use tracked::{Told, Tracked};
+pub use tracked::{LastReport, TrackedHandoff};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
 
 use crate::definition::Definition;
-use crate::handoff::{Handoff, StateName, Written};
+use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::{self, Command, Decision, Verdict};
@@ -57,11 +57,11 @@ pub struct Run {
     /// When the last event happened.
     pub changed_at: Timestamp,
     /// What was counted since a person last revised the run.
-    pub counted: Counted,
+    pub counted: RunCounters,
     /// The same inside each visit of a phase that is a workflow of its own, until it ends.
-    inside: HashTrieMapSync<HandoffId, Counted>,
+    inside: HashTrieMapSync<HandoffId, RunCounters>,
     agenda: Agenda,
-    handoffs: VectorSync<Arc<Tracked>>,
+    handoffs: VectorSync<Arc<TrackedHandoff>>,
     index: Index,
     /// How far groups have come; the error says why nobody can tell.
     groups: HashTrieMapSync<Place, Result<Group, String>>,
@@ -81,7 +81,7 @@ impl Run {
             seq: 0,
             started_at: event.at,
             changed_at: event.at,
-            counted: Counted::since(event.at),
+            counted: RunCounters::since(event.at),
             inside: HashTrieMapSync::new_sync(),
             agenda: Agenda::default(),
             handoffs: VectorSync::new_sync(),
@@ -125,7 +125,7 @@ impl Run {
         tracked.take(handoff, fact, known);
         self.changed_at = self.changed_at.max(at);
         let tracked = self.handoffs[place].clone();
-        let Tracked { handoff, step, .. } = &*tracked;
+        let TrackedHandoff { handoff, step, .. } = &*tracked;
         // What is refuted was not decided; what an agent says who asks for help stands.
         let stands = matches!(handoff.state.name(), StateName::Completed | StateName::Blocked);
         if let Some(told) = tracked.told.as_ref().filter(|_| stands && before != handoff.state.name())
@@ -154,7 +154,7 @@ impl Run {
             self.inside.remove_mut(&handoff.id);
         }
         if revises(step, fact) {
-            self.counted = Counted::since(at);
+            self.counted = RunCounters::since(at);
             self.inside = HashTrieMapSync::new_sync();
         }
         self.index.update(place, &tracked, changed_before);
@@ -162,10 +162,10 @@ impl Run {
     }
 
     /// Returns what was counted inside a visit of a phase that is a workflow of its own.
-    pub(crate) fn counted_inside(&self, nested: &HandoffId) -> Counted {
+    pub(crate) fn counted_inside(&self, nested: &HandoffId) -> RunCounters {
         let begun = || self.find(nested).map_or(self.counted.since, |group| group.handoff.accepted_at);
         // Nothing was counted since it began, or since a person revised the run.
-        self.inside.get(nested).cloned().unwrap_or_else(|| Counted::since(begun().max(self.counted.since)))
+        self.inside.get(nested).cloned().unwrap_or_else(|| RunCounters::since(begun().max(self.counted.since)))
     }
 
     /// Returns the visits of phases that are workflows of their own and hold this step, at whatever depth.
@@ -187,7 +187,7 @@ impl Run {
 
     fn add(&mut self, handoff: &Handoff, fact: &Fact) -> Place {
         let place = self.handoffs.len();
-        let tracked = Tracked::new(handoff.clone(), fact);
+        let tracked = TrackedHandoff::new(handoff.clone(), fact);
         self.index.add(place, &tracked);
         if tracked.step.role == Role::Group {
             let located = self.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow");
@@ -204,7 +204,7 @@ impl Run {
     }
 
     /// Keeps the lane that a handoff belongs to, and looks again at whatever it may let go on.
-    fn follow(&mut self, place: Place, tracked: &Tracked, fact: &Fact) {
+    fn follow(&mut self, place: Place, tracked: &TrackedHandoff, fact: &Fact) {
         let is_question = matches!(tracked.step.role, Role::Limit | Role::Failure);
         let about = tracked.step.about.as_ref().filter(|_| is_question).and_then(|about| self.index.place(about));
         if let Some(about) = about {
@@ -235,20 +235,20 @@ impl Run {
     }
 
     /// Returns the group that a handoff belongs to; `None` for one that belongs to the run itself.
-    fn group_around(&self, tracked: &Tracked) -> Option<Place> {
+    fn group_around(&self, tracked: &TrackedHandoff) -> Option<Place> {
         let within = tracked.step.within.as_ref().and_then(|within| self.index.place(within))?;
         self.groups.contains_key(&within).then_some(within)
     }
 
     /// How far a lane has come, by its last visit and what was decided about it.
-    fn progress(&self, last: &Tracked) -> Progress {
+    fn progress(&self, last: &TrackedHandoff) -> Progress {
         if !last.handoff.routed || !last.handoff.state.name().is_finished() {
             return Progress::Going;
         }
         // A person may have been asked about it, and again about what was decided there; the last decision counts.
         let mut last = last;
-        let asks = |tracked: &Tracked| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
-        let is_question = |tracked: &&Tracked| matches!(tracked.step.role, Role::Failure | Role::Limit);
+        let asks = |tracked: &TrackedHandoff| tracked.route.as_ref().is_some_and(|route| route.to == HUMAN);
+        let is_question = |tracked: &&TrackedHandoff| matches!(tracked.step.role, Role::Failure | Role::Limit);
         while let Some(gate) =
             Some(last).filter(|last| asks(last)).and_then(|last| self.about(&last.handoff.id).rev().find(is_question))
         {
@@ -261,12 +261,12 @@ impl Run {
         }
     }
 
-    fn at(&self, place: Place) -> &Tracked {
+    fn at(&self, place: Place) -> &TrackedHandoff {
         looked_at(&self.handoffs[place])
     }
 
     /// Returns the handoff of the run itself.
-    pub fn root(&self) -> &Tracked {
+    pub fn root(&self) -> &TrackedHandoff {
         self.at(0)
     }
 
@@ -276,33 +276,33 @@ impl Run {
     }
 
     /// Finds a handoff of the run.
-    pub fn find(&self, id: &HandoffId) -> Option<&Tracked> {
+    pub fn find(&self, id: &HandoffId) -> Option<&TrackedHandoff> {
         self.index.place(id).map(|place| self.at(place))
     }
 
     /// Returns all handoffs, in the order of their acceptance.
-    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &Tracked> + ExactSizeIterator {
+    pub fn handoffs(&self) -> impl DoubleEndedIterator<Item = &TrackedHandoff> + ExactSizeIterator {
         self.handoffs.iter().map(|tracked| looked_at(tracked))
     }
 
     /// Returns the handoffs that are not dealt with, in the order of their acceptance.
-    pub fn open(&self) -> impl Iterator<Item = &Tracked> {
+    pub fn open(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.open.iter().map(|place| self.at(*place))
     }
 
     /// Returns what somebody has claimed and holds.
-    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r Tracked> {
+    pub fn held_by<'r>(&'r self, claimant: &'r str) -> impl Iterator<Item = &'r TrackedHandoff> {
         self.open().filter(move |tracked| tracked.handoff.lease().is_some_and(|lease| lease.claimant == claimant))
     }
 
     /// Returns the handoffs that wait for a person, in the order of their acceptance.
-    pub fn waiting(&self) -> impl Iterator<Item = &Tracked> {
+    pub fn waiting(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.waiting.iter().map(|place| self.at(*place))
     }
 
     /// Returns the handoffs that have changed since somebody looked what follows from them, in the order of their
     /// acceptance.
-    pub(crate) fn undecided(&self) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.undecided.iter().map(|place| self.at(*place))
     }
 
@@ -321,18 +321,18 @@ impl Run {
     }
 
     /// Returns the visits of phases that belong to a group, in the order of their acceptance.
-    pub(crate) fn members(&self, group: &HandoffId) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn members(&self, group: &HandoffId) -> impl Iterator<Item = &TrackedHandoff> {
         let members = self.group(group).ok().map(|group| group.members.iter());
         members.into_iter().flatten().map(|place| self.at(*place))
     }
 
     /// Returns the last visit of a phase in a lane.
-    pub(crate) fn last_of(&self, lane: Lane) -> &Tracked {
+    pub(crate) fn last_of(&self, lane: Lane) -> &TrackedHandoff {
         self.at(lane.last)
     }
 
     /// Returns help for a handoff and questions about it, in the order of their acceptance.
-    pub(crate) fn about(&self, id: &HandoffId) -> impl DoubleEndedIterator<Item = &Tracked> {
+    pub(crate) fn about(&self, id: &HandoffId) -> impl DoubleEndedIterator<Item = &TrackedHandoff> {
         self.index.about(id).iter().map(|place| self.at(*place))
     }
 
@@ -349,13 +349,13 @@ impl Run {
     }
 
     /// Returns who has handed in the very same document, in the order of their acceptance.
-    pub(crate) fn handed_in<'r>(&'r self, document: &'r Written) -> impl Iterator<Item = &'r Tracked> {
-        let same = |tracked: &&Tracked| tracked.told.as_ref().is_some_and(|told| told.written == *document);
+    pub(crate) fn handed_in<'r>(&'r self, document: &'r WrittenDocument) -> impl Iterator<Item = &'r TrackedHandoff> {
+        let same = |tracked: &&TrackedHandoff| tracked.told.as_ref().is_some_and(|told| told.written == *document);
         self.index.reports(document).iter().map(|place| self.at(*place)).filter(same)
     }
 
     /// Returns the agents and commands about which something happened after a time.
-    pub(crate) fn worked_since(&self, since: Timestamp) -> impl Iterator<Item = &Tracked> {
+    pub(crate) fn worked_since(&self, since: Timestamp) -> impl Iterator<Item = &TrackedHandoff> {
         self.index.worked_since(since).map(|place| self.at(place))
     }
 
@@ -370,13 +370,13 @@ impl Run {
     }
 
     /// Returns a visit of a phase, by its number from 1.
-    pub(crate) fn visit(&self, phase: &str, number: u32) -> Option<&Tracked> {
+    pub(crate) fn visit(&self, phase: &str, number: u32) -> Option<&TrackedHandoff> {
         let place = self.index.visits(phase).get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         Some(self.at(*place))
     }
 
     /// Returns the latest visit of a phase.
-    pub fn latest(&self, phase: &str) -> Option<&Tracked> {
+    pub fn latest(&self, phase: &str) -> Option<&TrackedHandoff> {
         self.index.visits(phase).last().map(|place| self.at(*place))
     }
 
@@ -413,7 +413,7 @@ fn fact_of(event: &Event) -> Result<Fact, String> {
 }
 
 /// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.
-fn looked_at(tracked: &Tracked) -> &Tracked {
+fn looked_at(tracked: &TrackedHandoff) -> &TrackedHandoff {
     #[cfg(test)]
     cost::LOOKS.with(|looks| looks.set(looks.get() + 1));
     tracked

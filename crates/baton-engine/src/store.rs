@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::evidence::Content;
-use crate::handoff::{Digest, Handoff, StateName, Written};
+use crate::handoff::{Digest, Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Hash, Head};
 use crate::ledger::LedgerEntry;
@@ -22,105 +22,114 @@ pub trait Store: Send + Sync {
     /// Makes handoffs of requests: all of them or none.
     ///
     /// A request whose key or id is known already, with the same terms and text, gives the handoff that is there.
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error>;
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError>;
 
     /// Claims what is ready for an agent, the most urgent first, then the one that has been ready longest.
     ///
     /// An empty answer does not mean that nothing is there: somebody else may be about to take or leave something.
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error>;
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError>;
 
     /// Applies a command, with everything that follows from it.
     ///
     /// A late report, failure or acknowledgment is journalled before it is refused.
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error>;
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError>;
 
     /// Carries out several steps in one transaction: all of them, or none if one is refused.
     ///
     /// Returns the handoff of each step as the step left it. Nothing of a refused step is journalled.
     /// A request whose key or id is known already, with the same terms and text, gives the handoff that is there.
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error>;
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError>;
 
     /// Does the same, and also returns the events that were written, where the store has them at hand; whoever needs them
     /// and gets none reads them in the journal.
-    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+    async fn carry_out_and_tell(
+        &self,
+        steps: Vec<TransactionStep>,
+        at: Timestamp,
+    ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
         Ok((self.carry_out(steps, at).await?, Vec::new()))
     }
 
     /// Expires what is due: leases, time-outs and deadlines. Everybody may do this at any time.
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error>;
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError>;
 
     /// Finds a handoff.
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error>;
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError>;
 
     /// Returns the ids that begin like this, in their order.
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error>;
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError>;
 
     /// Returns what is asked in a handoff; its row knows where that stands in the journal.
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error>;
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError>;
 
     /// Lists handoffs, the newest first.
     ///
     /// A page begins behind the last handoff of the page before it. If that was removed meanwhile it is not found.
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error>;
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError>;
 
     /// Counts the handoffs of each agent in each state.
-    async fn census(&self) -> Result<Vec<Count>, Error>;
+    async fn census(&self) -> Result<Vec<Count>, StoreError>;
 
     /// Returns the events of a run after a number, in their order.
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error>;
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError>;
 
     /// Returns the events about a handoff, in their order. It reads that part of its run's journal in which they stand.
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error>;
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError>;
 
     /// Returns the runs after one, in the order of their ids.
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error>;
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError>;
 
     /// Returns the handoffs of a run in the order of their acceptance, each with the last event that its row knows of.
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error>;
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError>;
 
     /// Returns the settings of an agent's queue.
-    async fn queue(&self, agent: &str) -> Result<Queue, Error>;
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError>;
 
     /// Returns the settings of all queues that somebody has set something for.
-    async fn queues(&self) -> Result<Vec<Queue>, Error>;
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError>;
 
     /// Changes the settings of an agent's queue.
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error>;
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError>;
 
     /// Returns when something will be ready for the agent, or due for anybody, if nothing else happens.
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error>;
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError>;
 
     /// Returns the runs whose handoffs were all finished before a time, in any order.
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error>;
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError>;
 
     /// Removes a run with its journal, if all of its handoffs were finished before that time. Returns how many handoffs.
     ///
     /// The ledger gets an entry that says so, in the same transaction.
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error>;
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError>;
 
     /// Enters in the ledger how far the journals of these runs have come. Returns the new entries.
     ///
     /// A run whose last entry says so already, or that has no journal, gets none.
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error>;
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Returns the entries of the ledger after a number, in their order.
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error>;
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Returns the entries of the ledger about a run, in their order.
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error>;
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Returns the last entry of the ledger that was delivered to a place, if any was.
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error>;
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError>;
 
     /// Remembers that all entries up to this one were delivered to a place.
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error>;
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError>;
 
     /// Keeps files that were looked at, for as long as their run is kept. What would be more than so many bytes in the
     /// whole run is left out.
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error>;
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError>;
 
     /// Finds a file that was kept for a run, by what identifies it.
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error>;
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Returns a number that grows when something may have changed, by whomever.
     fn changes(&self) -> u64;
@@ -129,7 +138,7 @@ pub trait Store: Send + Sync {
     async fn changed(&self, since: u64, limit: Duration);
 
     /// Returns the time that the store knows of: its server's, or that of its last change.
-    async fn time(&self) -> Result<Option<Timestamp>, Error>;
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError>;
 
     /// Returns the time of a server, which everybody who uses the store shares, as its answers have told it.
     ///
@@ -139,7 +148,7 @@ pub trait Store: Send + Sync {
     }
 
     /// Looks whether the store is sound.
-    async fn checkup(&self) -> Result<Checkup, Error>;
+    async fn checkup(&self) -> Result<Checkup, StoreError>;
 }
 
 /// What was kept of files that were looked at.
@@ -153,7 +162,7 @@ pub struct KeptContents {
 
 /// The last entry of the ledger that was delivered to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Anchored {
+pub struct AnchoredEntry {
     /// Its number.
     pub number: u64,
     /// Its digest, by which a ledger is known again that was rewritten since.
@@ -162,7 +171,7 @@ pub struct Anchored {
 
 /// A request that has become a handoff.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Accepted {
+pub struct AcceptedHandoff {
     /// The handoff.
     pub handoff: Handoff,
     /// Whether it was there before.
@@ -171,7 +180,7 @@ pub struct Accepted {
 
 /// What somebody wants to claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct ClaimRequest {
     /// For which agent.
     pub agent: String,
     /// Who will work.
@@ -184,7 +193,7 @@ pub struct Wish {
     pub times_itself: bool,
 }
 
-impl Wish {
+impl ClaimRequest {
     /// What is asked of each handoff that is ready.
     pub fn claim(&self) -> Claim {
         Claim { times_itself: self.times_itself, ..Claim::by(&self.claimant, self.lease_ms) }
@@ -193,11 +202,11 @@ impl Wish {
 
 /// A handoff that was claimed, with its request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claimed {
+pub struct ClaimedHandoff {
     /// The handoff.
     pub handoff: Handoff,
     /// What is asked.
-    pub request: Written,
+    pub request: WrittenDocument,
 }
 
 /// A command for a handoff.
@@ -218,7 +227,7 @@ impl Order {
 
 /// One step of a transaction.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum TransactionStep {
     /// Make a handoff of a request.
     Accept(Box<Accept>),
     /// Apply a command to a handoff, which may have been accepted a step before.
@@ -232,12 +241,12 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl TransactionStep {
     /// Returns the handoff that must be there before.
     pub fn applies_to(&self) -> Option<&HandoffId> {
         match self {
-            Step::Accept(_) => None,
-            Step::Apply(id, _) | Step::Held { id, .. } => Some(id),
+            TransactionStep::Accept(_) => None,
+            TransactionStep::Apply(id, _) | TransactionStep::Held { id, .. } => Some(id),
         }
     }
 }
@@ -281,7 +290,7 @@ pub struct Checkup {
 
 /// A store could not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum StoreError {
     /// The lifecycle does not allow it.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -7,7 +7,7 @@
 //! name every field: whoever adds one to the domain is told by the compiler that it must be stored, or left out on purpose.
 //!
 //! **Where the line is.** A value that is written as one word or number is stored as it is, with its own `serde`: ids,
-//! digests, times, error codes, and the closed vocabularies (`Ask`, `About`, `Role`, `Chance`, `Finding`, `Priority`). A form
+//! digests, times, error codes, and the closed vocabularies (`Ask`, `About`, `Role`, `Transience`, `ClaimFinding`, `Priority`). A form
 //! for each of them would say the same word twice; a test holds the words instead.
 //!
 //! **Versions.** A field may be added, with a default for what was stored before, and skipped while it has that default; a
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use self::document::stored;
 use self::evidence::{StoredExamined, StoredSeenFile};
-use crate::evidence::{Examined, SeenFile};
+use crate::evidence::{ExaminedClaim, SeenFile};
 use crate::store;
 
 /// Why something that is stored cannot be read.
@@ -56,12 +56,12 @@ pub enum Unreadable {
 
 impl Unreadable {
     /// Says where in the store it stands.
-    pub fn at(self, place: &str) -> store::Error {
+    pub fn at(self, place: &str) -> store::StoreError {
         let told = format!("{place}: {self}");
         match self {
             // Who changes the kind of an event breaks its hash; nobody is told to restore a backup because of an update.
-            Unreadable::Newer { .. } | Unreadable::UnknownKind(_) => store::Error::Newer(told),
-            Unreadable::Damaged(_) => store::Error::Damaged(told),
+            Unreadable::Newer { .. } | Unreadable::UnknownKind(_) => store::StoreError::Newer(told),
+            Unreadable::Damaged(_) => store::StoreError::Damaged(told),
         }
     }
 }
@@ -73,7 +73,7 @@ impl From<Unreadable> for String {
 }
 
 /// Returns what the digest of evidence is computed from.
-pub(crate) fn examined(examined: &[Examined]) -> String {
+pub(crate) fn examined(examined: &[ExaminedClaim]) -> String {
     json(&stored::<_, StoredExamined<'_>>(examined))
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::dialect::Dialect;
-use crate::model::report::{Next, Question, QuestionFields, Report};
+use crate::model::report::{QuestionFields, Report, ReportQuestion, SuggestedNext};
 use crate::model::request::{Context, Expectations, OpenQuestion, Party, Request};
 use crate::model::terms::Outcome;
 use crate::model::{Document, Kind};
@@ -151,12 +151,12 @@ fn request_of(report: &Report) -> Request {
 fn report_of(request: &Request) -> Report {
     let context = request.context.clone().unwrap_or_default();
     let deliverable = request.expectations.as_ref().and_then(|expected| expected.deliverable.clone());
-    let next = Next {
+    let next = SuggestedNext {
         agent: request.to.as_ref().and_then(|to| to.agent.clone()),
         phase: None,
         context: request.instructions.clone().or(deliverable).or_else(|| context.summary.clone()),
     };
-    let question = |open: OpenQuestion| Question {
+    let question = |open: OpenQuestion| ReportQuestion {
         bare: open.context.is_none(),
         fields: QuestionFields { question: open.question, impact: open.context, ..QuestionFields::default() },
     };
@@ -168,7 +168,7 @@ fn report_of(request: &Request) -> Report {
         summary: context.summary,
         artifacts: context.artifacts,
         questions: context.open_questions.into_iter().map(question).collect(),
-        next: (next != Next::default()).then_some(next),
+        next: (next != SuggestedNext::default()).then_some(next),
         extensions: request.extensions.clone(),
         ..Report::default()
     }

@@ -15,14 +15,14 @@ pub struct Judgement {
     /// What counts, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// What was found but is allowed.
-    pub allowed: Vec<Allowed>,
+    pub allowed: Vec<AllowedFinding>,
     /// Whether the document could be read and nothing in it is an error.
     pub valid: bool,
 }
 
 /// Something that was found but is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
+pub struct AllowedFinding {
     /// What was found.
     pub diagnostic: Diagnostic,
     /// Why it is allowed.
@@ -95,7 +95,7 @@ impl Judgement {
         let given = by_project.or(by_itself).map(|permission| permission.reason.clone());
         let mut diagnostic = positions.diagnostic(finding, severity);
         match given {
-            Some(reason) => self.allowed.push(Allowed { diagnostic, reason, by_project: by_project.is_some() }),
+            Some(reason) => self.allowed.push(AllowedFinding { diagnostic, reason, by_project: by_project.is_some() }),
             None => {
                 if own.is_some() {
                     let help = diagnostic.help.take().map(|help| format!("{help}; ")).unwrap_or_default();

@@ -40,7 +40,7 @@ pub mod workflow;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use dialect::Dialect;
-pub use judge::{Allowed, Judgement, judge};
+pub use judge::{AllowedFinding, Judgement, judge};
 pub use model::{Document, Kind};
 pub use printable::printable;
 pub use reading::{Hints, Reading, read};

@@ -12,7 +12,7 @@ pub mod terms;
 
 pub use acknowledgment::Acknowledgment;
 pub use artifact::{Artifact, SourceRange};
-pub use findings::Findings;
+pub use findings::PhaseFindings;
 pub use report::Report;
 pub use request::Request;
 

@@ -170,13 +170,13 @@ pub fn too_large(bytes: u64) -> Trouble {
 
 /// Looks for a merge conflict: all three markers, in order, at line starts.
 #[derive(Debug, Default)]
-pub struct Conflict {
+pub struct ConflictMarkers {
     start: Option<usize>,
     split: bool,
     complete: bool,
 }
 
-impl Conflict {
+impl ConflictMarkers {
     /// Looks at one line that begins at an offset.
     pub fn look(&mut self, line: &str, at: usize) {
         match line.as_bytes().first() {
@@ -197,7 +197,7 @@ impl Conflict {
 pub fn conflict(text: &str) -> Option<usize> {
     // Almost no text has the first marker, and then there is no need for lines.
     memchr::memmem::find(text.as_bytes(), b"<<<<<<< ")?;
-    let mut conflict = Conflict::default();
+    let mut conflict = ConflictMarkers::default();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         conflict.look(line, at);

@@ -66,18 +66,18 @@ pub struct Rule {
     /// The manual, in Markdown.
     pub docs: &'static str,
     /// How it looks.
-    pub check: Check,
+    pub check: RuleCheck,
 }
 
 /// How a rule looks.
 #[derive(Debug)]
-pub enum Check {
+pub enum RuleCheck {
     /// It speaks while something is read, or when the work is examined.
     WhileReading,
     /// At a document of a handoff.
-    Document(fn(&Case<'_>, &mut Findings<'_>)),
+    Document(fn(&Case<'_>, &mut RuleFindings<'_>)),
     /// At a workflow file.
-    Workflow(fn(&workflow::Case<'_>, &mut Findings<'_>)),
+    Workflow(fn(&workflow::WorkflowCase<'_>, &mut RuleFindings<'_>)),
 }
 
 impl Rule {
@@ -88,7 +88,7 @@ impl Rule {
 
     /// Says whether it takes more than the document and the workspace: only whoever runs the work can apply it.
     pub fn is_examined(&self) -> bool {
-        self.group == Group::Evidence && matches!(self.check, Check::WhileReading)
+        self.group == Group::Evidence && matches!(self.check, RuleCheck::WhileReading)
     }
 
     /// Returns the manual, without the space that a doc comment puts before each line.
@@ -160,12 +160,12 @@ impl<'a> Case<'a> {
 
 /// Takes what one rule finds, with pointers into the canonical form.
 #[derive(Debug)]
-pub struct Findings<'f> {
+pub struct RuleFindings<'f> {
     rule: &'static Rule,
     found: &'f mut diagnostic::Findings,
 }
 
-impl Findings<'_> {
+impl RuleFindings<'_> {
     /// Adds a finding at the value under a canonical pointer: what is wrong, and what to do.
     pub fn add(&mut self, pointer: &str, message: impl Into<String>, help: impl Into<String>) {
         let rule = self.rule;
@@ -182,17 +182,17 @@ impl Findings<'_> {
 /// Applies every rule about documents that is not switched off.
 pub fn apply(case: &Case<'_>, found: &mut diagnostic::Findings) {
     for rule in active(case.settings) {
-        if let Check::Document(check) = rule.check {
-            check(case, &mut Findings { rule, found });
+        if let RuleCheck::Document(check) = rule.check {
+            check(case, &mut RuleFindings { rule, found });
         }
     }
 }
 
 /// Applies every rule about workflow files that is not switched off.
-pub fn apply_to_workflow(case: &workflow::Case<'_>, found: &mut diagnostic::Findings) {
+pub fn apply_to_workflow(case: &workflow::WorkflowCase<'_>, found: &mut diagnostic::Findings) {
     for rule in active(case.settings) {
-        if let Check::Workflow(check) = rule.check {
-            check(case, &mut Findings { rule, found });
+        if let RuleCheck::Workflow(check) = rule.check {
+            check(case, &mut RuleFindings { rule, found });
         }
     }
 }
@@ -230,9 +230,9 @@ macro_rules! rule {
             check: rule!(@check $($check)*),
         };
     };
-    (@check) => { $crate::rules::Check::WhileReading };
-    (@check $check:ident) => { $crate::rules::Check::Document($check) };
-    (@check workflow $check:ident) => { $crate::rules::Check::Workflow($check) };
+    (@check) => { $crate::rules::RuleCheck::WhileReading };
+    (@check $check:ident) => { $crate::rules::RuleCheck::Document($check) };
+    (@check workflow $check:ident) => { $crate::rules::RuleCheck::Workflow($check) };
 }
 
 /// Lists the rule files and collects them, in the order of the manual.

@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 
 /// A schema that was compiled once and can be used many times.
 #[derive(Debug)]
-pub struct Compiled(jsonschema::Validator);
+pub struct CompiledSchema(jsonschema::Validator);
 
 /// One way in which a value breaks its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub struct Violation {
     pub message: String,
 }
 
-impl Compiled {
+impl CompiledSchema {
     /// Compiles a schema; the error says why it is none.
-    pub fn new(schema: &Value) -> Result<Compiled, String> {
-        jsonschema::validator_for(schema).map(Compiled).map_err(|error| error.to_string())
+    pub fn new(schema: &Value) -> Result<CompiledSchema, String> {
+        jsonschema::validator_for(schema).map(CompiledSchema).map_err(|error| error.to_string())
     }
 
     /// Says whether a value satisfies the schema.

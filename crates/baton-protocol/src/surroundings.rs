@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::Request;
-use crate::schema::Compiled;
+use crate::schema::CompiledSchema;
 use crate::wire::same_word;
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum PathState {
     /// Nothing.
     Missing,
     /// Something, but not inside the workspace (also through a link).
@@ -35,7 +35,7 @@ pub enum Sight {
 /// A workspace that can be looked at.
 pub trait Workspace {
     /// Says what stands at a path, relative to the workspace or absolute.
-    fn look(&self, path: &str) -> Sight;
+    fn look(&self, path: &str) -> PathState;
     /// Counts the lines of a file; `None` if it cannot be read.
     fn count_lines(&self, path: &str) -> Option<usize>;
     /// Reads a JSON file; `None` if it cannot be read or is no JSON.
@@ -45,7 +45,7 @@ pub trait Workspace {
 /// The JSON Schemas that requests name.
 pub trait Schemas {
     /// Finds a schema by the name in the request; compiled once, used many times. The error says why it is none.
-    fn find(&self, name: &str) -> Option<Result<Arc<Compiled>, String>>;
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>>;
 }
 
 /// What is known around a document.

@@ -20,20 +20,20 @@ mod view;
 mod written;
 
 pub use crate::duration::Duration;
-pub use acknowledge::Acknowledge;
+pub use acknowledge::AcknowledgeChoice;
 pub use approver_names::ApproverNames;
-pub use cage::{Cage, Confinement, PathPatterns, Sandbox};
+pub use cage::{CageFields, Confinement, PathPatterns, Sandbox};
 pub use choice::{CommandLine, PassWhen, Review};
 pub use default_routes::{COMMON_REASONS, DEFAULT_ROUTES, DefaultRoute, HUMAN, REASONS, SCHEMA_DISCOVERY_FAILED};
 pub use files::Files;
-pub use flow::{Flow, PhaseKind, Step, Way, Within};
-pub use named::Named;
-pub use reading::{Reading, read};
-pub use rules::{Case, judge};
+pub use flow::{Flow, FlowStep, PhaseKind, Way, Within};
+pub use named::NamedList;
+pub use reading::{WorkflowReading, read};
+pub use rules::{WorkflowCase, judge};
 pub use schema::schema;
 pub use skill::Skill;
 pub use view::{PlacedView, View};
-pub use written::{Spot, Worked};
+pub use written::{Spot, WorkedText};
 
 use serde_json::{Map, Number, Value};
 
@@ -80,15 +80,15 @@ wire! {
         /// What it is for.
         optional description: Option<String>,
         /// What must or may be given to a run, by name.
-        optional inputs: Named<InputDeclaration>,
+        optional inputs: NamedList<InputDeclaration>,
         /// Where agents put their output, relative to the workspace; a template over `run`, `inputs` and the items of lists.
         optional output_directory: Option<String>,
         /// The agents, by name.
-        optional agents: Named<Agent>,
+        optional agents: NamedList<AgentFields>,
         /// The phases, in their order.
         required phases: Vec<Phase>,
         /// What follows from a report; the first row that fits counts, before the built-in table.
-        optional routes: Vec<Route>,
+        optional routes: Vec<RouteFields>,
         /// When a person must look.
         optional limits: Option<Limits>,
         /// Reasons for being blocked beyond the usual ones.
@@ -100,7 +100,7 @@ wire! {
         /// Whether agents and commands are caged; `on` unless given.
         optional sandbox: Option<Sandbox>,
         /// What agents and commands may see, change and use up.
-        optional cage: Option<Cage>,
+        optional cage: Option<CageFields>,
     }
 
     /// Something that is given to a run.
@@ -114,7 +114,7 @@ wire! {
     }
 
     /// An agent: how it is reached and what is expected of it. One of `command`, `profile`, `directory` and `queue`.
-    pub struct Agent {
+    pub struct AgentFields {
         /// A program and its arguments; `./` is beside the workflow file.
         optional command: Option<CommandLine>,
         /// A coding agent whose flags and output are known.
@@ -144,13 +144,13 @@ wire! {
         /// Skills that it must use, each with its purpose or without.
         optional mandatory_skills: Vec<Skill>,
         /// Whether it must say that it understood before its report counts, and how soon.
-        optional acknowledge: Option<Acknowledge>,
+        optional acknowledge: Option<AcknowledgeChoice>,
         /// How long an attempt may take.
         optional timeout: Option<Duration>,
         /// How long its work may wait in the queue or in the folder until somebody takes it.
         optional pick_up_within: Option<Duration>,
         /// How often and when to try again.
-        optional retry: Option<Retry>,
+        optional retry: Option<RetryFields>,
         /// A folder with the JSON Schemas that its documents name.
         optional schemas: Option<String>,
         /// The JSON Schema of what it is given, in `schemas`.
@@ -160,11 +160,11 @@ wire! {
         /// Whether it is caged; as the workflow says unless given.
         optional sandbox: Option<Sandbox>,
         /// What it may see, change and use up, beyond what the workflow says.
-        optional cage: Option<Cage>,
+        optional cage: Option<CageFields>,
     }
 
     /// How often and when to try again.
-    pub struct Retry {
+    pub struct RetryFields {
         /// How many attempts may follow the first.
         optional max_retries: Option<u64>,
         /// How long to wait before the first of them.
@@ -219,7 +219,7 @@ wire! {
         /// Whether a person must approve what came out.
         optional review: Option<Review>,
         /// Commands that must pass before the report counts.
-        optional verify: Vec<Check>,
+        optional verify: Vec<CheckFields>,
         /// Patterns of the files that it may change; none of them if the list is empty, all of them unless given.
         optional writes: Option<PathPatterns>,
         /// Skills that must be used in this phase, beyond those of the agent.
@@ -227,7 +227,7 @@ wire! {
         /// How long an attempt may take.
         optional timeout: Option<Duration>,
         /// How often and when to try again.
-        optional retry: Option<Retry>,
+        optional retry: Option<RetryFields>,
         /// What happens when it fails: `gate`, `stop` or the phase that it goes back to.
         optional on_failure: Option<String>,
         /// The phase that follows; `end` for none.
@@ -235,7 +235,7 @@ wire! {
     }
 
     /// A command that Baton runs itself.
-    pub struct Check {
+    pub struct CheckFields {
         /// Its name; what a report says under this name is compared with it.
         required name: Option<String>,
         /// The command.
@@ -257,7 +257,7 @@ wire! {
         /// When an advisory gate goes on without an answer.
         optional after: Option<Duration>,
         /// The commands that decide an auto gate.
-        optional checks: Vec<Check>,
+        optional checks: Vec<CheckFields>,
         /// Who may decide: principals that `baton.toml` names, or accounts of the operating system; default: everybody.
         optional approvers: Option<ApproverNames>,
         /// How many people must approve, or choose the same; default: 1.
@@ -267,7 +267,7 @@ wire! {
     }
 
     /// What follows from a report.
-    pub struct Route {
+    pub struct RouteFields {
         /// Of which agent; `*` for all, `frontend-*` for those whose names begin so.
         optional agent: Option<String>,
         /// With which status; `blocked` unless given.
@@ -311,7 +311,7 @@ wire! {
     }
 }
 
-impl Agent {
+impl AgentFields {
     /// Returns whether it must say that it understood before its report counts.
     pub fn must_acknowledge(&self) -> bool {
         self.acknowledge.is_some_and(|acknowledge| acknowledge.asked)
@@ -332,7 +332,7 @@ impl Phase {
 
 impl Workflow {
     /// Finds an agent by its name.
-    pub fn agent(&self, name: &str) -> Option<&Agent> {
+    pub fn agent(&self, name: &str) -> Option<&AgentFields> {
         self.agents.get(name)
     }
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::Format;
 use baton_protocol::rules::{self, Group, Rule};
-use baton_protocol::schema::Compiled;
-use baton_protocol::surroundings::{Schemas, Sight, Workspace};
+use baton_protocol::schema::CompiledSchema;
+use baton_protocol::surroundings::{PathState, Schemas, Workspace};
 use baton_protocol::workflow::{self, Files};
 use baton_protocol::{Hints, Judgement, Settings, Surroundings};
 use serde_json::Value;
@@ -25,15 +25,15 @@ fn fixtures() -> PathBuf {
 struct Folder(PathBuf);
 
 impl Workspace for Folder {
-    fn look(&self, path: &str) -> Sight {
+    fn look(&self, path: &str) -> PathState {
         let full = self.0.join(path);
         match (path.split('/').any(|part| part == "..") || path.starts_with('/'), fs::metadata(&full)) {
-            (true, _) => Sight::Outside,
-            (_, Err(_)) => Sight::Missing,
+            (true, _) => PathState::Outside,
+            (_, Err(_)) => PathState::Missing,
             (_, Ok(found)) if found.is_dir() => {
-                Sight::Folder { empty: fs::read_dir(&full).expect("readable").next().is_none() }
+                PathState::Folder { empty: fs::read_dir(&full).expect("readable").next().is_none() }
             }
-            (_, Ok(found)) => Sight::File { bytes: found.len() },
+            (_, Ok(found)) => PathState::File { bytes: found.len() },
         }
     }
 
@@ -47,18 +47,18 @@ impl Workspace for Folder {
 }
 
 impl Schemas for Folder {
-    fn find(&self, name: &str) -> Option<Result<Arc<Compiled>, String>> {
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>> {
         let schema = serde_json::from_slice(&fs::read(self.0.join(name)).ok()?).expect("a schema is JSON");
-        Some(Compiled::new(&schema).map(Arc::new))
+        Some(CompiledSchema::new(&schema).map(Arc::new))
     }
 }
 
 impl Files for Folder {
-    fn look(&self, path: &str) -> Sight {
+    fn look(&self, path: &str) -> PathState {
         match fs::metadata(self.0.join(path)) {
-            Err(_) => Sight::Missing,
-            Ok(found) if found.is_dir() => Sight::Folder { empty: false },
-            Ok(found) => Sight::File { bytes: found.len() },
+            Err(_) => PathState::Missing,
+            Ok(found) if found.is_dir() => PathState::Folder { empty: false },
+            Ok(found) => PathState::File { bytes: found.len() },
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use baton_protocol::read::yaml;
 use baton_protocol::rules::{self, Group};
-use baton_protocol::schema::{self, Compiled};
+use baton_protocol::schema::{self, CompiledSchema};
 use baton_protocol::workflow;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn is_left_to_a_rule(pointer: &str, value: &Value) -> bool {
         || has("/approvers", json!([]))
 }
 
-fn compare(compiled: &Compiled, value: &Value, what: &str) {
+fn compare(compiled: &CompiledSchema, value: &Value, what: &str) {
     let told = complaints(&value.to_string());
     let broken: Vec<String> = compiled
         .violations(value)
@@ -71,7 +71,7 @@ fn compare(compiled: &Compiled, value: &Value, what: &str) {
 
 #[test]
 fn schema_and_reader_agree_on_every_value() {
-    let compiled = Compiled::new(&schema::find("workflow").expect("published")).expect("a schema");
+    let compiled = CompiledSchema::new(&schema::find("workflow").expect("published")).expect("a schema");
     let others = [
         json!(null),
         json!(true),

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use baton_engine::Handoff;
-use baton_engine::failure::Chance;
+use baton_engine::failure::Transience;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{self, Command, Decision, Ending, Verdict};
 
 /// How often each command was tried in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Met(BTreeMap<(&'static str, StateName), u64>);
+pub struct MetCells(BTreeMap<(&'static str, StateName), u64>);
 
-impl Met {
+impl MetCells {
     /// Counts a command that is tried.
     pub fn count(&mut self, command: &Command, handoff: &Handoff) {
         *self.0.entry((row(command, handoff), handoff.state.name())).or_default() += 1;
     }
 
     /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: &Met) {
+    pub fn add(&mut self, other: &MetCells) {
         for (cell, count) in &other.0 {
             *self.0.entry(*cell).or_default() += count;
         }
@@ -56,8 +56,8 @@ fn row(command: &Command, handoff: &Handoff) -> &'static str {
             Ending::NeedsClarification => "report: needs_clarification",
         },
         Command::Fail(fail) => match fail.failure.chance {
-            Chance::Transient => "fail: transient",
-            Chance::Permanent => "fail: permanent",
+            Transience::Transient => "fail: transient",
+            Transience::Permanent => "fail: permanent",
         },
         Command::Verify(verify) => match verify.verdict {
             Verdict::Verified => "verify: verified",

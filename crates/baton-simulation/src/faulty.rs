@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Wish,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    StoreError, TransactionStep,
 };
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
@@ -82,8 +83,8 @@ impl Faulty {
     async fn through<T: Send>(
         &self,
         call: Call,
-        work: impl Future<Output = Result<T, Error>> + Send,
-    ) -> Result<T, Error> {
+        work: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if self.asks_without_end() {
             self.tally.count(WITHOUT_END);
@@ -148,121 +149,130 @@ impl Faulty {
     }
 }
 
-fn unreachable() -> Error {
-    Error::Unreachable("the connection was lost".to_owned())
+fn unreachable() -> StoreError {
+    StoreError::Unreachable("the connection was lost".to_owned())
 }
 
 #[async_trait]
 impl Store for Faulty {
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.through(Call::Writes, self.store.accept(requests, at)).await
     }
 
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         self.through(Call::Writes, self.store.claim(wish, at)).await
     }
 
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         self.through(Call::Writes, self.store.apply(order, at)).await
     }
 
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.through(Call::Writes, self.store.carry_out(steps, at)).await
     }
 
-    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+    async fn carry_out_and_tell(
+        &self,
+        steps: Vec<TransactionStep>,
+        at: Timestamp,
+    ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
         self.through(Call::Writes, self.store.carry_out_and_tell(steps, at)).await
     }
 
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.through(Call::Writes, self.store.rescue(limit, dice, at)).await
     }
 
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         self.through(Call::Reads, self.store.find(id)).await
     }
 
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         self.through(Call::Reads, self.store.ids_beginning_with(prefix, limit)).await
     }
 
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
         self.through(Call::Reads, self.store.request(id)).await
     }
 
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         self.through(Call::Reads, self.store.list(filter)).await
     }
 
-    async fn census(&self) -> Result<Vec<Count>, Error> {
+    async fn census(&self) -> Result<Vec<Count>, StoreError> {
         self.through(Call::Reads, self.store.census()).await
     }
 
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.through(Call::Reads, self.store.history(run, after, limit)).await
     }
 
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
         self.through(Call::Reads, self.store.history_of(id)).await
     }
 
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.through(Call::Reads, self.store.runs(after, limit)).await
     }
 
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
         self.through(Call::Reads, self.store.handoffs_of(run)).await
     }
 
-    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
         self.through(Call::Reads, self.store.queue(agent)).await
     }
 
-    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
         self.through(Call::Reads, self.store.queues()).await
     }
 
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError> {
         self.through(Call::Writes, self.store.set_queue(queue)).await
     }
 
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
         self.through(Call::Reads, self.store.next_due(agent)).await
     }
 
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.through(Call::Reads, self.store.finished_runs(before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
         self.through(Call::Writes, self.store.remove_run(run, before, at)).await
     }
 
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
         self.through(Call::Writes, self.store.enter(runs, at)).await
     }
 
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.through(Call::Reads, self.store.ledger(after, limit)).await
     }
 
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
         self.through(Call::Reads, self.store.ledger_of(run)).await
     }
 
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
         self.through(Call::Reads, self.store.anchored(place)).await
     }
 
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
         self.through(Call::Writes, self.store.set_anchored(place, anchored)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError> {
         self.through(Call::Writes, self.store.keep_contents(run, contents, bytes_max)).await
     }
 
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.through(Call::Reads, self.store.content(run, digest)).await
     }
 
@@ -292,11 +302,11 @@ impl Store for Faulty {
         }
     }
 
-    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
         self.through(Call::Reads, self.store.time()).await
     }
 
-    async fn checkup(&self) -> Result<Checkup, Error> {
+    async fn checkup(&self) -> Result<Checkup, StoreError> {
         self.through(Call::Reads, self.store.checkup()).await
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::cells::Met;
-use crate::world::Ended;
+use crate::cells::MetCells;
+use crate::world::WorldEnd;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
 pub const KINDS: [&str; 38] = [
@@ -60,12 +60,12 @@ pub struct Figures {
     /// What happened, and how often.
     pub tally: BTreeMap<&'static str, u64>,
     /// Which commands were tried in which states.
-    pub met: Met,
+    pub met: MetCells,
 }
 
 impl Figures {
     /// Adds a world.
-    pub fn add(&mut self, ended: &Ended) {
+    pub fn add(&mut self, ended: &WorldEnd) {
         self.worlds += 1;
         self.lasted += ended.lasted;
         self.events += ended.journals.len() as u64;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
-use baton_engine::evidence::Check;
+use baton_engine::evidence::CheckCommand;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::About;
 use baton_engine::lifecycle::Decision;
@@ -77,7 +77,7 @@ impl Mind for Script {
         (Duration::from_millis(1_500), Act::Says(saying))
     }
 
-    fn check(&self, check: &Check) -> (Duration, bool) {
+    fn check(&self, check: &CheckCommand) -> (Duration, bool) {
         (Duration::from_secs(2), check.name != "last-look/documented" && check.name != "documented")
     }
 

@@ -10,7 +10,7 @@ use baton_engine::draft::Draft;
 use baton_engine::driver::End;
 use baton_engine::flow;
 use baton_engine::lifecycle::{Cancel, Command};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::{Clock as _, HandoffId, RunId, Store as _};
 use tokio::task::JoinSet;
 
@@ -21,7 +21,7 @@ use crate::mind::Mind;
 use crate::moods::Mood;
 use crate::random;
 use crate::stage::{Life, Living, Machine, Stage};
-use crate::witness::Violation;
+use crate::witness::BrokenPromise;
 
 /// How long a run may take while faults go on, before somebody calls it off.
 const RUN_MAX: Duration = Duration::from_secs(4 * 3600);
@@ -106,7 +106,7 @@ impl Keeper {
             }
             if accepted && !known {
                 let (seq, promise, what) = (0, "what was accepted is never lost", "the run is gone".to_owned());
-                self.slot.stage.witness.accuse(Violation { run: self.run.clone(), seq, promise, what });
+                self.slot.stage.witness.accuse(BrokenPromise { run: self.run.clone(), seq, promise, what });
             }
             accepted |= known;
             let Some(pause) = self.drive(!known).await else { return };
@@ -148,7 +148,7 @@ impl Keeper {
                 about(30)
             }
             Life::Ended(Ok(End::Stopped)) => about(10),
-            Life::Ended(Err(Error::Unreachable(_))) => {
+            Life::Ended(Err(StoreError::Unreachable(_))) => {
                 self.slot.stage.tally.count("driver gave up on the store");
                 let told = *living.stop.borrow();
                 if took && !told && living.store.away_for() < AWAY {
@@ -173,7 +173,7 @@ impl Keeper {
 
     fn accuse(&self, promise: &'static str, what: String) {
         let seq = self.slot.stage.memory.look(|model| model.history(&self.run, 0, u32::MAX).len() as u64);
-        self.slot.stage.witness.accuse(Violation { run: self.run.clone(), seq, promise, what });
+        self.slot.stage.witness.accuse(BrokenPromise { run: self.run.clone(), seq, promise, what });
     }
 
     fn registry<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Living>) -> T) -> T {

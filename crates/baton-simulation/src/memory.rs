@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Wish,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
+    StoreError, TransactionStep,
 };
 use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
@@ -109,117 +110,126 @@ impl Memory {
 
 #[async_trait]
 impl Store for Memory {
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.change("accept", |model| model.accept(requests, at))
     }
 
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         self.change("claim", |model| model.claim(wish, at))
     }
 
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         self.change("apply", |model| model.apply(order, at))
     }
 
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.change("carry_out", |model| model.carry_out(steps, at))
     }
 
-    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+    async fn carry_out_and_tell(
+        &self,
+        steps: Vec<TransactionStep>,
+        at: Timestamp,
+    ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
         let (answer, changes) = self.change_and_tell("carry_out", |model| model.carry_out(steps, at));
         Ok((answer?, changes.into_iter().map(|change| change.event).collect()))
     }
 
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.change("rescue", |model| model.rescue(limit, dice, at))
     }
 
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         Ok(self.look(|model| model.find(id)))
     }
 
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         Ok(self.look(|model| model.ids_beginning_with(prefix, limit)))
     }
 
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
         Ok(self.look(|model| model.request(id)))
     }
 
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         self.look(|model| model.list(filter))
     }
 
-    async fn census(&self) -> Result<Vec<Count>, Error> {
+    async fn census(&self) -> Result<Vec<Count>, StoreError> {
         Ok(self.look(Model::census))
     }
 
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         Ok(self.look(|model| model.history(run, after, limit)))
     }
 
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
         Ok(self.look(|model| model.history_of(id)))
     }
 
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
         Ok(self.look(|model| model.runs(after, limit)))
     }
 
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
         Ok(self.look(|model| model.handoffs_of(run)))
     }
 
-    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
         Ok(self.look(|model| model.queue(agent)))
     }
 
-    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
         Ok(self.look(|model| model.queues()))
     }
 
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError> {
         self.change("set_queue", |model| model.set_queue(queue))
     }
 
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.look(|model| model.next_due(agent)))
     }
 
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
         Ok(self.look(|model| model.finished_runs(before, limit)))
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
         Ok(self.change("remove_run", |model| model.remove_run(run, before, at)))
     }
 
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
         Ok(self.change("enter", |model| model.enter(runs, at)))
     }
 
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         Ok(self.look(|model| model.ledger(after, limit)))
     }
 
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
         Ok(self.look(|model| model.ledger_of(run)))
     }
 
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
         Ok(self.look(|model| model.anchored(place)))
     }
 
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
         self.change("set_anchored", |model| model.set_anchored(place, anchored));
         Ok(())
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError> {
         Ok(self.change("keep_contents", |model| model.keep_contents(run, contents, bytes_max)))
     }
 
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.look(|model| model.content(run, digest)))
     }
 
@@ -236,11 +246,11 @@ impl Store for Memory {
         }
     }
 
-    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.look(Model::latest))
     }
 
-    async fn checkup(&self) -> Result<Checkup, Error> {
+    async fn checkup(&self) -> Result<Checkup, StoreError> {
         let place = "memory".to_owned();
         Ok(Checkup { place, migration: 1, migration_known: 1, faults: Vec::new() })
     }

@@ -7,16 +7,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, News, Reached, Team};
+use baton_engine::driver::{Audience, News, ReachedAgent, Team};
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, Finding, KeptBytes, Moment, Outcome, Scene,
+    ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
+    Moment, Scene,
 };
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
 use baton_engine::handover::Copy;
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::Dialect;
@@ -32,7 +33,7 @@ pub trait Mind: Send + Sync {
     fn work(&self, job: &Job) -> (Duration, Act);
 
     /// How long a command takes, and whether it passes.
-    fn check(&self, check: &Check) -> (Duration, bool);
+    fn check(&self, check: &CheckCommand) -> (Duration, bool);
 
     /// How long claims are examined.
     fn examine(&self) -> Duration;
@@ -79,14 +80,14 @@ pub struct Office {
 }
 
 impl Team for Office {
-    fn reach(&self, definition: &Definition, agent: &str) -> Reached {
+    fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent {
         let Some(known) = definition.workflow.agents.get(agent) else {
-            return Reached::Not(format!("there is no agent {agent}"));
+            return ReachedAgent::Not(format!("there is no agent {agent}"));
         };
         if known.queue.unwrap_or_default() {
-            return Reached::Elsewhere;
+            return ReachedAgent::Elsewhere;
         }
-        Reached::Here(Arc::new(Actor {
+        ReachedAgent::Here(Arc::new(Actor {
             mind: self.mind.clone(),
             witness: self.witness.clone(),
             dialect: known.dialect.as_deref().and_then(Dialect::parse).unwrap_or(Dialect::Native),
@@ -160,12 +161,17 @@ impl Evidence for Inspector {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn examine(&self, _: &Scene, report: &Report) -> Vec<Examined> {
+    async fn examine(&self, _: &Scene, report: &Report) -> Vec<ExaminedClaim> {
         tokio::time::sleep(self.0.examine()).await;
         let lies = report.summary.as_deref().is_some_and(|summary| summary.contains(LIE));
-        let (verdict, seen) = if lies { (Finding::Refuted, "not there") } else { (Finding::Verified, "there") };
+        let (verdict, seen) =
+            if lies { (ClaimFinding::Refuted, "not there") } else { (ClaimFinding::Verified, "there") };
         let (path, sha256) = (Some("out/report.md".to_owned()), Some(Digest::of(b"as it was").0));
-        vec![Examined { path, sha256, ..Examined::new("artifact-missing", verdict, "the file was made", seen) }]
+        vec![ExaminedClaim {
+            path,
+            sha256,
+            ..ExaminedClaim::new("artifact-missing", verdict, "the file was made", seen)
+        }]
     }
 
     async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, String> {
@@ -176,19 +182,19 @@ impl Evidence for Inspector {
         Ok(vec![identity; paths.len()])
     }
 
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
         vec![Content { digest: Digest::of(b"as it was"), bytes: b"as it was".to_vec() }]
     }
 
-    async fn changed(&self, _: &Scene) -> Changed {
-        Changed::default()
+    async fn changed(&self, _: &Scene) -> ChangedFiles {
+        ChangedFiles::default()
     }
 
-    async fn run(&self, _: &Scene, check: &Check) -> Outcome {
+    async fn run(&self, _: &Scene, check: &CheckCommand) -> CheckOutcome {
         let (time, passed) = self.0.check(check);
         tokio::time::sleep(time).await;
         let ended = if passed { "exit 0" } else { "exit 1" };
-        Outcome { passed, ended: ended.to_owned(), tail: String::new() }
+        CheckOutcome { passed, ended: ended.to_owned(), tail: String::new() }
     }
 }
 
@@ -197,13 +203,13 @@ pub struct AtTheDesk(pub Arc<dyn Mind>);
 
 #[async_trait]
 impl People for AtTheDesk {
-    async fn decide(&self, question: &Question) -> Option<Said> {
+    async fn decide(&self, question: &Question) -> Option<Response> {
         match self.0.decide(question) {
             Person::Nobody => None,
             Person::Silent => std::future::pending().await,
             Person::Says(time, decision) => {
                 tokio::time::sleep(time).await;
-                Some(Said { decision, note: None, by: Decider::account("ana", None), door: "terminal".to_owned() })
+                Some(Response { decision, note: None, by: Decider::account("ana", None), door: "terminal".to_owned() })
             }
         }
     }
@@ -217,9 +223,9 @@ impl Audience for Deaf {
 }
 
 /// Chance, as the driver wants it.
-pub struct Thrown(pub Chance);
+pub struct SeededRandom(pub Chance);
 
-impl baton_engine::engine::Random for Thrown {
+impl baton_engine::engine::Random for SeededRandom {
     fn number(&self) -> f64 {
         self.0.fraction()
     }

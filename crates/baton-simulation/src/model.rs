@@ -6,16 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Accepted, Anchored, Claimed, Error, KeptContents, Order, Step, Wish};
+use baton_engine::store::{
+    AcceptedHandoff, AnchoredEntry, ClaimRequest, ClaimedHandoff, KeptContents, Order, StoreError, TransactionStep,
+};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
-use crate::cells::Met;
+use crate::cells::MetCells;
 
 mod ledger;
 mod looking;
@@ -29,7 +31,7 @@ pub struct Model {
     /// What the transaction that goes on has written, so that it can be taken back.
     written: Vec<Change>,
     /// How often each command was tried in each state.
-    met: Met,
+    met: MetCells,
     /// How many were ever accepted.
     count: u64,
     journal: BTreeMap<RunId, Vec<Event>>,
@@ -37,7 +39,7 @@ pub struct Model {
     queues: BTreeMap<String, Queue>,
     latest: Option<Timestamp>,
     ledger: Vec<LedgerEntry>,
-    anchors: BTreeMap<String, Anchored>,
+    anchors: BTreeMap<String, AnchoredEntry>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,7 +48,7 @@ struct Entry {
     number: u64,
     handoff: Handoff,
     head: Head,
-    request: Arc<Written>,
+    request: Arc<WrittenDocument>,
 }
 
 /// One event that a transaction has written, and the handoff before it.
@@ -65,12 +67,12 @@ pub struct Change {
 /// Accepting, claiming, applying, rescuing: each all or nothing.
 impl Model {
     /// Makes handoffs of requests.
-    pub fn accept(&mut self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    pub fn accept(&mut self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.all_or_nothing(|model| requests.into_iter().map(|request| model.accept_one(request, at)).collect())
     }
 
     /// Claims what is ready for an agent.
-    pub fn claim(&mut self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    pub fn claim(&mut self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         let claimed = self.open_of(&wish.agent).filter(|handoff| handoff.lease().is_some()).count();
         let room = self.queue(&wish.agent).room(wish.count, u32::try_from(claimed).unwrap_or(u32::MAX));
         let mut ready: Vec<(i16, Timestamp, HandoffId)> = self
@@ -89,16 +91,16 @@ impl Model {
             let claimed = ready.into_iter().filter_map(|(_, _, id)| {
                 // What nobody wants any more is left for the rescue.
                 let handoff = model.happen(&id, Command::Claim(claim.clone()), at).ok()?.handoff;
-                Some(Ok(Claimed { handoff, request: (*model.handoffs[&id].request).clone() }))
+                Some(Ok(ClaimedHandoff { handoff, request: (*model.handoffs[&id].request).clone() }))
             });
             claimed.collect()
         })
     }
 
     /// Applies a command, with what follows from it.
-    pub fn apply(&mut self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    pub fn apply(&mut self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         let Some(entry) = self.handoffs.get(&order.id) else {
-            return Err(Error::NotFound(order.id));
+            return Err(StoreError::NotFound(order.id));
         };
         let at = self.not_before_the_last_event(&entry.handoff.run, at);
         if let Err(refusal) = lifecycle::apply(&entry.handoff, order.command.clone(), at) {
@@ -118,27 +120,29 @@ impl Model {
     }
 
     /// Carries out several steps, all of them or none.
-    pub fn carry_out(&mut self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    pub fn carry_out(&mut self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.all_or_nothing(|model| {
             // What follows is not before what it follows from.
             let mut latest = at;
             let mut left = Vec::new();
             for step in steps {
                 let handoff = match step {
-                    Step::Accept(request) => {
+                    TransactionStep::Accept(request) => {
                         let accepted = model.accept_one(*request, latest)?;
                         latest = if accepted.existing { latest } else { latest.max(accepted.handoff.changed_at) };
                         accepted.handoff
                     }
-                    Step::Apply(id, _) | Step::Held { id, .. } if !model.handoffs.contains_key(&id) => {
-                        return Err(Error::NotFound(id));
+                    TransactionStep::Apply(id, _) | TransactionStep::Held { id, .. }
+                        if !model.handoffs.contains_key(&id) =>
+                    {
+                        return Err(StoreError::NotFound(id));
                     }
-                    Step::Held { id, fence } => {
+                    TransactionStep::Held { id, fence } => {
                         let handoff = &model.handoffs[&id].handoff;
                         lifecycle::holds(handoff, fence)?;
                         handoff.clone()
                     }
-                    Step::Apply(id, command) => {
+                    TransactionStep::Apply(id, command) => {
                         let transition = model.happen(&id, command, latest)?;
                         transition.actions.iter().for_each(|action| model.follow(&transition.handoff, action));
                         latest = latest.max(transition.handoff.changed_at);
@@ -152,7 +156,7 @@ impl Model {
     }
 
     /// Expires what is due.
-    pub fn rescue(&mut self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    pub fn rescue(&mut self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         let mut due: Vec<(Timestamp, HandoffId)> = self
             .unfinished()
             .filter_map(|handoff| Some((handoff.wakes_at().filter(|wake| *wake <= at)?, handoff.id.clone())))
@@ -176,8 +180,8 @@ impl Model {
     }
 
     /// Changes the settings of a queue.
-    pub fn set_queue(&mut self, queue: &Queue) -> Result<(), Error> {
-        queue.check().map_err(Error::Invalid)?;
+    pub fn set_queue(&mut self, queue: &Queue) -> Result<(), StoreError> {
+        queue.check().map_err(StoreError::Invalid)?;
         self.queues.insert(queue.agent.clone(), queue.clone());
         Ok(())
     }
@@ -220,7 +224,7 @@ impl Model {
         self.contents.get(&(run.clone(), digest.clone())).cloned()
     }
 
-    fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, Error>) -> Result<T, Error> {
+    fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let (count, latest) = (self.count, self.latest);
         self.written.clear();
         let answer = work(self);
@@ -272,8 +276,8 @@ impl Model {
         last.map_or(at, |event| event.at.max(at))
     }
 
-    fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<Accepted, Error> {
-        request.check().map_err(Error::Invalid)?;
+    fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<AcceptedHandoff, StoreError> {
+        request.check().map_err(StoreError::Invalid)?;
         let key = request.terms.key.as_deref();
         let by_key = key.and_then(|key| Some((self.with_key(key)?, "key", key.to_owned())));
         let by_id = || Some((self.handoffs.get(&request.id)?, "id", request.id.to_string()));
@@ -282,9 +286,9 @@ impl Model {
             let same = self.first_terms(&entry.handoff.id) == request.terms
                 && entry.handoff.request == request.request.digest();
             if !same {
-                return Err(Error::Taken { what, value, existing: entry.handoff.id.clone() });
+                return Err(StoreError::Taken { what, value, existing: entry.handoff.id.clone() });
             }
-            return Ok(Accepted { handoff: entry.handoff.clone(), existing: true });
+            return Ok(AcceptedHandoff { handoff: entry.handoff.clone(), existing: true });
         }
         let id = request.id.clone();
         let document = request.request.clone();
@@ -296,10 +300,10 @@ impl Model {
             Entry { number: self.count, handoff: handoff.clone(), head: Head::START, request: Arc::new(document) };
         self.handoffs.insert(id, entry);
         self.record_first(transition);
-        Ok(Accepted { handoff, existing: false })
+        Ok(AcceptedHandoff { handoff, existing: false })
     }
 
-    fn happen(&mut self, id: &HandoffId, command: Command, at: Timestamp) -> Result<Transition, Error> {
+    fn happen(&mut self, id: &HandoffId, command: Command, at: Timestamp) -> Result<Transition, StoreError> {
         let handoff = &self.handoffs[id].handoff;
         let at = self.not_before_the_last_event(&handoff.run, at);
         self.met.count(&command, handoff);
@@ -319,7 +323,7 @@ impl Model {
     }
 
     /// Finds the last report in the journal.
-    fn reported(&self, handoff: &Handoff) -> Option<Written> {
+    fn reported(&self, handoff: &Handoff) -> Option<WrittenDocument> {
         let of_handoff = |event: &&Event| event.handoff == handoff.id;
         let document = |event: &Event| match event.fact().expect("we wrote it") {
             Fact::Happened(Command::Report(report)) => Some(report.document),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use baton_engine::agent::Job;
-use baton_engine::evidence::Check;
+use baton_engine::evidence::CheckCommand;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{ExpectedReply, Question};
@@ -138,7 +138,7 @@ impl Mind for Mood {
         (time, Act::Says(self.saying()))
     }
 
-    fn check(&self, _: &Check) -> (Duration, bool) {
+    fn check(&self, _: &CheckCommand) -> (Duration, bool) {
         (self.chance.about(Duration::from_secs(5)), self.is_clear() || !self.chance.happens(0.25))
     }
 

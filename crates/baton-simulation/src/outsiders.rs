@@ -10,15 +10,15 @@ use baton_engine::draft::Draft;
 use baton_engine::driver;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::flow;
-use baton_engine::handoff::{Digest, StateName, Written};
-use baton_engine::known::{Decider, Known};
+use baton_engine::handoff::{Digest, StateName, WrittenDocument};
+use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release, Report,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat, Release,
     Requeue, Resume, Route, Verdict, Verify,
 };
-use baton_engine::people::Said;
-use baton_engine::run::Told;
-use baton_engine::store::{Error, Filter, Order, Wish};
+use baton_engine::people::Response;
+use baton_engine::run::LastReport;
+use baton_engine::store::{ClaimRequest, Filter, Order, StoreError};
 use baton_engine::{Clock, Handoff, HandoffId, RunId, Store, Terms, retry};
 use baton_protocol::Dialect;
 
@@ -56,10 +56,10 @@ impl Outsider {
     }
 
     /// Asks again until the store answers.
-    async fn insist(&self, order: &Order) -> Result<Handoff, Error> {
+    async fn insist(&self, order: &Order) -> Result<Handoff, StoreError> {
         loop {
             match self.store.apply(order.clone(), self.clock.now()).await {
-                Err(Error::Unreachable(_)) => tokio::time::sleep(Duration::from_secs(3)).await,
+                Err(StoreError::Unreachable(_)) => tokio::time::sleep(Duration::from_secs(3)).await,
                 answer => return answer,
             }
         }
@@ -68,7 +68,7 @@ impl Outsider {
     /// Works for a queue, for ever.
     pub async fn work(&self) {
         loop {
-            let wish = Wish {
+            let wish = ClaimRequest {
                 agent: QUEUE.to_owned(),
                 claimant: self.name.clone(),
                 lease_ms: 60_000,
@@ -85,7 +85,7 @@ impl Outsider {
         }
     }
 
-    async fn attempt(&self, handoff: &Handoff, request: Written) {
+    async fn attempt(&self, handoff: &Handoff, request: WrittenDocument) {
         let job = Job {
             run: handoff.run.clone(),
             handoff: handoff.id.clone(),
@@ -140,7 +140,7 @@ impl Outsider {
             rest -= nap;
             let beat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
             let beaten = self.store.apply(Order::new(handoff.id.clone(), beat), self.clock.now()).await;
-            if matches!(beaten, Err(Error::Refused(_))) {
+            if matches!(beaten, Err(StoreError::Refused(_))) {
                 return false;
             }
         }
@@ -154,10 +154,10 @@ impl Outsider {
             let failure = Failure::new(Code::processing_error(), "the clerk was ill");
             return Some(Command::Fail(Fail { fence, failure, document: None, dice: 0.5, changed: Vec::new() }));
         }
-        let document = Written::new(Dialect::Native, saying::write(Dialect::Native, job, &saying));
-        let told = Told::read(&document, Successors::Agents(&[]))?;
+        let document = WrittenDocument::new(Dialect::Native, saying::write(Dialect::Native, job, &saying));
+        let told = LastReport::read(&document, Successors::Agents(&[]))?;
         Some(match answer::of_report(&told.report)? {
-            Answer::Ended(ending) => Command::Report(Report {
+            Answer::Ended(ending) => Command::Report(HandIn {
                 fence,
                 ending,
                 document,
@@ -190,7 +190,7 @@ impl Outsider {
                 tokio::time::sleep(self.chance.about(Duration::from_secs(600))).await;
             }
             let by = Decider::account(self.name.clone(), None);
-            let said = |decision| Said { decision, note: None, by: by.clone(), door: "page".to_owned() };
+            let said = |decision| Response { decision, note: None, by: by.clone(), door: "page".to_owned() };
             let decide = question.decided(said(self.mood.decision(&question)));
             let first = self.insist(&Order::new(handoff.id.clone(), Command::Decide(decide))).await;
             if !self.is_clear() && self.chance.happens(0.4) {
@@ -237,7 +237,7 @@ impl Outsider {
         let mut terms = Terms::between("ana", "stranger");
         terms.verify = self.chance.happens(0.5);
         terms.retry = retry::Policy { max_retries: 100, delay_ms: 0, ..retry::Policy::default() };
-        let request = Written::new(Dialect::Native, r#"{"baton": 1, "document": "request"}"#);
+        let request = WrittenDocument::new(Dialect::Native, r#"{"baton": 1, "document": "request"}"#);
         Accept { id: id.clone(), run: RunId::alone(id), terms, request, notes: Vec::new() }
     }
 
@@ -265,8 +265,9 @@ impl Outsider {
         }
         let handoff = self.chance.pick(&old);
         let fence = 1 + self.chance.below(handoff.fence - 1);
-        let document = Written::new(Dialect::Native, r#"{"baton": 1, "document": "report", "outcome": "complete"}"#);
-        let report = Report {
+        let document =
+            WrittenDocument::new(Dialect::Native, r#"{"baton": 1, "document": "report", "outcome": "complete"}"#);
+        let report = HandIn {
             fence,
             ending: Ending::Complete,
             document,
@@ -275,7 +276,7 @@ impl Outsider {
             transcript: None,
         };
         let order = Order::new(handoff.id.clone(), Command::Report(report));
-        if matches!(self.store.apply(order, self.clock.now()).await, Err(Error::Refused(_))) {
+        if matches!(self.store.apply(order, self.clock.now()).await, Err(StoreError::Refused(_))) {
             self.tally.count("report with an old token");
         }
     }
@@ -283,9 +284,9 @@ impl Outsider {
     /// Any command for a handoff that belongs to no run.
     fn any_command(&self, handoff: &Handoff) -> Command {
         let (fence, dice) = (handoff.fence, 0.5);
-        let document = || Written::new(Dialect::Native, format!("said {}", self.chance.number()));
+        let document = || WrittenDocument::new(Dialect::Native, format!("said {}", self.chance.number()));
         let report = |fence, ending| {
-            Command::Report(Report {
+            Command::Report(HandIn {
                 fence,
                 ending,
                 document: document(),
@@ -312,7 +313,7 @@ impl Outsider {
         let decide = |decision| {
             let shown = handoff.shown().unwrap_or(Digest::of(b""));
             let (by, door) = (self.name.clone(), "cli".to_owned());
-            let (known, label) = (Known::Account, None);
+            let (known, label) = (HowKnown::Account, None);
             Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
         };
         match self.chance.below(30) {

@@ -11,24 +11,24 @@ use baton_engine::step::{HUMAN, Role};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
 use crate::model::Model;
-use crate::witness::{Stamp, Violation, Witness, is_driver};
+use crate::witness::{BrokenPromise, Stamp, Witness, is_driver};
 
 /// Looks back at everything that a store has kept.
-pub fn examine(model: &Model, witness: &Witness) -> Vec<Violation> {
+pub fn examine(model: &Model, witness: &Witness) -> Vec<BrokenPromise> {
     let runs = model.runs(None, u32::MAX);
     runs.iter().flat_map(|run| examine_run(model, witness, run)).collect()
 }
 
-fn examine_run(model: &Model, witness: &Witness, run: &RunId) -> Vec<Violation> {
+fn examine_run(model: &Model, witness: &Witness, run: &RunId) -> Vec<BrokenPromise> {
     let events = model.history(run, 0, u32::MAX);
     let audited = audit::verify(run, &events, &model.handoffs_of(run));
-    let faults = audited.findings.into_iter().map(|finding| Violation {
+    let faults = audited.findings.into_iter().map(|finding| BrokenPromise {
         run: run.clone(),
         seq: finding.seq.unwrap_or(audited.head.seq),
         promise: "the journal alone rebuilds the run",
         what: finding.to_string(),
     });
-    let mut found: Vec<Violation> = faults.collect();
+    let mut found: Vec<BrokenPromise> = faults.collect();
     let is_run = events.first().is_some_and(|event| event.handoff.as_str() == run.as_str())
         && model.find(&events[0].handoff).is_some_and(|root| is_role(&root, Role::Run));
     if is_run && found.is_empty() {
@@ -47,7 +47,7 @@ struct History<'h> {
     witness: &'h Witness,
     stamps: &'h [Stamp],
     events: &'h [Event],
-    found: Vec<Violation>,
+    found: Vec<BrokenPromise>,
 }
 
 /// What was counted by hand.
@@ -61,7 +61,7 @@ struct Tallied {
 }
 
 impl<'h> History<'h> {
-    fn read(mut self) -> Vec<Violation> {
+    fn read(mut self) -> Vec<BrokenPromise> {
         let Some((first, rest)) = self.events.split_first() else { return self.found };
         let mut run = match Run::begin(first) {
             Ok(run) => run,
@@ -103,7 +103,7 @@ impl<'h> History<'h> {
     }
 
     fn say(&mut self, seq: u64, promise: &'static str, what: String) {
-        self.found.push(Violation { run: self.events[0].run.clone(), seq, promise, what });
+        self.found.push(BrokenPromise { run: self.events[0].run.clone(), seq, promise, what });
     }
 
     /// Counts what the engine should have counted.
@@ -217,7 +217,7 @@ impl<'h> History<'h> {
             match event.kind.as_str() {
                 "resumed" | "requeued" | "decided" | "claimed" => *life += 1,
                 "routed" if !routes.insert((event.handoff.clone(), *life)) => {
-                    self.found.push(Violation {
+                    self.found.push(BrokenPromise {
                         run: event.run.clone(),
                         seq: event.seq,
                         promise: "an outcome is routed once",

@@ -8,7 +8,7 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::{Driver, End, PATIENCE};
 use baton_engine::evidence::KeptBytes;
 use baton_engine::run::Run;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_protocol::Settings;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -17,10 +17,10 @@ use crate::chance::{Chance, Tally};
 use crate::fault::Plan;
 use crate::faulty::Faulty;
 use crate::memory::Memory;
-use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, Thrown};
+use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, SeededRandom};
 use crate::puppet::{Puppet, Strings};
 use crate::time::MachineClock;
-use crate::witness::{Violation, Witness};
+use crate::witness::{BrokenPromise, Witness};
 
 /// Where everything happens.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ pub enum Life {
     /// It was killed.
     Killed,
     /// It came to an end.
-    Ended(Result<End, Error>),
+    Ended(Result<End, StoreError>),
 }
 
 impl Stage {
@@ -113,7 +113,7 @@ impl Stage {
             evidence: Arc::new(Inspector(mind.clone())),
             people: Arc::new(AtTheDesk(mind.clone())),
             audience: Arc::new(Deaf),
-            random: Arc::new(Thrown(chance.fork())),
+            random: Arc::new(SeededRandom(chance.fork())),
             claimant,
             settings: Settings::default(),
             kept: KeptBytes::default(),
@@ -160,14 +160,14 @@ impl Stage {
             Ok(run) => Some(run),
             Err(what) => {
                 let promise = "the journal alone rebuilds the run";
-                self.witness.accuse(Violation { run: run.clone(), seq: events.len() as u64, promise, what });
+                self.witness.accuse(BrokenPromise { run: run.clone(), seq: events.len() as u64, promise, what });
                 None
             }
         }
     }
 
     /// Tells what went wrong: the violations, each with the end of the journal before it.
-    pub fn tell(&self, violations: &[Violation]) -> String {
+    pub fn tell(&self, violations: &[BrokenPromise]) -> String {
         let lines = violations.iter().take(3).map(|violation| {
             let stamps = self.witness.stamps(&violation.run);
             let events = self.memory.look(|model| model.history(&violation.run, 0, u32::MAX));

@@ -24,7 +24,7 @@ pub struct Stamp {
 
 /// Something that must never happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
+pub struct BrokenPromise {
     /// The run.
     pub run: RunId,
     /// The number of the event, or of the last one.
@@ -50,7 +50,7 @@ struct Seen {
     /// The drivers that are certainly dead.
     dead: HashSet<String>,
     beats: Beats,
-    violations: Vec<Violation>,
+    violations: Vec<BrokenPromise>,
 }
 
 impl Witness {
@@ -65,7 +65,7 @@ impl Witness {
         if !first {
             let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
             let seq = self.look(|seen| seen.stamps.get(run).map_or(0, |stamps| stamps.len() as u64));
-            self.accuse(Violation { run: run.clone(), seq, promise, what });
+            self.accuse(BrokenPromise { run: run.clone(), seq, promise, what });
         }
     }
 
@@ -85,12 +85,12 @@ impl Witness {
     }
 
     /// Takes down a violation that somebody else has found.
-    pub fn accuse(&self, violation: Violation) {
+    pub fn accuse(&self, violation: BrokenPromise) {
         self.look(|seen| seen.violations.push(violation));
     }
 
     /// Returns everything that must never happen and did.
-    pub fn violations(&self) -> Vec<Violation> {
+    pub fn violations(&self) -> Vec<BrokenPromise> {
         self.look(|seen| seen.violations.clone())
     }
 
@@ -122,18 +122,18 @@ impl Watcher for Witness {
             let taken = transaction.changes.iter().flat_map(|change| taken(transaction, &seen.dead, change));
             let beats = &mut seen.beats;
             let missed = transaction.changes.iter().filter_map(|change| beats.take(change));
-            let found: Vec<Violation> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
+            let found: Vec<BrokenPromise> = wrong.chain(taken).chain(missed).chain(intruder(transaction)).collect();
             seen.violations.extend(found);
         });
     }
 }
 
-fn violation(change: &Change, promise: &'static str, what: String) -> Violation {
-    Violation { run: change.event.run.clone(), seq: change.event.seq, promise, what }
+fn violation(change: &Change, promise: &'static str, what: String) -> BrokenPromise {
+    BrokenPromise { run: change.event.run.clone(), seq: change.event.seq, promise, what }
 }
 
 /// What one event must not be, whatever the engine says about it.
-fn wrong(writer: &str, change: &Change) -> Vec<Violation> {
+fn wrong(writer: &str, change: &Change) -> Vec<BrokenPromise> {
     let Some(before) = &change.before else { return Vec::new() };
     let mut found = Vec::new();
     let mut say = |promise, what: String| found.push(violation(change, promise, format!("{}: {what}", before.id)));
@@ -232,7 +232,7 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
 }
 
 /// Who takes something takes all of it, and only from those who are dead or have not been heard of.
-fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<Violation> {
+fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<BrokenPromise> {
     let before = change.before.as_ref()?;
     let lease = before.lease()?;
     let is_root = change.event.handoff.as_str() == change.event.run.as_str();
@@ -259,7 +259,7 @@ struct Beats {
 }
 
 impl Beats {
-    fn take(&mut self, change: &Change) -> Option<Violation> {
+    fn take(&mut self, change: &Change) -> Option<BrokenPromise> {
         let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
         let is_root = handoff.as_str() == run.as_str();
         let (holder, beats) = self.of_runs.entry(run.clone()).or_default();
@@ -283,7 +283,7 @@ impl Beats {
 }
 
 /// A driver writes into a run only while it holds it.
-fn intruder(transaction: &Transaction<'_>) -> Option<Violation> {
+fn intruder(transaction: &Transaction<'_>) -> Option<BrokenPromise> {
     if !is_driver(transaction.writer) || transaction.verb != "carry_out" {
         return None;
     }

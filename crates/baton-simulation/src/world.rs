@@ -12,7 +12,7 @@ use baton_engine::journal::Event;
 use baton_engine::{RunId, Store};
 use tokio::task::JoinSet;
 
-use crate::cells::Met;
+use crate::cells::MetCells;
 use crate::chance::Chance;
 use crate::fault::Weather;
 use crate::faulty::Faulty;
@@ -22,11 +22,11 @@ use crate::outsiders::Outsider;
 use crate::promises;
 use crate::puppet::Strings;
 use crate::stage::{Living, Machine, Stage};
-use crate::witness::{Stamp, Violation};
+use crate::witness::{BrokenPromise, Stamp};
 
 /// How a world ended.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct WorldEnd {
     /// Where it came from.
     pub seed: u64,
     /// How long it lasted.
@@ -34,9 +34,9 @@ pub struct Ended {
     /// What happened, and how often.
     pub tally: BTreeMap<&'static str, u64>,
     /// Which commands were tried in which states.
-    pub met: Met,
+    pub met: MetCells,
     /// What must never happen and did; empty if all is well.
-    pub wrong: Vec<Violation>,
+    pub wrong: Vec<BrokenPromise>,
     /// The violations, each with the end of its journal.
     pub told: String,
     /// Every event of every journal, a line each.
@@ -75,12 +75,12 @@ impl Storm {
 }
 
 /// Lets the world of a seed live and end.
-pub fn live(seed: u64) -> Ended {
+pub fn live(seed: u64) -> WorldEnd {
     live_in(seed, Storm::Usual)
 }
 
 /// Lets the world of a seed live and end in weather of this kind.
-pub fn live_in(seed: u64, storm: Storm) -> Ended {
+pub fn live_in(seed: u64, storm: Storm) -> WorldEnd {
     paused(async { World::new(seed).live(storm).await })
 }
 
@@ -113,7 +113,7 @@ impl World {
         World { seed, stage, chance, clear, silent, rate, machines, mind, living }
     }
 
-    async fn live(self, storm: Storm) -> Ended {
+    async fn live(self, storm: Storm) -> WorldEnd {
         let (mut slots, mut others) = (JoinSet::new(), JoinSet::new());
         let runs: Arc<Mutex<Vec<RunId>>> = Arc::default();
         for slot in 0..1 + self.chance.below(2) {
@@ -235,7 +235,7 @@ impl World {
     }
 
     /// Looks back.
-    fn end(&self, ids: &[RunId], lasted: Duration) -> Ended {
+    fn end(&self, ids: &[RunId], lasted: Duration) -> WorldEnd {
         let stage = &self.stage;
         for id in ids {
             self.look_at(id);
@@ -245,7 +245,7 @@ impl World {
         let told = stage.tell(&wrong);
         let met = stage.memory.look(|model| model.met().clone());
         let journals = self.journals();
-        Ended { seed: self.seed, lasted, tally: stage.tally.all(), met, wrong, told, journals }
+        WorldEnd { seed: self.seed, lasted, tally: stage.tally.all(), met, wrong, told, journals }
     }
 
     /// Returns every event of every journal, in the order in which they were written.
@@ -267,7 +267,7 @@ impl World {
     /// A run has ended, or says whom it waits for.
     fn look_at(&self, id: &RunId) {
         let accuse = |seq, promise, what| {
-            self.stage.witness.accuse(Violation { run: id.clone(), seq, promise, what });
+            self.stage.witness.accuse(BrokenPromise { run: id.clone(), seq, promise, what });
         };
         let Some(run) = self.stage.read(id) else {
             return accuse(0, "what was accepted is never lost", "the run is gone".to_owned());

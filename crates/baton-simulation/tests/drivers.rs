@@ -6,12 +6,12 @@ use std::time::Duration;
 use baton_engine::agent::Job;
 use baton_engine::definition::Definition;
 use baton_engine::driver::End;
-use baton_engine::evidence::Check;
-use baton_engine::handoff::Written;
+use baton_engine::evidence::CheckCommand;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::Accept;
 use baton_engine::people::Question;
 use baton_engine::run::Run;
-use baton_engine::store::Wish;
+use baton_engine::store::ClaimRequest;
 use baton_engine::{Clock, HandoffId, RunId, Store, Terms};
 use baton_protocol::Dialect;
 use baton_simulation::chance::Chance;
@@ -60,7 +60,7 @@ impl Mind for Worker {
         (works, Act::Says(Saying::Complete))
     }
 
-    fn check(&self, _: &Check) -> (Duration, bool) {
+    fn check(&self, _: &CheckCommand) -> (Duration, bool) {
         (self.works, true)
     }
 
@@ -260,7 +260,7 @@ fn what_a_paused_driver_holds_is_left_to_it_by_workers_and_drivers_of_other_runs
             driver.strings.pause(AWAY);
             let worker = async {
                 let (store, clock) = (play.stage.memory.used_by("worker"), &play.machine.clock);
-                let wish = Wish {
+                let wish = ClaimRequest {
                     agent: "clerk".to_owned(),
                     claimant: "w".to_owned(),
                     lease_ms: 60_000,
@@ -294,7 +294,7 @@ fn foreign_handoff_with_the_id_of_a_phase_fails_the_run_and_keeps_the_report_bef
     paused(async {
         let play = Play::of(&format!("{ONE_TRY}  - {{id: publish, agent: writer}}\n"), IN_TIME);
         let id = HandoffId::parse("r.publish.1").expect("a safe id");
-        let request = Written::new(Dialect::Native, "somebody else's");
+        let request = WrittenDocument::new(Dialect::Native, "somebody else's");
         let terms = Terms::between("ana", "somebody");
         let foreign = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
         play.stage.memory.accept(vec![foreign], play.machine.clock.now()).await.expect("accepted");

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::Wish;
+use baton_engine::store::ClaimRequest;
 use baton_engine::{HandoffId, RunId, Store, Terms};
 use baton_store::Location;
 use baton_testbed::gauge::{Figure, Limit, Usage, percentile};
@@ -63,8 +63,13 @@ pub(crate) fn measure(location: &str) -> Vec<Figure> {
 /// Waits for handoffs like a worker, and prints when it has each.
 fn wait_and_tell(location: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let wish =
-        Wish { agent: "b".to_owned(), claimant: "waiting".to_owned(), lease_ms: 60_000, count: 1, times_itself: false };
+    let wish = ClaimRequest {
+        agent: "b".to_owned(),
+        claimant: "waiting".to_owned(),
+        lease_ms: 60_000,
+        count: 1,
+        times_itself: false,
+    };
     runtime.block_on(async {
         let store = open(location).await;
         tell("waiting");
@@ -85,7 +90,7 @@ async fn open(location: &str) -> Arc<dyn Store> {
 
 async fn send(store: &dyn Store, number: usize) {
     let id = HandoffId::parse(format!("pickup-{number}")).expect("a safe id");
-    let request = Written {
+    let request = WrittenDocument {
         dialect: "native".to_owned(),
         text: "something to do".to_owned(),
         path: None,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use baton_testbed::gauge::{Figure, Limit, median};
-use baton_testbed::{Postgres, query};
+use baton_testbed::{PostgresServer, query};
 
 /// How long one round takes. Ours and the rival's take turns, so that whatever else the machine does hits both.
 const ROUND: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 async fn measure(quick: bool, only: Option<usize>) -> Vec<Figure> {
-    let server = Postgres::start();
+    let server = PostgresServer::start();
     let mut figures = Vec::new();
     for (clients, share_min) in SHARES_MIN.into_iter().filter(|(clients, _)| only.is_none_or(|only| only == *clients)) {
         figures.push(beside_rival(&server, clients, share_min).await);
@@ -61,7 +61,7 @@ async fn measure(quick: bool, only: Option<usize>) -> Vec<Figure> {
 }
 
 /// The share is the median of the rounds' shares: the two halves of a round see the same neighbours on the machine.
-async fn beside_rival(server: &Postgres, clients: usize, share_min: f64) -> Figure {
+async fn beside_rival(server: &PostgresServer, clients: usize, share_min: f64) -> Figure {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         ours.push(cycle::rate(&server.new_database(), clients, ROUND).await);
@@ -75,14 +75,14 @@ async fn beside_rival(server: &Postgres, clients: usize, share_min: f64) -> Figu
     Figure { name, ours: median(&shares), limit: Limit::AtLeast(share_min * 100.0), unit: "%" }
 }
 
-async fn batches(server: &Postgres) -> Figure {
+async fn batches(server: &PostgresServer) -> Figure {
     let (rate, milliseconds) = cycle::claim_batches(&server.new_database()).await;
     println!("claims of 100: {rate:.0} handoffs/s, median {milliseconds:.1} ms");
     Figure { name: "a claim of 100".to_owned(), ours: milliseconds, limit: Limit::AtMost(30.0), unit: "ms" }
 }
 
 /// Measures cycles beside more and more finished handoffs.
-async fn backlog(server: &Postgres, most: usize) -> Vec<Figure> {
+async fn backlog(server: &PostgresServer, most: usize) -> Vec<Figure> {
     let url = server.new_database();
     cycle::rate(&url, 1, Duration::from_millis(100)).await;
     let mut rates = Vec::new();

@@ -16,13 +16,13 @@ pub mod sqlite;
 use std::sync::Arc;
 
 use baton_engine::Store;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 pub use boot_time::boot_time;
 pub use location::Location;
 
 /// Opens a store, and makes it if it is not there.
-pub async fn open(location: &Location) -> Result<Arc<dyn Store>, Error> {
+pub async fn open(location: &Location) -> Result<Arc<dyn Store>, StoreError> {
     match location {
         Location::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
         Location::Postgres(url) => Ok(Arc::new(postgres::Postgres::connect(url).await?)),

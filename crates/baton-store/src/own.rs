@@ -14,9 +14,9 @@ const CLAIMS_MAX: usize = 1024;
 
 /// The claims of this process.
 #[derive(Debug, Default)]
-pub(crate) struct Own(Mutex<HashMap<HandoffId, (Handoff, Head)>>);
+pub(crate) struct ClaimCache(Mutex<HashMap<HandoffId, (Handoff, Head)>>);
 
-impl Own {
+impl ClaimCache {
     /// Remembers a handoff and the last event of its run, for as long as somebody works on it or verifies what came out.
     pub(crate) fn remember(&self, handoff: &Handoff, head: Head) {
         if handoff.lease().is_none() && handoff.state != State::Verifying {

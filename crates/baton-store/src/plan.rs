@@ -5,17 +5,17 @@
 
 use std::collections::HashMap;
 
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Resume, Transition};
-use baton_engine::store::{Accepted, Error, Step};
+use baton_engine::store::{AcceptedHandoff, StoreError, TransactionStep};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 
 /// Looks into the database, as it was before the plan.
-pub(crate) trait Sight {
+pub(crate) trait Lookup {
     /// Why it could not look.
-    type Fault: From<Error>;
+    type Fault: From<StoreError>;
 
     /// Finds a handoff.
     fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Self::Fault>;
@@ -27,7 +27,7 @@ pub(crate) trait Sight {
     fn end(&mut self, run: &RunId) -> Result<End, Self::Fault>;
 
     /// Finds the latest report of a handoff.
-    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, Self::Fault>;
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<WrittenDocument>, Self::Fault>;
 }
 
 /// The last event of a run, and its time if there is one.
@@ -110,7 +110,7 @@ impl Made {
     }
 }
 
-impl<S: Sight> Plan<S> {
+impl<S: Lookup> Plan<S> {
     /// Begins a plan. What this process remembers is only used as long as its run has not gone on.
     pub(crate) fn new(sight: S, remembered: HashMap<HandoffId, (Handoff, Head)>) -> Plan<S> {
         let (rows, ends, events) = (Vec::new(), HashMap::new(), Vec::new());
@@ -123,18 +123,20 @@ impl<S: Sight> Plan<S> {
     }
 
     /// Plans steps. The first that is refused is the answer, and then nothing of the plan may be written.
-    pub(crate) fn carry_out(&mut self, steps: &[Step], at: Timestamp) -> Result<Vec<Handoff>, S::Fault> {
+    pub(crate) fn carry_out(&mut self, steps: &[TransactionStep], at: Timestamp) -> Result<Vec<Handoff>, S::Fault> {
         // What follows is not before what it follows from, whatever the clock of the caller says.
         let mut latest = at;
         let mut left = Vec::with_capacity(steps.len());
         for step in steps {
             let (handoff, happened) = match step {
-                Step::Accept(request) => {
+                TransactionStep::Accept(request) => {
                     let accepted = self.accept(request, latest)?;
                     (accepted.handoff, !accepted.existing)
                 }
-                Step::Apply(id, command) => (self.apply(id, command, latest)?.map_err(Error::from)?, true),
-                Step::Held { id, fence } => (self.held(id, *fence)?, false),
+                TransactionStep::Apply(id, command) => {
+                    (self.apply(id, command, latest)?.map_err(StoreError::from)?, true)
+                }
+                TransactionStep::Held { id, fence } => (self.held(id, *fence)?, false),
             };
             latest = if happened { latest.max(handoff.changed_at) } else { latest };
             left.push(handoff);
@@ -144,24 +146,24 @@ impl<S: Sight> Plan<S> {
 
     /// Looks whether a claim still holds a handoff.
     fn held(&mut self, id: &HandoffId, fence: u64) -> Result<Handoff, S::Fault> {
-        let Some(place) = self.place(id)? else { return Err(Error::NotFound(id.clone()).into()) };
+        let Some(place) = self.place(id)? else { return Err(StoreError::NotFound(id.clone()).into()) };
         let handoff = &self.rows[place].handoff;
-        lifecycle::holds(handoff, fence).map_err(Error::from)?;
+        lifecycle::holds(handoff, fence).map_err(StoreError::from)?;
         Ok(handoff.clone())
     }
 
     /// Plans that a request becomes a handoff, unless it is one already.
-    pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<Accepted, S::Fault> {
-        request.check().map_err(Error::Invalid)?;
+    pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<AcceptedHandoff, S::Fault> {
+        request.check().map_err(StoreError::Invalid)?;
         if let Some(handoff) = self.existing(request)? {
-            return Ok(Accepted { handoff, existing: true });
+            return Ok(AcceptedHandoff { handoff, existing: true });
         }
         let at = self.not_before_the_end(&request.run, at)?;
         let transition = request.clone().apply(at);
         let handoff = transition.handoff.clone();
         self.rows.push(Planned { before: None, accepted_seq: 0, handoff: handoff.clone(), head: None });
         self.happen(self.rows.len() - 1, transition)?;
-        Ok(Accepted { handoff, existing: false })
+        Ok(AcceptedHandoff { handoff, existing: false })
     }
 
     /// Plans a command, with everything that follows from it.
@@ -171,7 +173,7 @@ impl<S: Sight> Plan<S> {
         command: &Command,
         at: Timestamp,
     ) -> Result<Result<Handoff, Refusal>, S::Fault> {
-        let Some(place) = self.place(id)? else { return Err(Error::NotFound(id.clone()).into()) };
+        let Some(place) = self.place(id)? else { return Err(StoreError::NotFound(id.clone()).into()) };
         let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
         match lifecycle::apply(&self.rows[place].handoff, command.clone(), at) {
             Ok(transition) => {
@@ -242,7 +244,7 @@ impl<S: Sight> Plan<S> {
         self.apply(to, &resume, done.changed_at).map(drop)
     }
 
-    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, S::Fault> {
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<WrittenDocument>, S::Fault> {
         let reported = |event: &&Event| event.handoff == handoff.id && event.kind == "reported";
         match self.events.iter().rev().find(reported) {
             Some(event) => Ok(reported_in(&event.detail)?),
@@ -284,7 +286,7 @@ impl<S: Sight> Plan<S> {
         if *handoff.terms == request.terms && handoff.request == request.request.digest() {
             Ok(Some(handoff))
         } else {
-            Err(Error::Taken { what, value, existing: handoff.id }.into())
+            Err(StoreError::Taken { what, value, existing: handoff.id }.into())
         }
     }
 
@@ -304,7 +306,7 @@ impl<S: Sight> Plan<S> {
 }
 
 /// Reads the document of an event with a report.
-pub(crate) fn reported_in(detail: &str) -> Result<Option<Written>, Error> {
+pub(crate) fn reported_in(detail: &str) -> Result<Option<WrittenDocument>, StoreError> {
     match Fact::read("reported", detail).map_err(|why| why.at("an event with a report"))? {
         Fact::Happened(Command::Report(report)) => Ok(Some(report.document)),
         Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => Ok(None),

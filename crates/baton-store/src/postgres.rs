@@ -32,13 +32,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Handoff, Written};
+use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
+    StoreError, TransactionStep,
 };
 use baton_engine::{HandoffId, RunId};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
@@ -51,7 +52,7 @@ use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 
-use crate::own::Own;
+use crate::own::ClaimCache;
 
 /// How many connections one process opens at most, beside the one that listens.
 const CONNECTIONS_MAX: usize = 16;
@@ -77,7 +78,7 @@ struct Node {
     pool: Pool,
     address: Arc<Address>,
     wake: Wake,
-    own: Own,
+    own: ClaimCache,
     clock: Arc<ServerClock>,
     accepting: Desk<accept::NewRequest>,
     claiming: Desk<claim::NewWish>,
@@ -87,7 +88,7 @@ struct Node {
 
 impl Postgres {
     /// Connects to a server and brings the database up to date.
-    pub async fn connect(url: &str) -> Result<Postgres, Error> {
+    pub async fn connect(url: &str) -> Result<Postgres, StoreError> {
         let address = Arc::new(Address::parse(url)?);
         let connector = address.protection.connector()?;
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -101,7 +102,7 @@ impl Postgres {
             .timeouts(Timeouts { wait: Some(WAIT), create: Some(WAIT), recycle: Some(WAIT) })
             .post_create(settle)
             .build()
-            .map_err(|error| Error::Failed(error.to_string()))?;
+            .map_err(|error| StoreError::Failed(error.to_string()))?;
         let clock = Arc::<ServerClock>::default();
         let name = prepare(&pool, &clock).await.map_err(|error| with_hosts(error, &address))?;
         let wake = Wake::new(name, Arc::clone(&address), connector);
@@ -109,7 +110,7 @@ impl Postgres {
             pool,
             address,
             wake,
-            own: Own::default(),
+            own: ClaimCache::default(),
             clock,
             accepting: Desk::default(),
             claiming: Desk::default(),
@@ -126,7 +127,7 @@ impl Node {
     }
 
     /// Tries until it works, or until trying makes no sense any more.
-    async fn patiently<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    async fn patiently<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, Fault>>,
     {
@@ -139,7 +140,7 @@ impl Node {
         }
     }
 
-    fn named<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+    fn named<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.map_err(|error| with_hosts(error, &self.address))
     }
 }
@@ -147,7 +148,7 @@ impl Node {
 /// Brings the database up to date, and returns a name for this store that no other has.
 ///
 /// Somebody who has mistyped the address should not wait; a server that is just starting is waited for.
-async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, Error> {
+async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, StoreError> {
     let mut patience = Patience::new();
     loop {
         let attempt = async {
@@ -160,7 +161,7 @@ async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, Error>
         match attempt.await {
             Ok(name) => return Ok(name),
             Err(Fault::Lost(why)) if why.contains("refused") || why.contains("lookup") => {
-                return Err(Error::Unreachable(why));
+                return Err(StoreError::Unreachable(why));
             }
             Err(fault) => patience.after(fault).await?,
         }
@@ -168,120 +169,125 @@ async fn prepare(pool: &Pool, clock: &Arc<ServerClock>) -> Result<String, Error>
 }
 
 /// Says which server does not answer.
-fn with_hosts(error: Error, address: &Address) -> Error {
+fn with_hosts(error: StoreError, address: &Address) -> StoreError {
     match error {
-        Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", address.hosts())),
+        StoreError::Unreachable(why) => StoreError::Unreachable(format!("{}: {why}", address.hosts())),
         other => other,
     }
 }
 
 #[async_trait]
 impl Store for Postgres {
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.0.named(accept::accept(&self.0, requests, at).await)
     }
 
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         self.0.named(claim::claim(&self.0, wish, at).await)
     }
 
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         self.0.named(apply::apply(&self.0, order, at).await)
     }
 
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.0.named(apply::carry_out(&self.0, steps, at).await)
     }
 
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.0.named(rescue::rescue(&self.0, limit, dice, at).await)
     }
 
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         self.0.patiently(|| look::find(&self.0, id)).await
     }
 
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         self.0.patiently(|| look::ids_beginning_with(&self.0, prefix, limit)).await
     }
 
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
         self.0.patiently(|| look::request(&self.0, id)).await
     }
 
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         self.0.patiently(|| look::list(&self.0, filter)).await
     }
 
-    async fn census(&self) -> Result<Vec<Count>, Error> {
+    async fn census(&self) -> Result<Vec<Count>, StoreError> {
         self.0.patiently(|| look::census(&self.0)).await
     }
 
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.0.patiently(|| look::history(&self.0, run, after, limit)).await
     }
 
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
         self.0.patiently(|| look::history_of(&self.0, id)).await
     }
 
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.0.patiently(|| look::runs(&self.0, after, limit)).await
     }
 
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
         self.0.patiently(|| look::handoffs_of(&self.0, run)).await
     }
 
-    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
         self.0.patiently(|| queue::queue(&self.0, agent)).await
     }
 
-    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
         self.0.patiently(|| queue::queues(&self.0)).await
     }
 
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError> {
         self.0.patiently(|| queue::set_queue(&self.0, queue)).await
     }
 
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
         self.0.patiently(|| look::next_due(&self.0, agent)).await
     }
 
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.0.patiently(|| prune::finished_runs(&self.0, before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
         self.0.patiently(|| prune::remove_run(&self.0, run, before, at)).await
     }
 
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.patiently(|| ledger::enter(&self.0, runs, at)).await
     }
 
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.patiently(|| ledger::ledger(&self.0, after, limit)).await
     }
 
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.patiently(|| ledger::ledger_of(&self.0, run)).await
     }
 
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
         self.0.patiently(|| ledger::anchored(&self.0, place)).await
     }
 
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
         self.0.patiently(|| ledger::set_anchored(&self.0, place, anchored)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError> {
         self.0.patiently(|| contents::keep(&self.0, run, &contents, bytes_max)).await
     }
 
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.patiently(|| contents::find(&self.0, run, digest)).await
     }
 
@@ -293,7 +299,7 @@ impl Store for Postgres {
         self.0.wake.changed(since, limit).await;
     }
 
-    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
         self.0.patiently(|| look::time(&self.0)).await
     }
 
@@ -301,7 +307,7 @@ impl Store for Postgres {
         self.0.clock.now()
     }
 
-    async fn checkup(&self) -> Result<Checkup, Error> {
+    async fn checkup(&self) -> Result<Checkup, StoreError> {
         self.0.patiently(|| checkup::checkup(&self.0)).await
     }
 }

@@ -3,7 +3,7 @@
 
 use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::stored::body::{self, BesideBody};
 use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
@@ -37,13 +37,13 @@ pub(crate) struct LedgerRow {
 
 impl LedgerRow {
     /// Reads the entry.
-    pub(crate) fn entry(self) -> Result<LedgerEntry, Error> {
-        let unknown = || Error::Damaged(format!("ledger entry {}: `{}` is unknown", self.number, self.occasion));
+    pub(crate) fn entry(self) -> Result<LedgerEntry, StoreError> {
+        let unknown = || StoreError::Damaged(format!("ledger entry {}: `{}` is unknown", self.number, self.occasion));
         Ok(LedgerEntry {
             number: unsigned(self.number)?,
             at: time(self.at)?,
             occasion: Occasion::parse(&self.occasion).ok_or_else(unknown)?,
-            run: RunId::parse(self.run).map_err(Error::Damaged)?,
+            run: RunId::parse(self.run).map_err(StoreError::Damaged)?,
             head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
             digest: hash(&self.digest)?,
         })
@@ -100,7 +100,7 @@ pub(crate) struct StoredColumns {
 
 impl StoredColumns {
     /// Looks whether the columns say what the handoff says; queues and pruning go by the columns.
-    pub(crate) fn agree_with(&self, handoff: &Handoff) -> Result<(), Error> {
+    pub(crate) fn agree_with(&self, handoff: &Handoff) -> Result<(), StoreError> {
         let meant = Columns::of(handoff);
         let pairs = [
             ("agent", self.agent == meant.agent),
@@ -114,7 +114,7 @@ impl StoredColumns {
         match pairs.iter().find(|(_, same)| !same) {
             None => Ok(()),
             Some((column, _)) => {
-                Err(Error::Damaged(format!("the row of handoff `{}`: its `{column}` was changed", handoff.id)))
+                Err(StoreError::Damaged(format!("the row of handoff `{}`: its `{column}` was changed", handoff.id)))
             }
         }
     }
@@ -132,9 +132,9 @@ pub(crate) fn rank(priority: Priority) -> i16 {
 
 impl Row {
     /// Reads the handoff; a row that cannot be read is an error, never a guess.
-    pub(crate) fn handoff(&self) -> Result<Handoff, Error> {
+    pub(crate) fn handoff(&self) -> Result<Handoff, StoreError> {
         let place = || format!("the row of handoff `{}`", self.id);
-        let damaged = |why: String| Error::Damaged(format!("{}: {why}", place()));
+        let damaged = |why: String| StoreError::Damaged(format!("{}: {why}", place()));
         let beside = BesideBody {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,
@@ -145,14 +145,14 @@ impl Row {
     }
 
     /// Returns the last event that the row knows of.
-    pub(crate) fn head(&self) -> Result<Head, Error> {
+    pub(crate) fn head(&self) -> Result<Head, StoreError> {
         Ok(Head { seq: unsigned(self.last_seq)?, hash: hash(&self.head)? })
     }
 }
 
 /// Reads a number that is never negative.
-pub(crate) fn unsigned(number: i64) -> Result<u64, Error> {
-    u64::try_from(number).map_err(|_| Error::Damaged(format!("{number} is negative")))
+pub(crate) fn unsigned(number: i64) -> Result<u64, StoreError> {
+    u64::try_from(number).map_err(|_| StoreError::Damaged(format!("{number} is negative")))
 }
 
 /// Returns a number as databases store it.
@@ -161,11 +161,11 @@ pub(crate) fn signed(number: u64) -> i64 {
 }
 
 /// Reads a time.
-pub(crate) fn time(microseconds: i64) -> Result<Timestamp, Error> {
-    Timestamp::from_microsecond(microseconds).map_err(|error| Error::Damaged(error.to_string()))
+pub(crate) fn time(microseconds: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_microsecond(microseconds).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 /// Reads a hash.
-pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, Error> {
-    bytes.try_into().map(Hash).map_err(|_| Error::Damaged(format!("a hash has {} bytes", bytes.len())))
+pub(crate) fn hash(bytes: &[u8]) -> Result<Hash, StoreError> {
+    bytes.try_into().map(Hash).map_err(|_| StoreError::Damaged(format!("a hash has {} bytes", bytes.len())))
 }

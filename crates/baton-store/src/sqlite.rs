@@ -28,13 +28,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Handoff, Written};
+use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
 use baton_engine::store::{
-    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
+    StoreError, TransactionStep,
 };
 use baton_engine::{HandoffId, RunId};
 use baton_host::folders::make_folders;
@@ -47,7 +48,7 @@ pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
 
-use crate::own::Own;
+use crate::own::ClaimCache;
 
 /// A store in one SQLite file.
 pub struct Sqlite {
@@ -55,29 +56,29 @@ pub struct Sqlite {
     writer: Writer,
     readers: Arc<Mutex<Vec<Connection>>>,
     wake: Arc<Wake>,
-    own: Own,
+    own: ClaimCache,
 }
 
 impl Sqlite {
     /// Opens a store, and makes it with the folders above it if it is not there.
-    pub fn open(path: &Path) -> Result<Sqlite, Error> {
+    pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
         if path.extension().is_some_and(|end| end == "wake" || end == "lock") {
             let why = "a store cannot be called like the files that belong beside it; choose another name";
-            return Err(Error::Unwritable(format!("{}: {why}", path.display())));
+            return Err(StoreError::Unwritable(format!("{}: {why}", path.display())));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            make_folders(folder).map_err(|error| Error::Unwritable(format!("{}: {error}", folder.display())))?;
+            make_folders(folder).map_err(|error| StoreError::Unwritable(format!("{}: {error}", folder.display())))?;
         }
         let wake = Arc::new(Wake::new(path)?);
         let writer = Writer::start(path, Arc::clone(&wake), lock::PATIENCE).map_err(|error| fault::at(path, error))?;
-        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: Own::default() })
+        Ok(Sqlite { path: path.to_owned(), writer, readers: Arc::default(), wake, own: ClaimCache::default() })
     }
 
     /// Reads on a connection of its own, beside whatever is written meanwhile.
     async fn read<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        look: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (path, readers) = (self.path.clone(), Arc::clone(&self.readers));
         let looked = tokio::task::spawn_blocking(move || {
             let idle = readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -86,12 +87,12 @@ impl Sqlite {
             readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             found
         });
-        let looked = looked.await.unwrap_or_else(|error| Err(Error::Failed(error.to_string())));
+        let looked = looked.await.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())));
         looked.map_err(|error| fault::at(&self.path, error))
     }
 
     /// Looks at a few rows at once: waking another thread takes longer than finding them.
-    fn look<T>(&self, look: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+    fn look<T>(&self, look: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let found = idle.map_or_else(|| connect(&self.path), Ok).and_then(|connection| {
             let found = look(&connection);
@@ -104,28 +105,28 @@ impl Sqlite {
     /// Writes in a transaction, and returns when it is on the disk.
     async fn write<T: Send + 'static>(
         &self,
-        what: impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        what: impl FnMut(&Batch<'_>) -> Result<Result<T, StoreError>, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.writer.run(what).await.map_err(|error| fault::at(&self.path, error))
     }
 }
 
 /// Opens a connection with the settings that durability needs.
-fn connect(path: &Path) -> Result<Connection, Error> {
+fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path)?;
     set_up(path, &connection)?;
     Ok(connection)
 }
 
 /// Opens a connection; nothing is read or written yet.
-fn open(path: &Path) -> Result<Connection, Error> {
+fn open(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path).map_err(|error| fault::opening(path, &error))?;
     connection.busy_timeout(lock::PATIENCE).map_err(|error| fault::opening(path, &error))?;
     Ok(connection)
 }
 
 /// Makes the settings of a connection, to a database that is ours.
-fn set_up(path: &Path, connection: &Connection) -> Result<(), Error> {
+fn set_up(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     // Before anything is set: the mode of the journal is written into the file.
     migrate::refuse_strangers(connection).map_err(|error| fault::at(path, error))?;
     let set = || {
@@ -148,19 +149,19 @@ fn set_up(path: &Path, connection: &Connection) -> Result<(), Error> {
 
 #[async_trait]
 impl Store for Sqlite {
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         let prepared = accept::prepare(&requests, at);
         self.write(move |batch| accept::accept(batch, &requests, prepared.as_ref(), at).map(Ok)).await
     }
 
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         let wish = wish.clone();
         let claimed = self.write(move |batch| claim::claim(batch, &wish, at).map(Ok)).await?;
         claimed.iter().for_each(|(claimed, head)| self.own.remember(&claimed.handoff, *head));
         Ok(claimed.into_iter().map(|(claimed, _)| claimed).collect())
     }
 
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         let prepared = apply::prepare(&self.own, &order, at);
         let applied = self.write(move |batch| match &prepared {
             Some(prepared) if apply::write(batch, prepared)? => Ok(Ok(prepared.change.after())),
@@ -171,19 +172,23 @@ impl Store for Sqlite {
         Ok(handoff)
     }
 
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.carry_out_and_tell(steps, at).await.map(|(handoffs, _)| handoffs)
     }
 
-    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
-        let remembered = self.own.take_all(steps.iter().filter_map(Step::applies_to));
+    async fn carry_out_and_tell(
+        &self,
+        steps: Vec<TransactionStep>,
+        at: Timestamp,
+    ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
+        let remembered = self.own.take_all(steps.iter().filter_map(TransactionStep::applies_to));
         let (handoffs, written) =
             self.write(move |batch| apply::carry_out(batch, &steps, &remembered, at).map(Ok)).await?;
         written.left.iter().for_each(|(handoff, head)| self.own.remember(handoff, *head));
         Ok((handoffs, written.events))
     }
 
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         // Looking costs no write: mostly nothing is due.
         if !self.read(move |connection| rescue::is_due(connection, at)).await? {
             return Ok(Vec::new());
@@ -191,104 +196,109 @@ impl Store for Sqlite {
         self.write(move |batch| rescue::rescue(batch, limit, dice, at).map(Ok)).await
     }
 
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         let id = id.clone();
         self.read(move |connection| table::find(connection, &id)?.map(|row| row.handoff()).transpose()).await
     }
 
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         let prefix = prefix.to_owned();
         self.read(move |connection| look::ids_beginning_with(connection, &prefix, limit)).await
     }
 
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
         self.look(|connection| look::request(connection, id))
     }
 
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         let filter = filter.clone();
         self.read(move |connection| look::list(connection, &filter)).await
     }
 
-    async fn census(&self) -> Result<Vec<Count>, Error> {
+    async fn census(&self) -> Result<Vec<Count>, StoreError> {
         self.read(look::census).await
     }
 
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.look(|connection| look::history(connection, run, after, limit))
     }
 
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
         let id = id.clone();
         self.read(move |connection| look::history_of(connection, &id)).await
     }
 
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
         let after = after.cloned();
         self.read(move |connection| look::runs(connection, after.as_ref(), limit)).await
     }
 
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
         let run = run.clone();
         self.read(move |connection| look::handoffs_of(connection, &run)).await
     }
 
-    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
         let agent = agent.to_owned();
         self.read(move |connection| table::queue(connection, &agent)).await
     }
 
-    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
         self.read(look::queues).await
     }
 
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError> {
         let queue = queue.clone();
         self.write(move |batch| change::set_queue(batch, &queue).map(Ok)).await
     }
 
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
         let agent = agent.map(str::to_owned);
         self.read(move |connection| look::next_due(connection, agent.as_deref())).await
     }
 
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.read(move |connection| prune::finished_runs(connection, before, limit)).await
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
         let run = run.clone();
         self.write(move |batch| prune::remove_run(batch, &run, before, at).map(Ok)).await
     }
 
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
         let runs = runs.to_vec();
         self.write(move |batch| ledger::enter(batch, &runs, at).map(Ok)).await
     }
 
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.read(move |connection| ledger::ledger(connection, after, limit)).await
     }
 
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
         self.look(|connection| ledger::ledger_of(connection, run))
     }
 
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
         self.look(|connection| ledger::anchored(connection, place))
     }
 
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
         let place = place.to_owned();
         self.write(move |batch| ledger::set_anchored(batch, &place, anchored).map(Ok)).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError> {
         let run = run.clone();
         self.write(move |batch| contents::keep(batch, &run, &contents, bytes_max).map(Ok)).await
     }
 
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         let (run, digest) = (run.clone(), digest.clone());
         self.read(move |connection| contents::find(connection, &run, &digest)).await
     }
@@ -301,11 +311,11 @@ impl Store for Sqlite {
         self.wake.changed(since, limit).await;
     }
 
-    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
         self.read(look::time).await
     }
 
-    async fn checkup(&self) -> Result<Checkup, Error> {
+    async fn checkup(&self) -> Result<Checkup, StoreError> {
         let place = self.path.display().to_string();
         self.read(move |connection| look::checkup(connection, place)).await
     }

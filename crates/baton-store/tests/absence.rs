@@ -10,14 +10,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+    ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
 };
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
-use baton_engine::store::Wish;
+use baton_engine::store::ClaimRequest;
 use baton_engine::{Clock, HandoffId, RunId, Store};
 use baton_protocol::model::Report;
 use baton_protocol::{Settings, workflow};
@@ -48,11 +48,11 @@ impl Agent for Lying {
 struct Crew(watch::Receiver<bool>);
 
 impl Team for Crew {
-    fn reach(&self, definition: &Definition, agent: &str) -> Reached {
+    fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent {
         if definition.workflow.agent(agent).is_some_and(|agent| agent.queue == Some(true)) {
-            Reached::Elsewhere
+            ReachedAgent::Elsewhere
         } else {
-            Reached::Here(Arc::new(Lying(self.0.clone())))
+            ReachedAgent::Here(Arc::new(Lying(self.0.clone())))
         }
     }
 
@@ -94,26 +94,26 @@ impl Evidence for Nothing {
         Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 
-    async fn changed(&self, _: &Scene) -> Changed {
-        Changed::default()
+    async fn changed(&self, _: &Scene) -> ChangedFiles {
+        ChangedFiles::default()
     }
 
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+    async fn examine(&self, _: &Scene, _: &Report) -> Vec<ExaminedClaim> {
         Vec::new()
     }
 
-    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
-        Outcome { passed: true, ended: String::new(), tail: String::new() }
+    async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
+        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
     }
 }
 
 #[async_trait]
 impl People for Nothing {
-    async fn decide(&self, _: &Question) -> Option<Said> {
+    async fn decide(&self, _: &Question) -> Option<Response> {
         None
     }
 }
@@ -217,8 +217,13 @@ async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
     let told = stage.note().await;
     assert!(told.starts_with("waiting: nobody has claimed t.build.1 for agent `anyone` in "), "{told}");
     assert!(told.ends_with("(start one with: baton worker --agent w/anyone -- COMMAND)"), "{told}");
-    let wish =
-        Wish { agent: "w/anyone".to_owned(), claimant: "w".to_owned(), lease_ms: 60_000, count: 1, times_itself: true };
+    let wish = ClaimRequest {
+        agent: "w/anyone".to_owned(),
+        claimant: "w".to_owned(),
+        lease_ms: 60_000,
+        count: 1,
+        times_itself: true,
+    };
     assert_eq!(stage.store.claim(&wish, Nothing.now()).await.unwrap().len(), 1);
     assert_eq!(stage.end().await, [""; 0]);
 }

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use baton_engine::Store;
 use baton_store::Location;
-use baton_testbed::Postgres;
+use baton_testbed::PostgresServer;
 use proptest::strategy::Strategy as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
@@ -129,7 +129,7 @@ fn sqlite_does_what_the_model_does() {
 #[test]
 fn postgres_does_what_the_model_does() {
     try_all(30, || async {
-        let location = Location::Postgres(Postgres::shared().new_database());
+        let location = Location::Postgres(PostgresServer::shared().new_database());
         (baton_store::open(&location).await.unwrap(), None)
     });
 }

@@ -12,7 +12,7 @@ mod instant;
 
 use std::time::{Duration, Instant};
 
-use baton_testbed::{Dice, Postgres};
+use baton_testbed::{Dice, PostgresServer};
 
 use fleet::{Fleet, dawdle};
 
@@ -69,7 +69,7 @@ impl Settings {
 async fn every_run_ends_although_the_server_is_away_again_and_again() {
     let settings = Settings::read("outages", 4);
     let mut dice = Dice::new(settings.seed);
-    let server = Postgres::start();
+    let server = PostgresServer::start();
     let fleet = Fleet::start(&server.new_database(), settings.runs_at_once, settings.work_ms_max, dice.number()).await;
     let (start, mut outages, mut away) = (Instant::now(), 0, Duration::ZERO);
     while start.elapsed() < settings.time {
@@ -91,7 +91,7 @@ async fn every_run_ends_although_the_server_is_away_again_and_again() {
 async fn every_run_ends_although_a_standby_takes_over() {
     let settings = Settings::read("fail-overs", 5);
     let mut dice = Dice::new(settings.seed);
-    let mut primary = Postgres::start();
+    let mut primary = PostgresServer::start();
     let mut standby = primary.start_standby(None);
     let database = primary.new_database();
     let (_, name) = database.rsplit_once('/').expect("a URL");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Claim, Command, Ending, Heartbeat, Report};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Accept, Claim, Command, Ending, HandIn, Heartbeat};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Error, Order, Step, Wish};
+use baton_engine::store::{ClaimRequest, Order, StoreError, TransactionStep};
 use baton_engine::{HandoffId, Refusal, RunId, Store, Terms};
 use baton_store::postgres::Postgres;
 use baton_testbed::query;
@@ -21,8 +21,8 @@ fn id(name: &str) -> HandoffId {
     HandoffId::parse(name).expect("safe")
 }
 
-fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+fn written(text: &str) -> WrittenDocument {
+    WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 fn request(name: &str) -> Accept {
@@ -37,7 +37,7 @@ fn request(name: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report = Report {
+    let report = HandIn {
         fence,
         ending: Ending::Complete,
         document: written("done"),
@@ -48,8 +48,14 @@ fn report(name: &str, fence: u64) -> Order {
     Order::new(id(name), Command::Report(report))
 }
 
-fn wish(count: u32) -> Wish {
-    Wish { agent: "builder".to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
+fn wish(count: u32) -> ClaimRequest {
+    ClaimRequest {
+        agent: "builder".to_owned(),
+        claimant: "worker".to_owned(),
+        lease_ms: 60_000,
+        count,
+        times_itself: false,
+    }
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {
@@ -57,12 +63,12 @@ async fn connect(url: &str) -> Arc<Postgres> {
 }
 
 fn new_database() -> String {
-    baton_testbed::Postgres::shared().new_database()
+    baton_testbed::PostgresServer::shared().new_database()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_server_comes_back_with_everything_that_was_accepted() {
-    let server = baton_testbed::Postgres::start();
+    let server = baton_testbed::PostgresServer::start();
     let store = connect(&server.new_database()).await;
     store.accept(vec![request("a")], time(0)).await.unwrap();
     let claimed = store.claim(&wish(1), time(1)).await.unwrap();
@@ -82,13 +88,13 @@ async fn killed_server_comes_back_with_everything_that_was_accepted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn server_that_stays_away_is_an_error_that_says_so() {
-    let server = baton_testbed::Postgres::start_without_fsync();
+    let server = baton_testbed::PostgresServer::start_without_fsync();
     let url = server.new_database();
     let store = connect(&url).await;
     server.kill();
-    let Err(Error::Unreachable(why)) = store.find(&id("a")).await else { panic!("nobody is there") };
+    let Err(StoreError::Unreachable(why)) = store.find(&id("a")).await else { panic!("nobody is there") };
     assert!(why.contains("127.0.0.1:") || why.contains("localhost:") || why.contains('/'), "{why}");
-    let Err(Error::Unreachable(why)) = Postgres::connect(&url).await else { panic!("nobody is there") };
+    let Err(StoreError::Unreachable(why)) = Postgres::connect(&url).await else { panic!("nobody is there") };
     assert!(why.contains("refused"), "{why}");
 }
 
@@ -118,7 +124,7 @@ async fn table_that_somebody_has_locked_is_told_as_such_and_used_again_afterward
     let wanted = id("a");
     let (written, read) = tokio::join!(store.accept(vec![request("a")], time(0)), store.find(&wanted));
     for error in [written.unwrap_err(), read.unwrap_err()] {
-        let Error::Unreachable(why) = &error else { panic!("{error:?}") };
+        let StoreError::Unreachable(why) = &error else { panic!("{error:?}") };
         assert!(why.contains("somebody else has locked what is needed in the database"), "{why}");
     }
     somebody.batch_execute("ROLLBACK").await.unwrap();
@@ -148,13 +154,14 @@ async fn steps_are_carried_out_once_although_connections_end() {
         let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
         let claim = Command::Claim(Claim::by("w", 60_000));
         let steps = vec![
-            Step::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
-            Step::Apply(id(&name), claim),
-            Step::Apply(id(&name), heartbeat.clone()),
+            TransactionStep::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),
+            TransactionStep::Apply(id(&name), claim),
+            TransactionStep::Apply(id(&name), heartbeat.clone()),
         ];
         let left = store.carry_out(steps, time(number)).await.unwrap();
         assert_eq!(left.iter().map(|handoff| handoff.version).collect::<Vec<_>>(), [1, 2, 3]);
-        let again = vec![Step::Apply(id(&name), heartbeat.clone()), Step::Apply(id(&name), heartbeat)];
+        let again =
+            vec![TransactionStep::Apply(id(&name), heartbeat.clone()), TransactionStep::Apply(id(&name), heartbeat)];
         let left = store.carry_out(again, time(number)).await.unwrap();
         assert_eq!((left[1].version, store.find(&id(&name)).await.unwrap().unwrap().version), (5, 5));
     }
@@ -192,7 +199,7 @@ async fn same_report_through_two_nodes_counts_once() {
         let fence = first.claim(&wish(1), time(1)).await.unwrap()[0].handoff.fence;
         let (one, other) =
             tokio::join!(first.apply(report(&name, fence), time(2)), second.apply(report(&name, fence), time(2)));
-        let repeated = |answer: &Result<_, Error>| matches!(answer, Err(Error::Refused(Refusal::Repeated)));
+        let repeated = |answer: &Result<_, StoreError>| matches!(answer, Err(StoreError::Refused(Refusal::Repeated)));
         assert!(one.is_ok() != other.is_ok() && (repeated(&one) || repeated(&other)), "{one:?} {other:?}");
     }
 }
@@ -290,12 +297,12 @@ async fn database_of_a_newer_program_is_refused() {
     let known = connect(&url).await.checkup().await.unwrap().migration_known;
     query(&url, "INSERT INTO baton_migrations (number, name) VALUES (99, 'tomorrow')");
     let error = Postgres::connect(&url).await.expect_err("newer");
-    assert_eq!(error, Error::TooNew { found: 99, known });
+    assert_eq!(error, StoreError::TooNew { found: 99, known });
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn server_that_may_lose_something_is_no_sound_place() {
-    let server = baton_testbed::Postgres::start_without_fsync();
+    let server = baton_testbed::PostgresServer::start_without_fsync();
     let store = connect(&server.new_database()).await;
     let checkup = store.checkup().await.unwrap();
     assert!(checkup.faults.iter().any(|fault| fault.contains("fsync")), "{:?}", checkup.faults);

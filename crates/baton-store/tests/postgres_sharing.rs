@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Ending, Heartbeat, Report};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Ending, HandIn, Heartbeat};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Error, Order, Step, Wish};
+use baton_engine::store::{ClaimRequest, Order, StoreError, TransactionStep};
 use baton_engine::{Handoff, HandoffId, RunId, State, Store, Terms};
 use baton_store::postgres::Postgres;
 use baton_testbed::query;
@@ -24,8 +24,8 @@ fn id(name: &str) -> HandoffId {
     HandoffId::parse(name).expect("safe")
 }
 
-fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+fn written(text: &str) -> WrittenDocument {
+    WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 fn request(name: &str, agent: &str) -> Accept {
@@ -40,7 +40,7 @@ fn request(name: &str, agent: &str) -> Accept {
 }
 
 fn report(name: &str, fence: u64) -> Order {
-    let report = Report {
+    let report = HandIn {
         fence,
         ending: Ending::Complete,
         document: written("done"),
@@ -59,8 +59,14 @@ fn claim() -> Command {
     Command::Claim(Claim::by("w", 60_000))
 }
 
-fn wish(agent: &str, count: u32) -> Wish {
-    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
+fn wish(agent: &str, count: u32) -> ClaimRequest {
+    ClaimRequest {
+        agent: agent.to_owned(),
+        claimant: "worker".to_owned(),
+        lease_ms: 60_000,
+        count,
+        times_itself: false,
+    }
 }
 
 async fn connect(url: &str) -> Arc<Postgres> {
@@ -68,7 +74,7 @@ async fn connect(url: &str) -> Arc<Postgres> {
 }
 
 fn new_database() -> String {
-    baton_testbed::Postgres::shared().new_database()
+    baton_testbed::PostgresServer::shared().new_database()
 }
 
 /// Lets everybody do something at the same time, and returns what came out, in the order of the numbers.
@@ -119,7 +125,7 @@ async fn what_is_wrong_with_one_request_does_not_concern_the_others() {
     for (number, answer) in answers.await.into_iter().enumerate() {
         match (number % 4, answer) {
             (0, Ok(accepted)) => assert!(accepted[0].existing),
-            (1, Err(Error::Taken { existing, .. })) => assert_eq!(existing, id("known")),
+            (1, Err(StoreError::Taken { existing, .. })) => assert_eq!(existing, id("known")),
             (2, Err(_)) => {}
             (3, Ok(accepted)) => assert!(!accepted[0].existing),
             (kind, answer) => panic!("{kind}: {answer:?}"),
@@ -190,7 +196,7 @@ async fn refused_command_is_refused_for_its_caller_only() {
     for (number, answer) in answers.await.into_iter().enumerate() {
         match (number % 3, answer) {
             (0, Ok(handoff)) => assert!(matches!(handoff.state, State::Completed { .. })),
-            (1, Err(Error::Refused(_))) | (2, Err(Error::NotFound(_))) => {}
+            (1, Err(StoreError::Refused(_))) | (2, Err(StoreError::NotFound(_))) => {}
             (kind, answer) => panic!("{kind}: {answer:?}"),
         }
     }
@@ -207,12 +213,12 @@ async fn steps_of_one_caller_are_undone_without_those_of_the_others() {
         // Four runs, so that several callers write to the same journal.
         let run = RunId::parse(format!("run{}", number % 4)).unwrap();
         let mut steps = vec![
-            Step::Accept(Box::new(Accept { run: run.clone(), ..request(&first, "builder") })),
-            Step::Apply(id(&first), claim()),
-            Step::Accept(Box::new(Accept { run, ..request(&second, "builder") })),
+            TransactionStep::Accept(Box::new(Accept { run: run.clone(), ..request(&first, "builder") })),
+            TransactionStep::Apply(id(&first), claim()),
+            TransactionStep::Accept(Box::new(Accept { run, ..request(&second, "builder") })),
         ];
         if number % 3 == 0 {
-            steps.push(Step::Apply(id(&second), report(&second, 9).command));
+            steps.push(TransactionStep::Apply(id(&second), report(&second, 9).command));
         }
         async move { store.carry_out(steps, time(1)).await }
     });
@@ -268,7 +274,7 @@ async fn row_that_somebody_else_holds_is_waited_for_only_by_those_who_want_it() 
     };
     let held = tokio::spawn(cancel(7));
     let others = all_at_once(CALLERS, |number| cancel(if number == 7 { 8 } else { number }));
-    let cancelled: Vec<Result<Handoff, Error>> = others.await;
+    let cancelled: Vec<Result<Handoff, StoreError>> = others.await;
     assert_eq!(cancelled.iter().filter(|answer| answer.is_ok()).count(), CALLERS - 1, "one was cancelled twice");
     assert!(!held.is_finished());
     client.batch_execute("COMMIT").await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use baton_engine::journal::{Event, Fact};
 use baton_engine::run::Run;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::stored::body;
 use baton_engine::{HandoffId, RunId, State, Store, audit};
 use baton_store::Location;
@@ -130,6 +130,6 @@ async fn row_of_a_newer_program_is_refused_and_not_called_damaged() {
     let newer = "UPDATE handoffs SET body = replace(body, '{\"v\":1,', '{\"v\":2,') WHERE id = 'q1'";
     assert_eq!(old.database.execute(newer, []), Ok(1));
     let found = old.open().await.find(&HandoffId::parse("q1").expect("safe")).await;
-    let Err(Error::Newer(why)) = &found else { panic!("{found:?}") };
+    let Err(StoreError::Newer(why)) = &found else { panic!("{found:?}") };
     assert!(why.contains("the row of handoff `q1`: it was written by a newer baton (version 2 "), "{why}");
 }

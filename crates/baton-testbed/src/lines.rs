@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// The lines that arrive at the other end of a pipe.
 #[derive(Debug)]
-pub struct Lines {
+pub struct ChildLines {
     receiver: Receiver<String>,
 }
 
@@ -19,7 +19,7 @@ pub enum Silence {
     Late,
 }
 
-impl Lines {
+impl ChildLines {
     /// Reads from now on, so that the writer never waits for the reader.
     pub fn of(source: impl Read + Send + 'static) -> Self {
         let (sender, receiver) = channel();
@@ -35,7 +35,7 @@ impl Lines {
                 line.clear();
             }
         });
-        Lines { receiver }
+        ChildLines { receiver }
     }
 
     /// Returns the next line without its end.
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn lines_come_without_their_ends_and_then_end() {
-        let lines = Lines::of("one\ntwo\r\nthree".as_bytes());
+        let lines = ChildLines::of("one\ntwo\r\nthree".as_bytes());
         assert_eq!(lines.next(LONG).unwrap(), "one");
         assert_eq!(lines.rest(LONG).unwrap(), ["two", "three"]);
         assert_eq!(lines.next(LONG), Err(Silence::Ended));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn text_is_found_and_what_was_before_is_gone() {
-        let lines = Lines::of("one\ntwo\nthree\n".as_bytes());
+        let lines = ChildLines::of("one\ntwo\nthree\n".as_bytes());
         assert_eq!(lines.find("tw", LONG).unwrap(), "two");
         assert_eq!(lines.next(LONG).unwrap(), "three");
         assert_eq!(lines.find("four", LONG), Err(Silence::Ended));
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn open_pipe_without_a_line_is_late() {
         let (reader, writer) = std::io::pipe().unwrap();
-        let lines = Lines::of(reader);
+        let lines = ChildLines::of(reader);
         assert_eq!(lines.next(Duration::from_millis(1)), Err(Silence::Late));
         drop(writer);
         assert_eq!(lines.next(LONG), Err(Silence::Ended));

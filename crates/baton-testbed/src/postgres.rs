@@ -35,7 +35,7 @@ const PORT_ATTEMPTS_MAX: usize = 5;
 
 /// How a server is set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct ServerSettings {
     /// Whether a commit waits for the disk; without, tests are faster and only a power cut would lose something.
     pub fsync: bool,
     /// How many connections there may be at the same time.
@@ -44,15 +44,15 @@ pub struct Settings {
     pub more: Vec<(String, String)>,
 }
 
-impl Default for Settings {
+impl Default for ServerSettings {
     fn default() -> Self {
-        Settings { fsync: true, connections_max: 200, more: Vec::new() }
+        ServerSettings { fsync: true, connections_max: 200, more: Vec::new() }
     }
 }
 
 /// A PostgreSQL server of our own.
 #[derive(Debug)]
-pub struct Postgres {
+pub struct PostgresServer {
     endpoint: Endpoint,
     port: u16,
     installation: Installation,
@@ -70,19 +70,19 @@ enum State {
     Killed(Remains),
 }
 
-impl Postgres {
+impl PostgresServer {
     /// Starts a server that keeps its promises: a commit is on the disk.
     pub fn start() -> Self {
-        Postgres::start_with(&Settings::default())
+        PostgresServer::start_with(&ServerSettings::default())
     }
 
     /// Starts a server for plain tests, which does not wait for the disk. It survives [`Postgres::kill`] all the same.
     pub fn start_without_fsync() -> Self {
-        Postgres::start_with(&Settings { fsync: false, ..Settings::default() })
+        PostgresServer::start_with(&ServerSettings { fsync: false, ..ServerSettings::default() })
     }
 
     /// Starts a server with these settings.
-    pub fn start_with(settings: &Settings) -> Self {
+    pub fn start_with(settings: &ServerSettings) -> Self {
         let installation = Installation::find();
         let folder = make_folder("baton-postgres");
         installation.hand_over(&folder);
@@ -91,7 +91,7 @@ impl Postgres {
         initdb.args(["-D", "data", "-U", "baton", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]);
         must_succeed(&mut initdb);
         let (port, arguments, server) = start_on_free_port(&installation, &folder, settings);
-        Postgres::running(installation, folder, watchdog, (port, arguments, server))
+        PostgresServer::running(installation, folder, watchdog, (port, arguments, server))
     }
 
     fn running(
@@ -103,7 +103,7 @@ impl Postgres {
         let endpoint =
             Endpoint::new(format!("postgres://baton@127.0.0.1:{port}/postgres"), installation.psql().to_owned());
         let state = Mutex::new(State::Running(server));
-        Postgres { endpoint, port, installation, folder, arguments, state, _watchdog: watchdog }
+        PostgresServer { endpoint, port, installation, folder, arguments, state, _watchdog: watchdog }
     }
 
     /// Returns a server that all tests of this process share: the one that `BATON_TEST_POSTGRES` names, or one that is
@@ -111,10 +111,10 @@ impl Postgres {
     pub fn shared() -> &'static Endpoint {
         static NAMED: OnceLock<Endpoint> = OnceLock::new();
         // Statics are not dropped; the watchdog stops this one when our process ends.
-        static STARTED: OnceLock<Postgres> = OnceLock::new();
+        static STARTED: OnceLock<PostgresServer> = OnceLock::new();
         match std::env::var(VARIABLE) {
             Ok(url) if !url.is_empty() => NAMED.get_or_init(|| Endpoint::new(url, installation::find_psql())),
-            _ => &STARTED.get_or_init(Postgres::start_without_fsync).endpoint,
+            _ => &STARTED.get_or_init(PostgresServer::start_without_fsync).endpoint,
         }
     }
 
@@ -179,7 +179,7 @@ impl Postgres {
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         match std::mem::replace(&mut *self.state(), State::Stopped) {
             State::Running(server) => server.stop_immediately(),
@@ -192,7 +192,7 @@ impl Drop for Postgres {
 fn start_on_free_port(
     installation: &Installation,
     folder: &std::path::Path,
-    settings: &Settings,
+    settings: &ServerSettings,
 ) -> (u16, Vec<String>, Server) {
     let mut dice = Dice::fresh();
     let mut log = String::new();
@@ -217,7 +217,7 @@ fn free_port(dice: &mut Dice) -> u16 {
     free.expect("one of a thousand ports is free")
 }
 
-fn arguments(port: u16, folder: &std::path::Path, settings: &Settings) -> Vec<String> {
+fn arguments(port: u16, folder: &std::path::Path, settings: &ServerSettings) -> Vec<String> {
     let switch = |on: bool| (if on { "on" } else { "off" }).to_owned();
     let own = [
         ("listen_addresses", "127.0.0.1".to_owned()),

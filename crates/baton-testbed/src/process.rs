@@ -11,7 +11,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process, waitid,
 };
 
-use crate::lines::Lines;
+use crate::lines::ChildLines;
 
 /// A running child in a process group of its own; the whole group is killed when this is dropped.
 #[derive(Debug)]
@@ -21,9 +21,9 @@ pub struct Process {
     ended: Receiver<()>,
     status: Option<ExitStatus>,
     /// What it writes to stdout.
-    pub stdout: Lines,
+    pub stdout: ChildLines,
     /// What it writes to stderr, if the command was given a pipe for that.
-    pub stderr: Option<Lines>,
+    pub stderr: Option<ChildLines>,
 }
 
 impl Process {
@@ -32,8 +32,8 @@ impl Process {
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("{command:?} cannot be started: {error}"));
         let input = child.stdin.take();
-        let stdout = Lines::of(child.stdout.take().expect("stdout is a pipe"));
-        let stderr = child.stderr.take().map(Lines::of);
+        let stdout = ChildLines::of(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = child.stderr.take().map(ChildLines::of);
         let ended = watch(&child);
         Process { child, input, ended, status: None, stdout, stderr }
     }

@@ -3,13 +3,13 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use baton_testbed::{Postgres, Process, Silence, query};
+use baton_testbed::{PostgresServer, Process, Silence, query};
 
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn committed_rows_survive_a_kill_and_a_stop() {
-    let postgres = Postgres::start();
+    let postgres = PostgresServer::start();
     assert_eq!(query(postgres.url(), "SHOW fsync"), "on");
     let url = postgres.new_database();
     query(&url, "CREATE TABLE handoff (id int); INSERT INTO handoff VALUES (1), (2)");
@@ -31,7 +31,7 @@ fn committed_rows_survive_a_kill_and_a_stop() {
 
 #[test]
 fn kill_takes_the_sessions_with_it() {
-    let postgres = Postgres::start_without_fsync();
+    let postgres = PostgresServer::start_without_fsync();
     assert_eq!(query(postgres.url(), "SHOW fsync"), "off");
     let mut session = psql(postgres.url());
     session.send_line("SELECT 'connected';");
@@ -45,7 +45,7 @@ fn kill_takes_the_sessions_with_it() {
 
 #[test]
 fn new_databases_are_empty_and_apart() {
-    let shared = Postgres::shared();
+    let shared = PostgresServer::shared();
     let (one, other) = (shared.new_database(), shared.new_database());
     query(&one, "CREATE TABLE only_here (id int)");
     assert_eq!(query(&other, "SELECT count(*) FROM pg_tables WHERE tablename = 'only_here'"), "0");

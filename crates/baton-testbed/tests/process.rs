@@ -76,5 +76,5 @@ fn dropping_kills_the_whole_group() {
     // The command holds our copy of the pipe.
     drop(command);
     drop(process);
-    assert_eq!(baton_testbed::Lines::of(reader).next(LONG), Err(Silence::Ended));
+    assert_eq!(baton_testbed::ChildLines::of(reader).next(LONG), Err(Silence::Ended));
 }

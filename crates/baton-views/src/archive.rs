@@ -10,7 +10,7 @@ mod package;
 mod record;
 
 use baton_engine::HandoffId;
-use baton_engine::handoff::{Digest, Handoff, Written};
+use baton_engine::handoff::{Digest, Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::step::Role;
@@ -39,8 +39,8 @@ pub enum ArchiveFault {
 pub struct ArchivedHandoff {
     handoff: Handoff,
     events: Vec<Event>,
-    request: Written,
-    report: Option<Written>,
+    request: WrittenDocument,
+    report: Option<WrittenDocument>,
 }
 
 /// The files of a handoff.
@@ -87,12 +87,12 @@ impl ArchivedHandoff {
 }
 
 /// Returns the file that tells what was asked in a handoff.
-pub fn asked(handoff: &Handoff, request: &Written) -> ArchiveFile {
+pub fn asked(handoff: &Handoff, request: &WrittenDocument) -> ArchiveFile {
     asked_as(handoff, &package::of(handoff, request).value)
 }
 
 /// Returns the file with what the agent of a handoff wrote. Of steps without an agent Baton writes the report itself.
-pub fn answered(handoff: &Handoff, report: &Written) -> Option<ArchiveFile> {
+pub fn answered(handoff: &Handoff, report: &WrittenDocument) -> Option<ArchiveFile> {
     let role = handoff.terms.step.as_ref().map(|step| step.role);
     matches!(role, None | Some(Role::Work | Role::Delegation)).then(|| answer::of(&handoff.id, report))
 }
@@ -116,14 +116,14 @@ fn file(path: String, text: String) -> ArchiveFile {
     ArchiveFile { path, text }
 }
 
-fn request(first: &Event) -> Option<Written> {
+fn request(first: &Event) -> Option<WrittenDocument> {
     match first.fact() {
         Ok(Fact::Accepted(accept)) => Some(accept.request),
         Ok(Fact::Happened(_) | Fact::Refused(_)) | Err(_) => None,
     }
 }
 
-fn report(event: &Event) -> Option<Written> {
+fn report(event: &Event) -> Option<WrittenDocument> {
     match event.fact() {
         Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
         Ok(_) | Err(_) => None,

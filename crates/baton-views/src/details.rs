@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use baton_engine::engine::examined_of;
-use baton_engine::handoff::{Handoff, StateName, Written};
+use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::Event;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,9 +27,9 @@ pub struct HandoffDetails<'h> {
     /// The handoff.
     pub handoff: &'h Handoff,
     /// What was asked.
-    pub request: &'h Written,
+    pub request: &'h WrittenDocument,
     /// What was answered last.
-    pub report: Option<&'h Written>,
+    pub report: Option<&'h WrittenDocument>,
     /// The JSON form of what a person is asked, if one is.
     pub question: Option<Value>,
     /// What happened to it.
@@ -89,7 +89,7 @@ impl RunDetails<'_> {
     }
 }
 
-fn open(tracked: &Tracked) -> Value {
+fn open(tracked: &TrackedHandoff) -> Value {
     json!({
         "handoff": tracked.handoff.id,
         "phase": tracked.step.phase,

@@ -2,10 +2,10 @@
 //! decided. And where a handoff is, in words.
 
 use baton_engine::approval::Vote;
-use baton_engine::evidence::Examined;
-use baton_engine::failure::{Chance, Failure};
-use baton_engine::handoff::{Ask, Note, Written};
-use baton_engine::known::Known;
+use baton_engine::evidence::ExaminedClaim;
+use baton_engine::failure::{Failure, Transience};
+use baton_engine::handoff::{Ask, Note, WrittenDocument};
+use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::ssh::Signature;
 use baton_engine::{Handoff, State};
@@ -75,7 +75,7 @@ pub fn note(note: &Note) -> Value {
 }
 
 /// Returns the JSON form of a document: as it was written, and as a value where it can be read.
-pub fn document(written: &Written) -> Value {
+pub fn document(written: &WrittenDocument) -> Value {
     let value =
         written.read().zip(Dialect::parse(&written.dialect)).and_then(|(document, dialect)| dialect.write(&document));
     json!({ "dialect": written.dialect, "text": written.text, "document": value, "warnings": written.warnings })
@@ -85,7 +85,7 @@ fn failure(failure: &Failure) -> Value {
     json!({
         "code": failure.code.as_str(),
         "message": failure.message,
-        "transient": failure.chance == Chance::Transient,
+        "transient": failure.chance == Transience::Transient,
     })
 }
 
@@ -151,9 +151,9 @@ fn seconds(milliseconds: u64) -> f64 {
 }
 
 /// Returns what came out about claims. What is not there is left out.
-pub fn examined(examined: &[Examined]) -> Value {
-    let one = |examined: &Examined| {
-        let Examined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
+pub fn examined(examined: &[ExaminedClaim]) -> Value {
+    let one = |examined: &ExaminedClaim| {
+        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
         let mut value = json!({ "rule": rule, "claim": claim, "verdict": verdict, "seen": seen });
         let texts = [("path", path), ("sha256", sha256), ("mark", mark), ("allowed", allowed)];
         add(&mut value, texts, ("asks_person", *asks_person));
@@ -174,11 +174,11 @@ pub fn votes(votes: &[Vote]) -> Value {
 }
 
 /// Returns how it is known who decided.
-pub fn known(known: &Known) -> Value {
+pub fn known(known: &HowKnown) -> Value {
     match known {
-        Known::Unproven => json!("unproven"),
-        Known::Account => json!("account"),
-        Known::Signature(signature) => {
+        HowKnown::Unproven => json!("unproven"),
+        HowKnown::Account => json!("account"),
+        HowKnown::Signature(signature) => {
             let Signature { key, armoured } = signature.as_ref();
             json!({ "signature": { "key": key, "armoured": armoured } })
         }
@@ -199,13 +199,13 @@ fn add<const N: usize>(value: &mut Value, texts: [(&str, &Option<String>); N], m
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::evidence::Finding;
+    use baton_engine::evidence::ClaimFinding;
 
     use super::*;
 
     #[test]
     fn what_is_not_there_is_left_out() {
-        let mut seen = Examined::new("artifact-missing", Finding::Refuted, "out.txt", "nothing there");
+        let mut seen = ExaminedClaim::new("artifact-missing", ClaimFinding::Refuted, "out.txt", "nothing there");
         let bare = r#"[{"rule":"artifact-missing","claim":"out.txt","verdict":"refuted","seen":"nothing there"}]"#;
         assert_eq!(examined(&[seen.clone()]).to_string(), bare);
         let some = |text: &str| Some(text.to_owned());

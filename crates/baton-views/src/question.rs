@@ -3,7 +3,7 @@
 use baton_engine::Handoff;
 use baton_engine::approval::Approval;
 use baton_engine::handoff::{Ask, Digest};
-use baton_engine::people::{ExpectedReply, Question, Trouble};
+use baton_engine::people::{ExpectedReply, FailedCommand, Question};
 use baton_engine::step::Role;
 use baton_protocol::model::Document;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn approval(approval: &Approval) -> Value {
     json!({ "at_least": approval.at_least, "signed": approval.signed, "approvers": names })
 }
 
-fn trouble(trouble: &Trouble) -> Value {
+fn trouble(trouble: &FailedCommand) -> Value {
     json!({
         "command": trouble.command,
         "failure": trouble.what,

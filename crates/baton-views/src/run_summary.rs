@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use baton_engine::HandoffId;
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_engine::handoff::State;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ impl PhaseSummary {
     }
 }
 
-fn row(tracked: &Tracked, evidence: EvidenceTally, now: Timestamp) -> PhaseSummary {
+fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> PhaseSummary {
     // A group is claimed by nobody before it is done.
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let by = tracked.deciders();
@@ -185,7 +185,7 @@ fn row(tracked: &Tracked, evidence: EvidenceTally, now: Timestamp) -> PhaseSumma
 }
 
 /// Returns how a visit ended, or where it is.
-fn outcome(tracked: &Tracked) -> String {
+fn outcome(tracked: &TrackedHandoff) -> String {
     let verdict = tracked.report().and_then(|report| report.verdict.clone());
     match (&tracked.handoff.state, verdict) {
         (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
@@ -205,7 +205,7 @@ fn outcome(tracked: &Tracked) -> String {
     }
 }
 
-fn choice<'t>(tracked: &'t Tracked, answer: &'t str) -> &'t str {
+fn choice<'t>(tracked: &'t TrackedHandoff, answer: &'t str) -> &'t str {
     let is_choice = tracked.handoff.terms.choices.iter().any(|choice| choice == answer);
     if is_choice { answer } else { "answered" }
 }
@@ -246,9 +246,9 @@ fn tallies(events: &[Event]) -> HashMap<HandoffId, EvidenceTally> {
         let tally = tallies.entry(event.handoff.clone()).or_default();
         for examined in &verify.examined {
             match examined.verdict {
-                Finding::Verified => tally.verified += 1,
-                Finding::Refuted => tally.refuted += 1,
-                Finding::Unverifiable => tally.unverifiable += 1,
+                ClaimFinding::Verified => tally.verified += 1,
+                ClaimFinding::Refuted => tally.refuted += 1,
+                ClaimFinding::Unverifiable => tally.unverifiable += 1,
             }
         }
     }

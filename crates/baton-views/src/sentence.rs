@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use baton_engine::evidence::{self, Examined, Finding};
+use baton_engine::evidence::{self, ClaimFinding, ExaminedClaim};
 use baton_engine::flow;
-use baton_engine::handoff::{Ask, State, Written};
+use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decide, Decision, Ending, Refused, Report, Route, Verdict, Verify};
-use baton_engine::run::{Run, Tracked};
+use baton_engine::lifecycle::{Command, Decide, Decision, Ending, HandIn, RefusedCommand, Route, Verdict, Verify};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
@@ -98,7 +98,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
         }
         Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
-        Fact::Refused(Refused { by: Some(by), why, .. }) => {
+        Fact::Refused(RefusedCommand { by: Some(by), why, .. }) => {
             told(SentenceSign::Warned, format!("a decision of {by} was refused: {why}"))
         }
         Fact::Refused(refused) => {
@@ -135,7 +135,7 @@ pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     }
 }
 
-fn sentence(sign: SentenceSign, tracked: &Tracked, text: String) -> EventSentence {
+fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> EventSentence {
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().filter(|_| sign == SentenceSign::Done);
     let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
@@ -163,7 +163,7 @@ fn brief(text: &str) -> String {
     }
 }
 
-fn begun(tracked: &Tracked) -> String {
+fn begun(tracked: &TrackedHandoff) -> String {
     let agent = &tracked.handoff.terms.to;
     match tracked.attempts {
         0 | 1 => agent.clone(),
@@ -171,7 +171,7 @@ fn begun(tracked: &Tracked) -> String {
     }
 }
 
-fn reported(tracked: &Tracked, report: &Report) -> Vec<EventSentence> {
+fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     let agent = &tracked.handoff.terms.to;
     match (&report.ending, &tracked.handoff.state) {
@@ -193,7 +193,7 @@ fn reported(tracked: &Tracked, report: &Report) -> Vec<EventSentence> {
 }
 
 /// Says what rules warn of in a report that counts.
-fn warned(document: &Written) -> Option<String> {
+fn warned(document: &WrittenDocument) -> Option<String> {
     let first = brief(document.warnings.first()?);
     match document.warnings.len() - 1 {
         0 => Some(first),
@@ -201,7 +201,7 @@ fn warned(document: &Written) -> Option<String> {
     }
 }
 
-fn not_good(tracked: &Tracked) -> String {
+fn not_good(tracked: &TrackedHandoff) -> String {
     let report = tracked.report();
     let summary = report.and_then(|report| report.summary.as_deref().or(report.next_context())).map(brief);
     let verdict = report.and_then(|report| report.verdict.clone()).filter(|_| tracked.step.role == Role::Work);
@@ -213,7 +213,7 @@ fn not_good(tracked: &Tracked) -> String {
 }
 
 /// Says how a visit ended well, and what was seen of its claims.
-fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
+fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
     let mut parts = Vec::new();
     match tracked.step.role {
         Role::Work => parts.push(tracked.handoff.terms.to.clone()),
@@ -227,14 +227,14 @@ fn outcome(tracked: &Tracked, examined: &[Examined]) -> String {
 }
 
 /// Counts verdicts: `5 verified, 1 refuted`.
-pub fn verdicts(examined: &[Examined]) -> String {
-    let (allowed, counted): (Vec<&Examined>, Vec<&Examined>) =
+pub fn verdicts(examined: &[ExaminedClaim]) -> String {
+    let (allowed, counted): (Vec<&ExaminedClaim>, Vec<&ExaminedClaim>) =
         examined.iter().partition(|examined| examined.allowed.is_some());
-    let count = |verdict: Finding| counted.iter().filter(|examined| examined.verdict == verdict).count();
+    let count = |verdict: ClaimFinding| counted.iter().filter(|examined| examined.verdict == verdict).count();
     let counts = [
-        (count(Finding::Verified), "verified"),
-        (count(Finding::Refuted), "refuted"),
-        (count(Finding::Unverifiable), "unverifiable"),
+        (count(ClaimFinding::Verified), "verified"),
+        (count(ClaimFinding::Refuted), "refuted"),
+        (count(ClaimFinding::Unverifiable), "unverifiable"),
         (allowed.len(), "refuted but allowed"),
     ];
     let told: Vec<String> =
@@ -242,7 +242,7 @@ pub fn verdicts(examined: &[Examined]) -> String {
     told.join(", ")
 }
 
-fn failed(tracked: &Tracked, why: &str) -> String {
+fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     let next = match &tracked.handoff.state {
         State::Pending { ready_at } => {
             let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
@@ -259,7 +259,7 @@ fn failed(tracked: &Tracked, why: &str) -> String {
     format!("{attempt}{}{next}", brief(why))
 }
 
-fn verified(tracked: &Tracked, verify: &Verify) -> Vec<EventSentence> {
+fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
     let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     match (&verify.verdict, &tracked.handoff.state) {
         (Verdict::Refuted { reasons, .. }, _) => {
@@ -295,12 +295,12 @@ pub fn left_open(verify: &Verify) -> Option<String> {
     claims(evidence::left_to_person(&verify.examined))
 }
 
-fn claims<'e>(examined: impl Iterator<Item = &'e Examined>) -> Option<String> {
+fn claims<'e>(examined: impl Iterator<Item = &'e ExaminedClaim>) -> Option<String> {
     let claims: Vec<&str> = examined.map(|examined| examined.claim.as_str()).collect();
     (!claims.is_empty()).then(|| brief(&claims.join("; ")))
 }
 
-fn decided(tracked: &Tracked, decide: &Decide) -> Vec<EventSentence> {
+fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
     let (word, text) = match &decide.decision {
         Decision::Approve => ("approved", None),
         Decision::Reject { feedback } => ("rejected", Some(feedback)),
@@ -321,7 +321,7 @@ fn decided(tracked: &Tracked, decide: &Decide) -> Vec<EventSentence> {
 }
 
 /// Tells that a person is asked about a limit, unless that was told as the way that something goes.
-fn limited(run: &Run, question: &Tracked) -> Vec<EventSentence> {
+fn limited(run: &Run, question: &TrackedHandoff) -> Vec<EventSentence> {
     let about = question.step.about.as_ref().and_then(|about| run.find(about));
     if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
         return Vec::new();
@@ -331,7 +331,7 @@ fn limited(run: &Run, question: &Tracked) -> Vec<EventSentence> {
 }
 
 /// Tells where it goes, if that is not simply the next phase.
-fn routed(run: &Run, tracked: &Tracked, route: &Route) -> Vec<EventSentence> {
+fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSentence> {
     let mut told = Vec::new();
     let mut tell = |sign, text: String| told.push(sentence(sign, tracked, text));
     let why = brief(&route.why);
@@ -359,12 +359,12 @@ fn routed(run: &Run, tracked: &Tracked, route: &Route) -> Vec<EventSentence> {
 }
 
 /// Says whether it belongs to the run itself; what is in a group is judged with the others.
-fn in_run(run: &Run, tracked: &Tracked) -> bool {
+fn in_run(run: &Run, tracked: &TrackedHandoff) -> bool {
     tracked.step.within.as_ref().is_none_or(|within| *within == run.root().handoff.id)
 }
 
 /// Says whether a phase is the same one or stands before it.
-fn is_back(run: &Run, tracked: &Tracked, to: &str) -> bool {
+fn is_back(run: &Run, tracked: &TrackedHandoff, to: &str) -> bool {
     let (here, there) = (run.definition.locate(&tracked.step.phase), run.definition.locate(to));
     match (here, there) {
         (Some(here), Some(there)) => here.prefix == there.prefix && there.index <= here.index,
@@ -373,12 +373,12 @@ fn is_back(run: &Run, tracked: &Tracked, to: &str) -> bool {
 }
 
 /// Returns whether something is going on that people want to see; what holds others shows in them.
-pub fn is_going_on(tracked: &Tracked) -> bool {
+pub fn is_going_on(tracked: &TrackedHandoff) -> bool {
     !tracked.handoff.state.name().is_finished() && !matches!(tracked.step.role, Role::Run | Role::Group)
 }
 
 /// Says in a few words what is going on with a handoff that is not finished.
-pub fn going_on(tracked: &Tracked) -> String {
+pub fn going_on(tracked: &TrackedHandoff) -> String {
     let agent = &tracked.handoff.terms.to;
     match &tracked.handoff.state {
         State::Pending { .. } if tracked.step.role == Role::Group => "goes on inside".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use baton_engine::run::Tracked;
+use baton_engine::run::TrackedHandoff;
 use baton_engine::step::Role;
 
 /// The name of a step for people, such as `write` or `write → lawyer`.
@@ -21,7 +21,7 @@ impl StepName {
     }
 
     /// Names the step that a handoff stands for.
-    pub fn of(tracked: &Tracked) -> StepName {
+    pub fn of(tracked: &TrackedHandoff) -> StepName {
         let beside = match tracked.step.role {
             Role::Run => return StepName::of_phase(tracked.handoff.id.as_str()),
             Role::Work | Role::Check | Role::Group | Role::Gate => None,

@@ -1,7 +1,7 @@
 //! What an event of the journal says, in a few words: who did it, or why.
 
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Ending, Refused, Verdict, readable_claimant};
+use baton_engine::lifecycle::{Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
 use crate::sentence::{asked_again, left_open};
 
@@ -11,7 +11,7 @@ pub fn in_words(event: &Event) -> String {
         Ok(Fact::Accepted(accept)) => {
             format!("from {} to {} ({} request)", accept.terms.from, accept.terms.to, accept.request.dialect)
         }
-        Ok(Fact::Refused(Refused { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
+        Ok(Fact::Refused(RefusedCommand { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
         Ok(Fact::Refused(refused)) => {
             format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
         }

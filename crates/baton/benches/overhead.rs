@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use baton_agents::Launcher;
-use baton_agents::process::{Cage, Ended, GRACE, Launch};
+use baton_agents::process::{Cage, GRACE, Launch, ProcessEnd};
 use baton_testbed::gauge::{Figure, Limit, Usage, median};
 use baton_testbed::{Scratch, isolate};
 
@@ -47,7 +47,7 @@ fn cage() {
     let launched = |cage: Option<Cage>| {
         let start = Instant::now();
         let ended = runtime.block_on(launcher.run(Launch { cage, ..Launch::new("true") }, None, GRACE));
-        assert!(matches!(ended, Ok(Ended::Exited { status, .. }) if status.success()));
+        assert!(matches!(ended, Ok(ProcessEnd::Exited { status, .. }) if status.success()));
         start.elapsed().as_secs_f64() * 1e3
     };
     for _ in 0..CAGES {

@@ -12,7 +12,7 @@ use baton_agents::Launcher;
 use baton_agents::process::{Environment, GRACE, Launch, Mark};
 use baton_engine::handoff::Digest;
 use baton_engine::ledger::LedgerEntry;
-use baton_engine::store::{Anchored, Store};
+use baton_engine::store::{AnchoredEntry, Store};
 
 /// How long a command may take for the lines that it gets at once.
 const COMMAND_LIMIT: Duration = Duration::from_secs(15);
@@ -137,7 +137,7 @@ impl Anchor {
             let Some(last) = entries.last() else { return Ok(delivered) };
             let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
             anchor.deliver(lines).await?;
-            let anchored = Anchored { number: last.number, digest: last.digest };
+            let anchored = AnchoredEntry { number: last.number, digest: last.digest };
             store.set_anchored(&place, anchored).await.map_err(|error| error.to_string())?;
             after = last.number;
             delivered += entries.len() as u64;
@@ -184,7 +184,7 @@ impl OpenAnchor<'_> {
 }
 
 /// Makes sure that the last line of a file is of this ledger: another store's lines would spoil the proof of both.
-async fn follows(file: &mut File, path: &Path, known: Option<&Anchored>, store: &dyn Store) -> Result<(), String> {
+async fn follows(file: &mut File, path: &Path, known: Option<&AnchoredEntry>, store: &dyn Store) -> Result<(), String> {
     let shown = path.display();
     let (last, is_empty) = last_line(file).map_err(|error| format!("{shown}: {error}"))?;
     let Some(last) = last else {
@@ -212,7 +212,7 @@ async fn entry(store: &dyn Store, number: u64) -> Result<Option<LedgerEntry>, St
     Ok(found.into_iter().next().filter(|entry| entry.number == number))
 }
 
-fn lost(path: &Path, known: &Anchored) -> String {
+fn lost(path: &Path, known: &AnchoredEntry) -> String {
     format!(
         "{} is gone or empty, but {} lines were delivered to it; put it back, or name another file under [anchor]",
         path.display(),

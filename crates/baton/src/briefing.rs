@@ -4,21 +4,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_agents::evidence::Eyes;
-use baton_agents::workspace::Folder;
+use baton_agents::evidence::LocalEvidence;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::StateFolder;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{self, HandIn, QueueBrief};
+use baton_engine::driver::{self, HandInWay, QueueBrief};
 use baton_engine::engine::Yardstick;
 use baton_engine::evidence::{Evidence as _, Scene};
-use baton_engine::failure::{Chance, Code, Failure};
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::failure::{Code, Failure, Transience};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
 use baton_engine::run::Run;
-use baton_engine::store::{Claimed, Error, Store};
+use baton_engine::store::{ClaimedHandoff, Store, StoreError};
 use baton_protocol::Settings;
 use baton_protocol::model::Artifact;
-use baton_protocol::surroundings::{Sight, Workspace as _};
+use baton_protocol::surroundings::{PathState, Workspace as _};
 use serde::{Deserialize, Serialize};
 
 use crate::running::keep;
@@ -26,13 +26,15 @@ use crate::{own_folder, random};
 use baton_engine::run::attempt_folder;
 
 /// Returns the workspace of a run, if it is on this machine.
-pub(crate) fn workspace(definition: Option<&Definition>) -> Option<Folder> {
+pub(crate) fn workspace(definition: Option<&Definition>) -> Option<WorkspaceFolder> {
     definition.map(|definition| definition.workspace.as_path()).and_then(here)
 }
 
-fn here(workspace: &Path) -> Option<Folder> {
+fn here(workspace: &Path) -> Option<WorkspaceFolder> {
     // Of a handoff without a workflow the path is empty, which would be any folder.
-    Some(workspace).filter(|workspace| workspace.is_absolute()).and_then(|workspace| Folder::open(workspace).ok())
+    Some(workspace)
+        .filter(|workspace| workspace.is_absolute())
+        .and_then(|workspace| WorkspaceFolder::open(workspace).ok())
 }
 
 /// What whoever has claimed a handoff is told, and what the report will be judged by.
@@ -46,10 +48,10 @@ pub(crate) struct Briefing {
 /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
 pub(crate) async fn brief(
     store: &dyn Store,
-    claimed: &Claimed,
-    by: HandIn,
+    claimed: &ClaimedHandoff,
+    by: HandInWay,
     settings: &Settings,
-) -> Result<Result<Briefing, String>, Error> {
+) -> Result<Result<Briefing, String>, StoreError> {
     let (handoff, word) = (&claimed.handoff, random::word());
     let run = run_of(store, handoff).await?;
     let brief = match &run {
@@ -67,7 +69,7 @@ pub(crate) async fn brief(
 }
 
 /// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
-async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, Error> {
+async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, StoreError> {
     match handoff.terms.step {
         Some(_) => driver::load(store, &handoff.run).await.map(Some),
         None => Ok(None),
@@ -80,7 +82,7 @@ pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, state: Op
     // Without it changes cannot be verified, and that is what is told then.
     let (mut scene, state) = (scene_here(handoff, scene)?, state?);
     own_folder::make(&scene.workspace).and_then(|_| fs::create_dir_all(&scene.folder)).ok()?;
-    let eyes = Eyes::new([], state.clone());
+    let eyes = LocalEvidence::new([], state.clone());
     scene.before = eyes.remember(&scene.workspace).await;
     eyes.keep(&scene).await;
     let places = OwnPlaces { output_directory: scene.output_directory.clone(), views: scene.views.clone() };
@@ -127,7 +129,7 @@ pub(crate) async fn changed_since_claimed(
 /// Lists what has changed since then, as far as that can be told here.
 pub(crate) async fn changed(handoff: &Handoff, scene: Option<&Scene>, state: Option<&StateFolder>) -> Vec<String> {
     match (scene_here(handoff, scene), state) {
-        (Some(scene), Some(state)) => Eyes::new([], state.clone()).changed(&scene).await.files,
+        (Some(scene), Some(state)) => LocalEvidence::new([], state.clone()).changed(&scene).await.files,
         _ => Vec::new(),
     }
 }
@@ -141,16 +143,16 @@ fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
 /// Says that an attempt ends because its prompt cannot be made. Trying again would not help.
 pub(crate) fn no_prompt(fence: u64, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
-    let failure = Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), message) };
+    let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), message) };
     Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() }
 }
 
 /// Returns the artifacts of a request that are not in the workspace.
-pub(crate) fn missing_artifacts(request: &Written, workspace: &Folder) -> Vec<String> {
+pub(crate) fn missing_artifacts(request: &WrittenDocument, workspace: &WorkspaceFolder) -> Vec<String> {
     let context = request.read_request().and_then(|request| request.context).unwrap_or_default();
     let paths = context.artifacts.iter().map(Artifact::path);
     let files = paths.filter(|path| !path.trim().is_empty() && !path.contains("://"));
-    files.filter(|path| workspace.look(path) == Sight::Missing).map(str::to_owned).collect()
+    files.filter(|path| workspace.look(path) == PathState::Missing).map(str::to_owned).collect()
 }
 
 /// Says that artifacts of a request are not there.

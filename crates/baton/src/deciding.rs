@@ -5,9 +5,9 @@ use std::sync::Arc;
 use baton_engine::Handoff;
 use baton_engine::approval::Approval;
 use baton_engine::handoff::Digest;
-use baton_engine::known::{Decider, Known};
+use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::{Command, Decide, Decision};
-use baton_engine::people::{ExpectedReply, Question, Said};
+use baton_engine::people::{ExpectedReply, Question, Response};
 use baton_engine::ssh::Signature;
 use clap::Args;
 
@@ -91,7 +91,7 @@ pub(crate) fn decide(
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
-        let said = Said { decision, note: note.map(str::to_owned), by, door: DOOR.to_owned() };
+        let said = Response { decision, note: note.map(str::to_owned), by, door: DOOR.to_owned() };
         let mut decide = recorded(said, shown, question.as_ref());
         if options.signing.is_wanted() {
             // Under a signature stands what was typed, whatever the account is called.
@@ -151,7 +151,7 @@ async fn at_terminal(
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
-    let said = Said { decision, note: None, by: by.clone(), door: DOOR.to_owned() };
+    let said = Response { decision, note: None, by: by.clone(), door: DOOR.to_owned() };
     let foreseen = recorded(said, shown.clone(), question);
     // Whose signature it will be is not known yet.
     let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };
@@ -180,12 +180,12 @@ fn open_to_all(handoff: &Handoff) -> Handoff {
 }
 
 /// Returns the decision as it is recorded.
-fn recorded(said: Said, shown: Digest, question: Option<&Question>) -> Decide {
+fn recorded(said: Response, shown: Digest, question: Option<&Question>) -> Decide {
     match question {
         Some(question) => Decide { shown, ..question.decided(said) },
         // It waits for nobody, and will be refused.
         None => {
-            let Said { decision, note, by: Decider { name, known, label }, door } = said;
+            let Response { decision, note, by: Decider { name, known, label }, door } = said;
             Decide { by: name, known, label, door, shown, decision, note, asked: None }
         }
     }
@@ -197,7 +197,7 @@ fn signed(decide: &mut Decide, signature: Signature, approval: Option<&Approval>
     if let Some(owner) = key.and_then(|key| approval?.owner_of(&key).map(str::to_owned)) {
         decide.by = owner;
     }
-    decide.known = Known::Signature(Box::new(signature));
+    decide.known = HowKnown::Signature(Box::new(signature));
 }
 
 impl Wanted {

@@ -7,7 +7,7 @@
 use baton_agents::process::{UserNamespace, attempt_above};
 use baton_engine::HandoffId;
 use baton_engine::engine::{Caller, Door};
-use baton_engine::known::{Decider, Known, LABEL_BYTES_MAX};
+use baton_engine::known::{Decider, HowKnown, LABEL_BYTES_MAX};
 
 use crate::command_error::CommandError;
 use crate::user;
@@ -66,7 +66,7 @@ pub(crate) fn signer(label: Option<&str>) -> Result<Person, CommandError> {
         // Inside, the name of an account is whatever a file says; the number outside is all that is left of it.
         Some(UserNamespace { outside }) => {
             let number = outside.map_or_else(|| "unknown uid".to_owned(), |outside| format!("uid {outside}"));
-            Decider { name: format!("{number} in a user namespace"), known: Known::Unproven, label }
+            Decider { name: format!("{number} in a user namespace"), known: HowKnown::Unproven, label }
         }
     }))
 }

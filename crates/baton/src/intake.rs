@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::engine::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 use baton_protocol::read::Format;
 use baton_protocol::surroundings::{Schemas, Workspace};
@@ -13,7 +13,7 @@ use crate::command_error::CommandError;
 use crate::discover::{Input, NotRead};
 use crate::output::Output;
 use crate::render;
-use crate::report::{Checked, Report};
+use crate::report::{CheckReport, Checked};
 
 /// A valid document, and where it comes from.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Intake<'a> {
     /// The dialect, if it is not to be recognised.
     pub dialect: Option<Dialect>,
     /// The workspace that their claims are about.
-    pub workspace: Option<&'a Folder>,
+    pub workspace: Option<&'a WorkspaceFolder>,
     /// Whether the name of a file tells its format; agents call what they leave behind as they like.
     pub by_name: bool,
 }
@@ -75,7 +75,7 @@ impl<'a> Intake<'a> {
             checked.push(judged);
             taken.extend(document);
         }
-        let report = Report { files: checked, problems: Vec::new(), skipped: 0 };
+        let report = CheckReport { files: checked, problems: Vec::new(), skipped: 0 };
         let valid = report.files.iter().all(|file| file.judgement.valid);
         let silent = report.files.iter().all(|file| file.judgement.diagnostics.is_empty());
         match (valid, json) {

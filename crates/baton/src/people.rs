@@ -11,7 +11,7 @@ pub(crate) mod terminal;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 
 use self::answers::Answers;
 use self::talk::Screen;
@@ -37,7 +37,7 @@ impl InTurn {
 
 #[async_trait]
 impl People for InTurn {
-    async fn decide(&self, question: &Question) -> Option<Said> {
+    async fn decide(&self, question: &Question) -> Option<Response> {
         for people in &self.0 {
             if let Some(said) = people.decide(question).await {
                 return Some(said);
@@ -51,7 +51,7 @@ impl People for InTurn {
 mod sample {
     //! Questions for tests.
 
-    use baton_engine::handoff::{Ask, Written};
+    use baton_engine::handoff::{Ask, WrittenDocument};
     use baton_engine::people::{AgentQuestion, ExpectedReply, Question};
     use baton_engine::{HandoffId, RunId};
     use baton_protocol::Dialect;
@@ -86,7 +86,7 @@ mod sample {
             }
         };
         let text = r#"{"baton": 1, "document": "report", "outcome": "complete", "summary": "All rows are written."}"#;
-        let document = Written::new(Dialect::Native, text);
+        let document = WrittenDocument::new(Dialect::Native, text);
         Question {
             handoff: HandoffId::parse(format!("run-1.{}", phase.replace('/', "."))).expect("safe"),
             run: RunId::parse("run-1").expect("safe"),

@@ -22,7 +22,7 @@ pub(crate) struct Checked {
 
 /// Everything that was checked.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct CheckReport {
     /// The files, in the order of their names.
     pub files: Vec<Checked>,
     /// What could not be opened.
@@ -31,7 +31,7 @@ pub(crate) struct Report {
     pub skipped: usize,
 }
 
-impl Report {
+impl CheckReport {
     /// Counts the diagnostics of a severity in all files.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.files.iter().map(|file| file.judgement.count(severity)).sum()

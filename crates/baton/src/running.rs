@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_agents::Launcher;
-use baton_agents::evidence::Eyes;
+use baton_agents::evidence::LocalEvidence;
 use baton_agents::process::Environment;
 use baton_engine::driver::{Audience, Driver, End, PATIENCE};
 use baton_engine::people::People;
@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use crate::command_error::CommandError;
 use crate::store::Session;
 use crate::views::Views;
-use crew::Crew;
+use crew::LocalTeam;
 
 /// Makes a driver for a run of a store, whose agents may not change these files.
 pub(crate) fn driver(
@@ -42,9 +42,9 @@ pub(crate) fn driver(
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Driver {
         store: session.store.clone(),
-        team: Arc::new(Crew::new(clock.clone(), launcher.clone())),
+        team: Arc::new(LocalTeam::new(clock.clone(), launcher.clone())),
         clock,
-        evidence: Arc::new(Eyes::new(variables, session.state()?.clone()).started_by(launcher)),
+        evidence: Arc::new(LocalEvidence::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
         audience,
         random: session.engine.random.clone(),

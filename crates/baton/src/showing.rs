@@ -15,7 +15,7 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
-use baton_protocol::workflow::Agent;
+use baton_protocol::workflow::AgentFields;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
@@ -255,7 +255,7 @@ impl Show<'_> {
                 &format!("warning: agents have no session or no limits without {programs}; see baton doctor"),
             );
         }
-        let is_let_out = |agent: &Agent| !confinement.off && workflow.confinement(Some(agent)).off;
+        let is_let_out = |agent: &AgentFields| !confinement.off && workflow.confinement(Some(agent)).off;
         for (name, _) in workflow.agents.iter().filter(|(_, agent)| is_let_out(agent)) {
             self.tell(watching, &format!("warning: the agent {name} is not caged (sandbox: off)"));
         }

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Heartbeat};
-use baton_engine::store::{Claimed, Error, Filter, Order, Store, Wish};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Filter, Order, Store, StoreError};
 use baton_engine::{Clock, Handoff, HandoffId, State, StateFolder};
 use baton_protocol::Settings;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ use crate::random;
 use crate::store::Session;
 use attempt::Finish;
 use stop::Stop;
-use voice::Voice;
+use voice::WorkerOutput;
 
 /// The longest time to wait without looking again.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -69,7 +69,7 @@ pub(crate) struct Assignment {
     /// Its arguments.
     pub arguments: Vec<String>,
     /// The workspace, if it is not the run's.
-    pub workspace: Option<Folder>,
+    pub workspace: Option<WorkspaceFolder>,
     /// Where stderr of the command goes; passed on if there is none.
     pub log_folder: Option<PathBuf>,
     /// What the command is told about the store.
@@ -97,7 +97,7 @@ pub(crate) struct Worker {
     /// Where what attempts are measured with is kept.
     state: Option<StateFolder>,
     assignment: Assignment,
-    voice: Voice,
+    voice: WorkerOutput,
     held: Mutex<Held>,
 }
 
@@ -130,7 +130,7 @@ impl Worker {
             clock: Arc::clone(&session.clock),
             settings: session.settings.clone(),
             state: session.state.clone(),
-            voice: Voice::new(output, assignment.json),
+            voice: WorkerOutput::new(output, assignment.json),
             held: Mutex::new(Held {
                 claims: BTreeMap::new(),
                 looked_at: session.clock.now(),
@@ -230,7 +230,7 @@ impl Worker {
 
     /// Extends what is held if nobody has heard of us for long, because the machine or the worker stood still: our own
     /// claims must not be rescued from ourselves.
-    async fn hold(&self) -> Result<(), Error> {
+    async fn hold(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         let claims = {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -245,14 +245,14 @@ impl Worker {
             let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
             match self.store.apply(Order::new(id, heartbeat), now).await {
                 // Whatever was lost, its attempt notices.
-                Ok(_) | Err(Error::Refused(_) | Error::NotFound(_)) => {}
+                Ok(_) | Err(StoreError::Refused(_) | StoreError::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    async fn claim(&self, room: u32) -> Result<(Vec<Claimed>, Duration), Error> {
+    async fn claim(&self, room: u32) -> Result<(Vec<ClaimedHandoff>, Duration), StoreError> {
         let agent = &self.assignment.agent;
         self.hold().await?;
         let now = self.clock.now();
@@ -264,7 +264,7 @@ impl Worker {
             count => {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
                 let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
-                let wish = Wish { agent, claimant, lease_ms, count, times_itself: true };
+                let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true };
                 self.store.claim(&wish, self.clock.now()).await?
             }
         };
@@ -293,7 +293,7 @@ impl Worker {
         progress.empty_claims > EMPTY_CLAIMS_MAX || !self.is_something_ready().await.unwrap_or(true)
     }
 
-    async fn is_something_ready(&self) -> Result<bool, Error> {
+    async fn is_something_ready(&self) -> Result<bool, StoreError> {
         const PAGE: u32 = 1_000;
         let agent = &self.assignment.agent;
         let states = vec![StateName::Pending];
@@ -334,17 +334,17 @@ impl Worker {
 }
 
 /// Says whether trying again may help.
-fn passes(error: &Error) -> bool {
+fn passes(error: &StoreError) -> bool {
     match error {
-        Error::Unreachable(_) | Error::Unwritable(_) => true,
-        Error::Refused(_)
-        | Error::NotFound(_)
-        | Error::Invalid(_)
-        | Error::Taken { .. }
-        | Error::TooNew { .. }
-        | Error::Newer(_)
-        | Error::Damaged(_)
-        | Error::Failed(_) => false,
+        StoreError::Unreachable(_) | StoreError::Unwritable(_) => true,
+        StoreError::Refused(_)
+        | StoreError::NotFound(_)
+        | StoreError::Invalid(_)
+        | StoreError::Taken { .. }
+        | StoreError::TooNew { .. }
+        | StoreError::Newer(_)
+        | StoreError::Damaged(_)
+        | StoreError::Failed(_) => false,
     }
 }
 

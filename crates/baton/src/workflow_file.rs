@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use baton_engine::ssh::allowed_signers::AllowedSigner;
 use baton_host::find_program;
-use baton_protocol::surroundings::Sight;
-use baton_protocol::workflow::{self, Files, Flow, Reading, Workflow};
+use baton_protocol::surroundings::PathState;
+use baton_protocol::workflow::{self, Files, Flow, Workflow, WorkflowReading};
 
 use crate::command_error::CommandError;
 use crate::config::Approvers;
@@ -63,14 +63,14 @@ pub(crate) fn signers(workflow: Option<&Workflow>, approvers: &Approvers) -> Res
 }
 
 /// Reads a workflow file, or explains why it cannot be read.
-pub(crate) fn read(input: &Input) -> Result<(Vec<u8>, Reading), NotRead> {
+pub(crate) fn read(input: &Input) -> Result<(Vec<u8>, WorkflowReading), NotRead> {
     match input.read() {
         Ok(bytes) => {
             let reading = workflow::read(&bytes);
             Ok((bytes, reading))
         }
         Err(NotRead::TooLarge(length)) => {
-            Ok((Vec::new(), Reading::unreadable(baton_protocol::read::too_large(length))))
+            Ok((Vec::new(), WorkflowReading::unreadable(baton_protocol::read::too_large(length))))
         }
         Err(problem) => Err(problem),
     }
@@ -78,25 +78,25 @@ pub(crate) fn read(input: &Input) -> Result<(Vec<u8>, Reading), NotRead> {
 
 /// The files around a workflow file.
 #[derive(Debug)]
-pub(crate) struct Around {
+pub(crate) struct WorkflowFolder {
     folder: PathBuf,
 }
 
-impl Around {
+impl WorkflowFolder {
     /// Looks from the folder of a workflow file.
     pub(crate) fn new(file: &Path) -> Self {
-        Around { folder: folder_of(file) }
+        WorkflowFolder { folder: folder_of(file) }
     }
 }
 
-impl Files for Around {
-    fn look(&self, path: &str) -> Sight {
+impl Files for WorkflowFolder {
+    fn look(&self, path: &str) -> PathState {
         match fs::metadata(self.folder.join(path)) {
-            Ok(found) if found.is_dir() => Sight::Folder { empty: false },
-            Ok(found) if found.is_file() => Sight::File { bytes: found.len() },
-            Ok(_) => Sight::Unreadable,
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Sight::Unreadable,
-            Err(_) => Sight::Missing,
+            Ok(found) if found.is_dir() => PathState::Folder { empty: false },
+            Ok(found) if found.is_file() => PathState::File { bytes: found.len() },
+            Ok(_) => PathState::Unreadable,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => PathState::Unreadable,
+            Err(_) => PathState::Missing,
         }
     }
 
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn programs_are_found_by_name_and_by_path() {
-        let around = Around::new(Path::new("/bin/workflow.yaml"));
+        let around = WorkflowFolder::new(Path::new("/bin/workflow.yaml"));
         assert!(around.has_program("sh") && around.has_program("./sh"));
         assert!(!around.has_program("no-such-program-here") && !around.has_program("./no-such-program-here"));
-        assert!(!Around::new(Path::new("/etc/workflow.yaml")).has_program("./passwd"), "it cannot be executed");
+        assert!(!WorkflowFolder::new(Path::new("/etc/workflow.yaml")).has_program("./passwd"), "it cannot be executed");
     }
 
     #[test]

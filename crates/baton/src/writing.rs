@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
-use crate::report::Report;
+use crate::report::CheckReport;
 
 /// How the result is written, and what counts as a failure.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ enum OutputFormat {
 
 impl Writing {
     /// Writes a result and says how the command ends.
-    pub(crate) fn write(&self, report: &Report, output: &Output) -> Result<Exit, CommandError> {
+    pub(crate) fn write(&self, report: &CheckReport, output: &Output) -> Result<Exit, CommandError> {
         let exit = report.verdict(self.strict);
         let text = match (self.json, self.format) {
             (true, _) | (_, OutputFormat::Json) => render::json::render(report),

@@ -31,7 +31,7 @@ mod verdict;
 mod worker;
 
 use baton_store::Location;
-use baton_testbed::{Postgres, Scratch};
+use baton_testbed::{PostgresServer, Scratch};
 
 use settings::Settings;
 use store_torture::torture;
@@ -50,7 +50,7 @@ fn nothing_is_lost_or_done_twice_when_processes_on_sqlite_are_killed() {
 
 #[test]
 fn nothing_is_lost_or_done_twice_when_processes_on_postgres_and_the_server_are_killed() {
-    let server = Postgres::start();
+    let server = PostgresServer::start();
     let location = Location::Postgres(server.new_database());
     torture(&Settings::read("PostgreSQL", 2), &location, Some(&server));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use baton_agents::directory::{Directory, NewHandoff};
+use baton_agents::directory::{Directory, NewFolderHandoff};
 use jiff::Timestamp;
 
 const TRIES: usize = 200;
@@ -45,7 +45,7 @@ pub(crate) fn measure() {
         std::thread::sleep(Duration::from_millis(25));
         let input = if number + 1 == TRIES { idle(child.id()) } else { "next" };
         directory
-            .create(&NewHandoff::new("@lead", "@writer", input.into()), Timestamp::now())
+            .create(&NewFolderHandoff::new("@lead", "@writer", input.into()), Timestamp::now())
             .expect("it can be created");
         let committed = Timestamp::now().as_nanosecond();
         let claimed: i128 = lines.next().expect("a line").expect("text").parse().expect("a number");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use baton_agents::directory::{Artifact, Completion, Directory, Folder, NewHandoff};
+use baton_agents::directory::{ArtifactFile, Completion, Directory, Folder, NewFolderHandoff};
 use serde_json::json;
 
 use super::{folder, input, now};
@@ -85,9 +85,9 @@ fn line(number: usize) -> String {
 }
 
 fn complete(directory: &Directory, made: &Path) -> Duration {
-    directory.create(&NewHandoff::new("@lead", "@writer", input()), now()).expect("it can be created");
+    directory.create(&NewFolderHandoff::new("@lead", "@writer", input()), now()).expect("it can be created");
     let claim = directory.claim("@writer", now()).expect("claiming works").result.expect("one waits");
-    let artifact = Some(Artifact { file: made.to_owned(), kind: None });
+    let artifact = Some(ArtifactFile { file: made.to_owned(), kind: None });
     let began = Instant::now();
     directory.complete(&claim.id, &Completion { artifact, ..Completion::default() }, now()).expect("it is ours");
     began.elapsed()

@@ -14,11 +14,11 @@ use baton_protocol::{Document, Hints};
 use super::files::AttemptFiles;
 use super::output_files::{OutputFile, OutputFiles, READ_MAX};
 use crate::evidence::snapshot::hash;
-use crate::process::{Ended, Environment, STDOUT_BYTES_MAX, size};
-use crate::profile::{Heard, Output, Recipe, Said, refusal};
+use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX, size};
+use crate::profile::{Heard, Output, ProfileAnswer, Recipe, refusal};
 
 /// What was asked of the command.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedCommand<'a> {
     pub(super) job: &'a Job,
     /// The output directory as it was before.
     pub(super) output: &'a OutputFiles,
@@ -28,14 +28,14 @@ pub(super) struct Asked<'a> {
 }
 
 /// Says what a command answered.
-pub(super) fn of(ended: &Ended, recipe: Option<&Recipe>, asked: &Asked<'_>) -> Result<Reply, Failure> {
-    let Ended::Exited { stdout, tail, .. } = ended else {
+pub(super) fn of(ended: &ProcessEnd, recipe: Option<&Recipe>, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
+    let ProcessEnd::Exited { stdout, tail, .. } = ended else {
         return Err(ended.failure().unwrap_or_else(|| refused("the command ended in an unknown way")));
     };
     let heard = match recipe {
         Some(recipe) => hear(recipe, stdout, tail, asked),
         None => text(stdout, "stdout")
-            .map_or_else(|failure| Heard::Unreadable(failure.message), |text| Heard::Said(Said::text(text))),
+            .map_or_else(|failure| Heard::Unreadable(failure.message), |text| Heard::Said(ProfileAnswer::text(text))),
     };
     match (ended.failure(), &heard) {
         // The program's own words say more than its exit code.
@@ -52,7 +52,7 @@ pub(super) fn of(ended: &Ended, recipe: Option<&Recipe>, asked: &Asked<'_>) -> R
     }
 }
 
-fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &Asked<'_>) -> Heard {
+fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &AskedCommand<'_>) -> Heard {
     let Ok(stdout) = std::str::from_utf8(stdout) else {
         return Heard::Unreadable(format!("what {} wrote to stdout is not UTF-8", recipe.program));
     };
@@ -61,10 +61,10 @@ fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &Asked<'_>) -> Heard 
 }
 
 /// Finds the report: in the file that was named for it, on stdout, or as a file in the output directory.
-fn report(heard: Heard, asked: &Asked<'_>) -> Result<Reply, Failure> {
+fn report(heard: Heard, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
     let (said, unreadable) = match heard {
         Heard::Said(said) => (said, None),
-        Heard::Refused(message) | Heard::Unreadable(message) => (Said::default(), Some(message)),
+        Heard::Refused(message) | Heard::Unreadable(message) => (ProfileAnswer::default(), Some(message)),
     };
     let (tokens_used, transcript) = (said.tokens, said.transcript.as_deref().and_then(sealed));
     let said = said.text.filter(|text| !is_blank(text));
@@ -91,7 +91,7 @@ fn sealed(path: &Path) -> Option<Transcript> {
 }
 
 /// Looks everywhere. Prose counts only if there is nothing better, so that it can be told what is wrong with it.
-fn anywhere(filed: Option<String>, said: Option<String>, asked: &Asked<'_>) -> Result<Option<Reply>, Failure> {
+fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_>) -> Result<Option<Reply>, Failure> {
     if let Some(text) = filed.as_ref().filter(|text| !is_blockless(text)) {
         return Ok(Some(in_report_file(text.clone(), asked)));
     }
@@ -116,7 +116,7 @@ fn anywhere(filed: Option<String>, said: Option<String>, asked: &Asked<'_>) -> R
 }
 
 /// Returns the one file of the output directory that was written in this attempt and ends with a block of this agent.
-fn in_output_directory(asked: &Asked<'_>, said: Option<&str>) -> Result<Option<OutputFile>, Failure> {
+fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) -> Result<Option<OutputFile>, Failure> {
     let written = asked.output.written_for(asked.job);
     let mut found = written.reports;
     // A block that cannot be read says more than prose, and less than anything that may be a document.
@@ -137,12 +137,12 @@ fn in_output_directory(asked: &Asked<'_>, said: Option<&str>) -> Result<Option<O
     Ok(found.pop())
 }
 
-fn in_report_file(text: String, asked: &Asked<'_>) -> Reply {
+fn in_report_file(text: String, asked: &AskedCommand<'_>) -> Reply {
     let path = &asked.files.report;
     Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..Reply::default() }
 }
 
-fn on_stdout(text: String, asked: &Asked<'_>) -> Reply {
+fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
     // For whoever looks later; the report itself goes on without it.
     let path = fs::write(&asked.files.report, &text).is_ok().then(|| asked.files.report.clone());
     Reply { text, source: "stdout".to_owned(), path, ..Reply::default() }
@@ -155,7 +155,7 @@ fn is_report(text: &str) -> bool {
     matches!(document, Some(Document::Report(_) | Document::Request(_)))
 }
 
-fn nowhere(asked: &Asked<'_>) -> String {
+fn nowhere(asked: &AskedCommand<'_>) -> String {
     match asked.report {
         ReportFrom::Auto => {
             format!("no handoff block found in BATON_REPORT_FILE, stdout, {}", directory(asked))
@@ -166,7 +166,7 @@ fn nowhere(asked: &Asked<'_>) -> String {
 }
 
 /// Names the output directory for people.
-fn directory(asked: &Asked<'_>) -> String {
+fn directory(asked: &AskedCommand<'_>) -> String {
     let folder = &asked.job.output_directory;
     let folder = folder.strip_prefix(&asked.job.workspace).unwrap_or(folder);
     format!("files of {} that this attempt wrote (up to {READ_MAX})", folder.display())

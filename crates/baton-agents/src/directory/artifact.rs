@@ -9,12 +9,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::files::{self, Written};
-use super::handoff::Handoff;
-use super::{Directory, Error};
+use super::handoff::FolderHandoff;
+use super::{Directory, DirectoryError};
 
 /// What an agent made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Artifact {
+pub struct ArtifactFile {
     /// The file that it made.
     pub file: PathBuf,
     /// What kind it is; what the request asks for if it does not say.
@@ -38,16 +38,16 @@ impl Directory {
     /// Copies an artifact beside the place where the request wants it.
     pub(super) fn copy_artifact(
         &self,
-        handoff: &Handoff,
+        handoff: &FolderHandoff,
         id: &str,
-        artifact: &Artifact,
+        artifact: &ArtifactFile,
         now: Timestamp,
-    ) -> Result<Copied<'_>, Error> {
+    ) -> Result<Copied<'_>, DirectoryError> {
         let mut source = File::open(&artifact.file)
             .and_then(
                 |file| if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) },
             )
-            .map_err(|error| Error::io("read", &artifact.file, error))?;
+            .map_err(|error| DirectoryError::io("read", &artifact.file, error))?;
         let artifact_id = format!("artifact-{id}-{}", handoff.attempt());
         let path = destination(handoff, &artifact_id, &artifact.file, now)?;
         let place = self.inside(&path)?;
@@ -55,20 +55,22 @@ impl Directory {
             matches!((place.canonicalize(), artifact.file.canonicalize()), (Ok(left), Ok(right)) if left == right);
         if in_place {
             let (sha256, bytes) =
-                copy(&mut source, &mut io::sink()).map_err(|error| Error::io("read", &place, error))?;
+                copy(&mut source, &mut io::sink()).map_err(|error| DirectoryError::io("read", &place, error))?;
             self.files.sync(&source, &place)?;
             return Ok(Copied { id: artifact_id, path, place, sha256, bytes, written: None });
         }
         let (mut file, written) = self.files.create_beside(&place)?;
-        let copied = copy(&mut source, &mut file).map_err(|error| Error::io("write", written.path(), error))?;
+        let copied =
+            copy(&mut source, &mut file).map_err(|error| DirectoryError::io("write", written.path(), error))?;
         self.files.sync(&file, written.path())?;
         Ok(Copied { id: artifact_id, path, place, sha256: copied.0, bytes: copied.1, written: Some(written) })
     }
 
     /// Returns the place of a path inside the root; makes the folders above it. Links do not lead outside.
-    fn inside(&self, path: &str) -> Result<PathBuf, Error> {
-        let refuse = |fault: &str| Error::Destination { destination: path.to_owned(), fault: fault.to_owned() };
-        let root = self.root.canonicalize().map_err(|error| Error::io("look at", &self.root, error))?;
+    fn inside(&self, path: &str) -> Result<PathBuf, DirectoryError> {
+        let refuse =
+            |fault: &str| DirectoryError::Destination { destination: path.to_owned(), fault: fault.to_owned() };
+        let root = self.root.canonicalize().map_err(|error| DirectoryError::io("look at", &self.root, error))?;
         let relative = Path::new(path);
         let (Some(name), Some(above)) = (relative.file_name(), relative.parent()) else {
             return Err(refuse("it names no file"));
@@ -76,12 +78,12 @@ impl Directory {
         // The deepest folder that exists decides where the new ones will be.
         let wanted = root.join(above);
         let existing = wanted.ancestors().find(|folder| folder.exists()).unwrap_or(&root);
-        let real = existing.canonicalize().map_err(|error| Error::io("look at", existing, error))?;
+        let real = existing.canonicalize().map_err(|error| DirectoryError::io("look at", existing, error))?;
         if !real.starts_with(&root) {
             return Err(refuse("it is outside of the folder"));
         }
         self.files.make_folder(&wanted)?;
-        let real = wanted.canonicalize().map_err(|error| Error::io("look at", &wanted, error))?;
+        let real = wanted.canonicalize().map_err(|error| DirectoryError::io("look at", &wanted, error))?;
         if real.starts_with(root.join("handoffs")) || real.starts_with(root.join("schemas")) {
             return Err(refuse("handoffs and schemas are no place for artifacts"));
         }
@@ -98,9 +100,9 @@ impl Directory {
 
 impl Copied<'_> {
     /// Puts the artifact in its place, and syncs the folder.
-    pub(super) fn put(&mut self, directory: &Directory) -> Result<(), Error> {
+    pub(super) fn put(&mut self, directory: &Directory) -> Result<(), DirectoryError> {
         if let Some(written) = self.written.take() {
-            written.place_over(&self.place).map_err(|error| Error::io("write", &self.place, error))?;
+            written.place_over(&self.place).map_err(|error| DirectoryError::io("write", &self.place, error))?;
         }
         directory.files.sync_folder(self.place.parent().unwrap_or(Path::new(".")))
     }
@@ -116,7 +118,12 @@ impl Copied<'_> {
 }
 
 /// Returns where the artifact belongs, relative to the root.
-fn destination(handoff: &Handoff, artifact_id: &str, file: &Path, now: Timestamp) -> Result<String, Error> {
+fn destination(
+    handoff: &FolderHandoff,
+    artifact_id: &str,
+    file: &Path,
+    now: Timestamp,
+) -> Result<String, DirectoryError> {
     let Some(wanted) = handoff.text(&["expected_output", "destination"]) else {
         let agent = handoff.to().unwrap_or_default().trim_start_matches('@');
         let agent: String = agent.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
@@ -133,7 +140,10 @@ fn destination(handoff: &Handoff, artifact_id: &str, file: &Path, now: Timestamp
     if Path::new(&path).components().all(plain) && !path.is_empty() && !path.contains('\0') {
         Ok(path)
     } else {
-        Err(Error::Destination { destination: wanted.to_owned(), fault: "it is outside of the folder".to_owned() })
+        Err(DirectoryError::Destination {
+            destination: wanted.to_owned(),
+            fault: "it is outside of the folder".to_owned(),
+        })
     }
 }
 

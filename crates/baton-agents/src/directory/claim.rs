@@ -11,23 +11,23 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::handoff::{same_agent, written};
-use super::{Directory, Error, Folder, Handoff, Noted, files};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, NotedResult, files};
 
 /// A handoff that was claimed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
+pub struct FolderClaim {
     /// Which.
     pub id: HandoffId,
     /// The number of the attempt; whoever finishes it says it again, so that a late one is refused.
     pub attempt: u32,
     /// Its document.
-    pub handoff: Handoff,
+    pub handoff: FolderHandoff,
 }
 
 /// What became of one candidate.
 enum Tried {
     /// It is ours.
-    Won(Box<Claim>),
+    Won(Box<FolderClaim>),
     /// Somebody else has it, or it is not ready.
     Passed,
 }
@@ -44,13 +44,13 @@ impl Directory {
     ///
     /// A request whose input breaks its schema, or that names an artifact which is not there, is not handed out: this
     /// attempt fails, with a warning here.
-    pub fn claim(&self, agent: &str, now: Timestamp) -> Result<Noted<Option<Claim>>, Error> {
+    pub fn claim(&self, agent: &str, now: Timestamp) -> Result<NotedResult<Option<FolderClaim>>, DirectoryError> {
         let (mut warnings, mut tried, mut thorough) = (Vec::new(), HashSet::new(), false);
         loop {
             let candidates = self.waiting_for(agent, now, &tried, thorough)?;
             if candidates.is_empty() {
                 if thorough {
-                    return Ok(Noted { result: None, warnings });
+                    return Ok(NotedResult { result: None, warnings });
                 }
                 thorough = true;
             }
@@ -58,7 +58,7 @@ impl Directory {
                 let outcome = self.try_claim(&id, agent, now, &mut warnings)?;
                 self.forget(&id);
                 if let Tried::Won(claim) = outcome {
-                    return Ok(Noted { result: Some(*claim), warnings });
+                    return Ok(NotedResult { result: Some(*claim), warnings });
                 }
                 tried.insert(id);
             }
@@ -71,19 +71,19 @@ impl Directory {
         agent: &str,
         now: Timestamp,
         warnings: &mut Vec<String>,
-    ) -> Result<Tried, Error> {
+    ) -> Result<Tried, DirectoryError> {
         let from = self.path(Folder::Pending, id);
         let Ok(Some(file)) = files::open(&from) else { return Ok(Tried::Passed) };
         // The lock tells a sweep that the claimant lives. Whoever does not get it leaves the handoff to the other.
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(Tried::Passed),
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &from, error)),
+            Err(TryLockError::Error(error)) => return Err(DirectoryError::io("lock", &from, error)),
         }
         if !files::leads_to(&from, &file) {
             return Ok(Tried::Passed);
         }
-        let Ok(mut handoff) = Handoff::parse(&files::read(&file, &from)?) else { return Ok(Tried::Passed) };
+        let Ok(mut handoff) = FolderHandoff::parse(&files::read(&file, &from)?) else { return Ok(Tried::Passed) };
         if !is_ready(&handoff, id, agent, now, warnings) {
             return Ok(Tried::Passed);
         }
@@ -94,7 +94,7 @@ impl Directory {
         }
         let unfit = match self.unfit(&handoff, warnings) {
             // One request with a schema that cannot be used must not keep the agent from all others.
-            Err(error @ (Error::MissingSchema { .. } | Error::BrokenSchema { .. })) => {
+            Err(error @ (DirectoryError::MissingSchema { .. } | DirectoryError::BrokenSchema { .. })) => {
                 warnings.push(format!("`{id}` is left alone: {error}"));
                 return Ok(Tried::Passed);
             }
@@ -117,16 +117,16 @@ impl Directory {
                 warnings.push(format!("`{id}` waits, but another handoff of this id is in progress"));
                 return Ok(Tried::Passed);
             }
-            Err(error) => return Err(Error::io("claim", &from, error)),
+            Err(error) => return Err(DirectoryError::io("claim", &from, error)),
         }
         if let Err(error) = rewritten.place_over(&place) {
             // Nobody knows that we had it.
             let _ = self.rename_back(&place, &from);
-            return Err(Error::io("claim", &place, error));
+            return Err(DirectoryError::io("claim", &place, error));
         }
         self.files.sync_folder(&self.folder(Folder::InProgress))?;
         let Some(unfit) = unfit else {
-            return Ok(Tried::Won(Box::new(Claim { id: id.clone(), attempt, handoff })));
+            return Ok(Tried::Won(Box::new(FolderClaim { id: id.clone(), attempt, handoff })));
         };
         let mut held = self.hold(id, Some(attempt))?;
         if let Some(validation) = unfit.validation {
@@ -141,7 +141,7 @@ impl Directory {
     }
 
     /// Says why a request cannot be worked on; `None` if it can.
-    fn unfit(&self, handoff: &Handoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, Error> {
+    fn unfit(&self, handoff: &FolderHandoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, DirectoryError> {
         if let Some(unfit) = self.broken_input(handoff, warnings)? {
             return Ok(Some(unfit));
         }
@@ -152,7 +152,11 @@ impl Directory {
         Ok(missing)
     }
 
-    fn broken_input(&self, handoff: &Handoff, warnings: &mut Vec<String>) -> Result<Option<Unfit>, Error> {
+    fn broken_input(
+        &self,
+        handoff: &FolderHandoff,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Unfit>, DirectoryError> {
         let Some(schema) = handoff.text(&["input", "schema"]) else { return Ok(None) };
         let input = handoff.members.get("input").and_then(|input| input.get("data")).unwrap_or(&Value::Null);
         let violations = self.check_schema(schema, input, warnings)?.unwrap_or_default();
@@ -169,7 +173,7 @@ impl Directory {
     }
 }
 
-fn is_ready(handoff: &Handoff, id: &HandoffId, agent: &str, now: Timestamp, warnings: &mut Vec<String>) -> bool {
+fn is_ready(handoff: &FolderHandoff, id: &HandoffId, agent: &str, now: Timestamp, warnings: &mut Vec<String>) -> bool {
     if handoff.id().is_some_and(|said| said != id.as_str()) {
         warnings.push(format!("`{id}.json` calls itself `{}`: left alone", handoff.id().unwrap_or_default()));
         return false;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::artifact::Copied;
 use super::handoff::written;
 use super::registry::{Entry, active};
-use super::{Artifact, Directory, Error, Folder, Handoff, Noted};
+use super::{ArtifactFile, Directory, DirectoryError, Folder, FolderHandoff, NotedResult};
 
 /// How a handoff was done.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,7 +17,7 @@ pub struct Completion {
     /// The attempt that did it; whichever is current if it does not say.
     pub attempt: Option<u32>,
     /// What was made.
-    pub artifact: Option<Artifact>,
+    pub artifact: Option<ArtifactFile>,
     /// What the agent checked, such as `typescript_errors`.
     pub validation: Map<String, Value>,
     /// Counts and measurements, such as `components_generated`.
@@ -32,7 +32,12 @@ pub struct Completion {
 
 impl Directory {
     /// Moves a handoff to `completed`. Output that breaks its schema is refused, and the handoff stays in progress.
-    pub fn complete(&self, id: &HandoffId, completion: &Completion, now: Timestamp) -> Result<Noted<Handoff>, Error> {
+    pub fn complete(
+        &self,
+        id: &HandoffId,
+        completion: &Completion,
+        now: Timestamp,
+    ) -> Result<NotedResult<FolderHandoff>, DirectoryError> {
         let held = self.hold(id, completion.attempt)?;
         let mut warnings = Vec::new();
         let mut copied = match &completion.artifact {
@@ -65,12 +70,12 @@ impl Directory {
         let next = self.files.write_beside(&place, &done.to_bytes())?;
         let Some(copied) = &mut copied else {
             self.take(held)?.publish(Folder::Completed, next)?;
-            return Ok(Noted { result: done, warnings });
+            return Ok(NotedResult { result: done, warnings });
         };
         let registry = self.registry()?;
         if registry.is_of_another(&copied.path, id.as_str())? {
             let fault = "the artifact of another handoff is there".to_owned();
-            return Err(Error::Destination { destination: copied.path.clone(), fault });
+            return Err(DirectoryError::Destination { destination: copied.path.clone(), fault });
         }
         // Only the winner touches the artifact, and whoever sees the answer finds the artifact listed.
         let taken = self.take(held)?;
@@ -80,19 +85,24 @@ impl Directory {
             return Err(error);
         }
         taken.publish(Folder::Completed, next)?;
-        Ok(Noted { result: done, warnings })
+        Ok(NotedResult { result: done, warnings })
     }
 
     /// Compares the artifact of an answer, where it was found, with a schema. Specialists of others do not look themselves.
-    pub fn check_answer(&self, answer: &Handoff, found: Option<&Path>, schema: &str) -> Result<(), Error> {
-        let no_output = |fault: String| Error::NoOutput { schema: schema.to_owned(), fault };
+    pub fn check_answer(
+        &self,
+        answer: &FolderHandoff,
+        found: Option<&Path>,
+        schema: &str,
+    ) -> Result<(), DirectoryError> {
+        let no_output = |fault: String| DirectoryError::NoOutput { schema: schema.to_owned(), fault };
         let path = answer.artifact_path().ok_or_else(|| no_output("it names no artifact".to_owned()))?;
         let found = found.ok_or_else(|| no_output(format!("{path} is not there")))?;
         let bytes = std::fs::read(found).map_err(|error| no_output(format!("{path}: {error}")))?;
         let value = serde_json::from_slice(&bytes).map_err(|error| no_output(format!("{path}: {error}")))?;
         match self.check_schema(schema, &value, &mut Vec::new())? {
             Some(violations) if !violations.is_empty() => {
-                Err(Error::Violations { what: "the output", schema: schema.to_owned(), violations })
+                Err(DirectoryError::Violations { what: "the output", schema: schema.to_owned(), violations })
             }
             Some(_) | None => Ok(()),
         }
@@ -101,12 +111,12 @@ impl Directory {
     /// Compares the artifact with the schema that the request names; says whether it could.
     fn check_output(
         &self,
-        handoff: &Handoff,
+        handoff: &FolderHandoff,
         copied: Option<&Copied<'_>>,
         warnings: &mut Vec<String>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, DirectoryError> {
         let Some(schema) = handoff.text(&["expected_output", "schema"]) else { return Ok(false) };
-        let no_output = |fault: String| Error::NoOutput { schema: schema.to_owned(), fault };
+        let no_output = |fault: String| DirectoryError::NoOutput { schema: schema.to_owned(), fault };
         let copied = copied.ok_or_else(|| no_output("there is no artifact".to_owned()))?;
         if !self.schemas.has(schema) && !self.strict {
             // An artifact that is no JSON is fine as long as nobody can tell.
@@ -116,7 +126,9 @@ impl Directory {
         let value = copied.to_json().map_err(no_output)?;
         match self.check_schema(schema, &value, warnings)? {
             Some(violations) if violations.is_empty() => Ok(true),
-            Some(violations) => Err(Error::Violations { what: "the output", schema: schema.to_owned(), violations }),
+            Some(violations) => {
+                Err(DirectoryError::Violations { what: "the output", schema: schema.to_owned(), violations })
+            }
             None => Ok(false),
         }
     }
@@ -143,7 +155,7 @@ fn with<'m>(mut members: Map<String, Value>, more: impl IntoIterator<Item = (&'m
     members
 }
 
-fn entry(copied: &Copied<'_>, kind: Option<String>, handoff: &Handoff, id: &HandoffId, now: Timestamp) -> Entry {
+fn entry(copied: &Copied<'_>, kind: Option<String>, handoff: &FolderHandoff, id: &HandoffId, now: Timestamp) -> Entry {
     let mut dependencies: Vec<String> = handoff.dependencies().into_iter().map(|dependency| dependency.name).collect();
     dependencies.sort();
     dependencies.dedup();

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::files::Steps;
 use super::sandbox::{Sandbox, new};
-use super::{Artifact, Completion, Directory, Error, Folder};
+use super::{ArtifactFile, Completion, Directory, DirectoryError, Folder};
 
 /// More steps than any operation has.
 const STEPS_MAX: u64 = 60;
@@ -21,7 +21,7 @@ const LATER: u64 = 3600;
 /// Prepares, then runs an operation that dies after each number of steps; returns how many steps it had.
 fn at_every_step(
     prepare: impl Fn(&Sandbox),
-    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), Error>,
+    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), DirectoryError>,
     from: Option<Folder>,
     to: Folder,
 ) -> u64 {
@@ -54,7 +54,7 @@ fn at_every_step(
 /// Runs an operation in which one step after the other is refused, as by a full disk: nothing changes.
 fn with_every_step_refused(
     prepare: impl Fn(&Sandbox),
-    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), Error>,
+    operation: impl Fn(&Directory, &HandoffId, Timestamp) -> Result<(), DirectoryError>,
     from: Option<Folder>,
     to: Folder,
 ) {
@@ -101,8 +101,8 @@ fn bring_to_its_end(sandbox: &Sandbox, id: &HandoffId, to: Folder) {
     assert!(directory.artifacts().expect("the list can be read").len() <= 1);
 }
 
-fn artifact(sandbox: &Sandbox) -> Artifact {
-    Artifact { file: page(sandbox.root()), kind: None }
+fn artifact(sandbox: &Sandbox) -> ArtifactFile {
+    ArtifactFile { file: page(sandbox.root()), kind: None }
 }
 
 fn page(root: &std::path::Path) -> PathBuf {
@@ -150,7 +150,7 @@ fn completing_is_all_or_nothing() {
     let steps = at_every_step(
         claimed,
         |directory, id, now| {
-            let artifact = Artifact { file: page(directory.root()), kind: None };
+            let artifact = ArtifactFile { file: page(directory.root()), kind: None };
             let completion = Completion { attempt: Some(1), artifact: Some(artifact), ..Completion::default() };
             directory.complete(id, &completion, now).map(drop)
         },
@@ -247,7 +247,10 @@ fn finishing_again_after_a_crash_needs_no_sweep() {
         assert_eq!(sandbox.folders_of(&id), [Folder::Completed], "after {steps} steps");
         assert_eq!(sandbox.open().artifacts().expect("the list can be read").len(), 1);
         if first.is_ok() {
-            assert!(matches!(second, Err(Error::NotInProgress { folder: Folder::Completed, .. })), "{second:?}");
+            assert!(
+                matches!(second, Err(DirectoryError::NotInProgress { folder: Folder::Completed, .. })),
+                "{second:?}"
+            );
             return;
         }
     }
@@ -256,7 +259,7 @@ fn finishing_again_after_a_crash_needs_no_sweep() {
 #[test]
 fn what_the_disk_refuses_changes_nothing() {
     let completion = |directory: &Directory| {
-        let artifact = Artifact { file: page(directory.root()), kind: None };
+        let artifact = ArtifactFile { file: page(directory.root()), kind: None };
         Completion { attempt: Some(1), artifact: Some(artifact), ..Completion::default() }
     };
     let create = |directory: &Directory, id: &HandoffId, now| directory.create(&new(id), now).map(drop);

@@ -11,12 +11,12 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::{NoContext, Uuid};
 
-use super::handoff::{self, Handoff, TIMEOUT_DEFAULT};
-use super::{Directory, Error, Folder, Noted};
+use super::handoff::{self, FolderHandoff, TIMEOUT_DEFAULT};
+use super::{Directory, DirectoryError, Folder, NotedResult};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewHandoff {
+pub struct NewFolderHandoff {
     /// The identifier; one is made if there is none.
     pub id: Option<HandoffId>,
     /// Who asks.
@@ -47,10 +47,10 @@ pub struct NewHandoff {
     pub policy: Policy,
 }
 
-impl NewHandoff {
+impl NewFolderHandoff {
     /// Asks for something with the usual terms.
-    pub fn new(from: impl Into<String>, to: impl Into<String>, input: Value) -> NewHandoff {
-        NewHandoff {
+    pub fn new(from: impl Into<String>, to: impl Into<String>, input: Value) -> NewFolderHandoff {
+        NewFolderHandoff {
             id: None,
             from: from.into(),
             from_phase: None,
@@ -69,8 +69,8 @@ impl NewHandoff {
     }
 
     /// Writes the document. What a claimant sorts by comes first, what can be long comes last.
-    fn write(&self, id: &HandoffId, now: Timestamp) -> Handoff {
-        let mut handoff = Handoff { members: Map::new() };
+    fn write(&self, id: &HandoffId, now: Timestamp) -> FolderHandoff {
+        let mut handoff = FolderHandoff { members: Map::new() };
         handoff.set("handoff_id", id.as_str());
         handoff.set("timestamp", handoff::written(now));
         handoff.set("status", Folder::Pending.status());
@@ -117,7 +117,7 @@ fn number(value: f64) -> Value {
 
 impl Directory {
     /// Writes a request into `pending`. Nothing is written if its input breaks its schema or its id is in use.
-    pub fn create(&self, new: &NewHandoff, now: Timestamp) -> Result<Noted<Handoff>, Error> {
+    pub fn create(&self, new: &NewFolderHandoff, now: Timestamp) -> Result<NotedResult<FolderHandoff>, DirectoryError> {
         let mut new = new.clone();
         let agent = new.to.trim_start_matches('@').to_owned();
         let usual = |kind: &str| Some(format!("{agent}.{kind}.schema.json")).filter(|name| self.schemas.has(name));
@@ -127,7 +127,7 @@ impl Directory {
         if let Some(schema) = &new.input_schema {
             let violations = self.check_schema(schema, &new.input, &mut warnings)?.unwrap_or_default();
             if !violations.is_empty() {
-                return Err(Error::Violations { what: "the input", schema: schema.clone(), violations });
+                return Err(DirectoryError::Violations { what: "the input", schema: schema.clone(), violations });
             }
         }
         if let Some(id) = &new.id {
@@ -146,14 +146,14 @@ impl Directory {
         // have claimed or finished this very handoff, and nobody could tell it from another of its name.
         let alone = new.id.as_ref().map(|id| self.refuse_known(id)).transpose()?;
         written.place_new(&place).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { id: id.clone(), folder: Folder::Pending },
-            _ => Error::io("write", &place, error),
+            io::ErrorKind::AlreadyExists => DirectoryError::Exists { id: id.clone(), folder: Folder::Pending },
+            _ => DirectoryError::io("write", &place, error),
         })?;
         // It is created, whatever happens from here on.
         drop(alone);
         self.note_waiting(&id, &handoff);
         self.files.sync_folder(&self.folder(Folder::Pending))?;
-        Ok(Noted { result: handoff, warnings })
+        Ok(NotedResult { result: handoff, warnings })
     }
 }
 

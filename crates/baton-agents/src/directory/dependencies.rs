@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Directory, Error, Folder, Handoff, files, id_of};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, files, id_of};
 
 /// How many files are looked at for one that is named after an artifact.
 const LOOKED_AT_MAX: usize = 10_000;
@@ -27,7 +27,7 @@ enum By {
     Path,
 }
 
-impl Handoff {
+impl FolderHandoff {
     /// Returns the artifacts that the context and the input name.
     pub(super) fn dependencies(&self) -> Vec<Dependency> {
         let mut found = Vec::new();
@@ -79,7 +79,7 @@ fn named(value: &Value) -> Vec<&str> {
 
 impl Directory {
     /// Returns the first artifact that a request names and that is not there.
-    pub(super) fn missing_dependency(&self, handoff: &Handoff) -> Result<Option<Dependency>, Error> {
+    pub(super) fn missing_dependency(&self, handoff: &FolderHandoff) -> Result<Option<Dependency>, DirectoryError> {
         let workspace = handoff.text(&["context", "workspace"]).map(Path::new);
         for dependency in handoff.dependencies() {
             let there = match dependency.by {
@@ -97,7 +97,7 @@ impl Directory {
     }
 
     /// Returns whether an artifact is listed, lies under its own name, or was named by an answer.
-    fn has_artifact(&self, id: &str) -> Result<bool, Error> {
+    fn has_artifact(&self, id: &str) -> Result<bool, DirectoryError> {
         if let Some(path) = self.listed_path(id)? {
             return Ok(path.is_none_or(|path| self.root().join(path).exists()));
         }
@@ -107,7 +107,7 @@ impl Directory {
     }
 
     /// Returns whether an agent that knows no list of artifacts has answered with this one.
-    fn is_answered_with(&self, id: &str) -> Result<bool, Error> {
+    fn is_answered_with(&self, id: &str) -> Result<bool, DirectoryError> {
         for name in files::names(&self.folder(Folder::Completed))?.iter().take(LOOKED_AT_MAX) {
             let Some(answer) = id_of(name) else { continue };
             let Some((_, answer)) = self.read(Folder::Completed, &answer)? else { continue };

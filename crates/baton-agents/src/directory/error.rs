@@ -10,7 +10,7 @@ use super::Folder;
 
 /// Why an operation was not carried out.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum DirectoryError {
     /// The folders are not there.
     #[error("there are no handoffs here: {path} is no folder")]
     NoFolder {
@@ -135,32 +135,34 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl DirectoryError {
     /// Tells what the operating system refused.
-    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> Error {
-        Error::Io { action, path: path.to_owned(), source }
+    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> DirectoryError {
+        DirectoryError::Io { action, path: path.to_owned(), source }
     }
 
     /// Says what to do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Error::NoFolder { .. } => "make the folders with `baton dir init DIR`".to_owned(),
-            Error::UnknownId { close: Some(close), .. } => format!("did you mean `{close}`?"),
-            Error::UnknownId { .. } => "`baton dir status DIR` lists them".to_owned(),
-            Error::AmbiguousId { .. } => "write more of the id".to_owned(),
-            Error::UnsafeId { .. } => "use letters, digits, `-`, `_` and `.`".to_owned(),
-            Error::Exists { .. } => "choose another id, or leave it out".to_owned(),
-            Error::NotInProgress { folder: Folder::Pending, .. } => "claim it first".to_owned(),
-            Error::AttemptOver { .. } => "drop this result; the later attempt will answer".to_owned(),
-            Error::Busy { .. } => "look at its status and try again".to_owned(),
-            Error::Violations { what: "the output", .. } | Error::NoOutput { .. } => {
+            DirectoryError::NoFolder { .. } => "make the folders with `baton dir init DIR`".to_owned(),
+            DirectoryError::UnknownId { close: Some(close), .. } => format!("did you mean `{close}`?"),
+            DirectoryError::UnknownId { .. } => "`baton dir status DIR` lists them".to_owned(),
+            DirectoryError::AmbiguousId { .. } => "write more of the id".to_owned(),
+            DirectoryError::UnsafeId { .. } => "use letters, digits, `-`, `_` and `.`".to_owned(),
+            DirectoryError::Exists { .. } => "choose another id, or leave it out".to_owned(),
+            DirectoryError::NotInProgress { folder: Folder::Pending, .. } => "claim it first".to_owned(),
+            DirectoryError::AttemptOver { .. } => "drop this result; the later attempt will answer".to_owned(),
+            DirectoryError::Busy { .. } => "look at its status and try again".to_owned(),
+            DirectoryError::Violations { what: "the output", .. } | DirectoryError::NoOutput { .. } => {
                 "correct the artifact and complete again; the handoff is still in progress".to_owned()
             }
-            Error::Violations { .. } => "correct it; nothing was written".to_owned(),
-            Error::MissingSchema { .. } => "put it there, or leave out --strict".to_owned(),
-            Error::Destination { .. } => "only a new path inside the folder will do".to_owned(),
-            Error::Io { source, .. } => return hint_of(source),
-            Error::NotInProgress { .. } | Error::BrokenSchema { .. } | Error::Unreadable { .. } => return None,
+            DirectoryError::Violations { .. } => "correct it; nothing was written".to_owned(),
+            DirectoryError::MissingSchema { .. } => "put it there, or leave out --strict".to_owned(),
+            DirectoryError::Destination { .. } => "only a new path inside the folder will do".to_owned(),
+            DirectoryError::Io { source, .. } => return hint_of(source),
+            DirectoryError::NotInProgress { .. }
+            | DirectoryError::BrokenSchema { .. }
+            | DirectoryError::Unreadable { .. } => return None,
         })
     }
 }

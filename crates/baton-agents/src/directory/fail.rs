@@ -1,19 +1,19 @@
 //! Gives up an attempt: another one follows later, or the handoff has failed.
 
 use baton_engine::HandoffId;
-use baton_engine::failure::{Chance, Failure};
+use baton_engine::failure::{Failure, Transience};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::finish::Held;
 use super::handoff::{error_member, later, written};
-use super::{Directory, Error, Folder, Handoff};
+use super::{Directory, DirectoryError, Folder, FolderHandoff};
 
 /// What became of a handoff after an attempt failed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failed {
+pub struct FailedAttempt {
     /// Its document.
-    pub handoff: Handoff,
+    pub handoff: FolderHandoff,
     /// When it may be claimed again; `None` if it has failed for good.
     pub again_at: Option<Timestamp>,
 }
@@ -26,22 +26,27 @@ impl Directory {
         attempt: Option<u32>,
         failure: &Failure,
         now: Timestamp,
-    ) -> Result<Failed, Error> {
+    ) -> Result<FailedAttempt, DirectoryError> {
         let held = self.hold(id, attempt)?;
         self.fail_held(held, failure, now)
     }
 
     /// Ends an attempt that failed.
-    pub(super) fn fail_held(&self, held: Held, failure: &Failure, now: Timestamp) -> Result<Failed, Error> {
+    pub(super) fn fail_held(
+        &self,
+        held: Held,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> Result<FailedAttempt, DirectoryError> {
         let (policy, attempt) = (held.handoff.policy(), held.handoff.attempt());
         let error = error_member(failure, now);
-        if failure.chance == Chance::Transient && policy.allows_another(attempt) {
+        if failure.chance == Transience::Transient && policy.allows_another(attempt) {
             let again_at = later(now, policy.delay_before(attempt, 1.0));
             let next = held.handoff.retried(error, again_at);
             let id = held.id.clone();
             self.finish(held, Folder::Pending, &next)?;
             self.note_waiting(&id, &next);
-            return Ok(Failed { handoff: next, again_at: Some(again_at) });
+            return Ok(FailedAttempt { handoff: next, again_at: Some(again_at) });
         }
         let mut failed = held.handoff.clone();
         failed.set("status", Folder::Failed.status());
@@ -55,7 +60,7 @@ impl Directory {
         failed.set("recovery_actions", recovery(failure));
         failed.clear(&["last_error"]);
         self.finish(held, Folder::Failed, &failed)?;
-        Ok(Failed { handoff: failed, again_at: None })
+        Ok(FailedAttempt { handoff: failed, again_at: None })
     }
 }
 

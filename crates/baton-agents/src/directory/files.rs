@@ -14,7 +14,7 @@ use baton_host::{atomic_file, folders};
 use baton_protocol::read::BYTES_MAX;
 use rustix::fs::OFlags;
 
-use super::Error;
+use super::DirectoryError;
 
 pub(super) use baton_host::atomic_file::TEMPORARY;
 
@@ -70,30 +70,32 @@ impl Files {
     }
 
     /// Writes a file beside its later place and syncs it.
-    pub(super) fn write_beside(&self, place: &Path, content: &[u8]) -> Result<Written<'_>, Error> {
+    pub(super) fn write_beside(&self, place: &Path, content: &[u8]) -> Result<Written<'_>, DirectoryError> {
         let (mut file, written) = self.create_beside(place)?;
         let path = written.path();
-        self.step().and_then(|()| file.write_all(content)).map_err(|error| Error::io("write", path, error))?;
+        self.step().and_then(|()| file.write_all(content)).map_err(|error| DirectoryError::io("write", path, error))?;
         self.sync(&file, path)?;
         Ok(written)
     }
 
     /// Makes an empty file beside its later place, with a name that nobody takes for a handoff.
-    pub(super) fn create_beside(&self, place: &Path) -> Result<(File, Written<'_>), Error> {
+    pub(super) fn create_beside(&self, place: &Path) -> Result<(File, Written<'_>), DirectoryError> {
         match self.step().and_then(|()| atomic_file::create_beside(place)) {
             Ok((file, path)) => Ok((file, Written { files: self, path: Some(path) })),
-            Err(error) => Err(Error::io("write in", place.parent().unwrap_or(Path::new(".")), error)),
+            Err(error) => Err(DirectoryError::io("write in", place.parent().unwrap_or(Path::new(".")), error)),
         }
     }
 
     /// Brings the content of a file to the disk.
-    pub(super) fn sync(&self, file: &File, path: &Path) -> Result<(), Error> {
-        self.step().and_then(|()| file.sync_all()).map_err(|error| Error::io("sync", path, error))
+    pub(super) fn sync(&self, file: &File, path: &Path) -> Result<(), DirectoryError> {
+        self.step().and_then(|()| file.sync_all()).map_err(|error| DirectoryError::io("sync", path, error))
     }
 
     /// Brings the names in a folder to the disk.
-    pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
-        self.step().and_then(|()| folders::sync_folder(folder)).map_err(|error| Error::io("sync", folder, error))
+    pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), DirectoryError> {
+        self.step()
+            .and_then(|()| folders::sync_folder(folder))
+            .map_err(|error| DirectoryError::io("sync", folder, error))
     }
 
     /// Renames a file, replacing what is there.
@@ -107,21 +109,21 @@ impl Files {
     }
 
     /// Removes a file; one that is gone already is as good.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+    pub(super) fn remove(&self, path: &Path) -> Result<(), DirectoryError> {
         match self.step().and_then(|()| fs::remove_file(path)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(DirectoryError::io("remove", path, error)),
             _ => Ok(()),
         }
     }
 
     /// Makes a folder and those above it; their names are on the disk before anything refers to what is in them.
-    pub(super) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
+    pub(super) fn make_folder(&self, folder: &Path) -> Result<(), DirectoryError> {
         if folder.is_dir() {
             return Ok(());
         }
         self.step()
             .and_then(|()| folders::make_folders(folder))
-            .map_err(|error| Error::io("make the folder", folder, error))
+            .map_err(|error| DirectoryError::io("make the folder", folder, error))
     }
 }
 
@@ -156,7 +158,7 @@ impl Drop for Written<'_> {
 }
 
 /// Opens a plain file for reading; `None` if there is none of this name.
-pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
+pub(super) fn open(path: &Path) -> Result<Option<File>, DirectoryError> {
     // Without NONBLOCK a pipe would wait for a writer; on plain files it means nothing.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
@@ -167,19 +169,19 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, Error> {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            Err(Error::io("read", path, io::Error::other("it is a link, and links are not followed")))
+            Err(DirectoryError::io("read", path, io::Error::other("it is a link, and links are not followed")))
         }
-        Err(error) => Err(Error::io("read", path, error)),
+        Err(error) => Err(DirectoryError::io("read", path, error)),
     }
 }
 
 /// Reads a file to its end, if it is not larger than a handoff may be.
-pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, Error> {
+pub(super) fn read(file: &File, path: &Path) -> Result<Vec<u8>, DirectoryError> {
     let mut bytes = Vec::with_capacity(4096);
     let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::io("read", path, error))?;
+    read.map_err(|error| DirectoryError::io("read", path, error))?;
     if bytes.len() > BYTES_MAX {
-        Err(Error::io("read", path, io::Error::other("it is larger than 8 MiB")))
+        Err(DirectoryError::io("read", path, io::Error::other("it is larger than 8 MiB")))
     } else {
         Ok(bytes)
     }
@@ -192,15 +194,15 @@ pub(super) fn leads_to(path: &Path, file: &File) -> bool {
 }
 
 /// Lists the names in a folder; one that is not there has none.
-pub(super) fn names(folder: &Path) -> Result<Vec<String>, Error> {
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, DirectoryError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", folder, error)),
+        Err(error) => return Err(DirectoryError::io("list", folder, error)),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(|error| Error::io("list", folder, error))?;
+        let entry = entry.map_err(|error| DirectoryError::io("list", folder, error))?;
         // What is not UTF-8 is no handoff.
         names.extend(entry.file_name().into_string().ok());
     }

@@ -15,7 +15,7 @@ use std::io;
 use baton_engine::HandoffId;
 
 use super::locate::Private;
-use super::{Directory, Error, Folder, Handoff, files};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, files};
 
 /// How often to look again when others move what we want to hold.
 const LOOKS: usize = 20;
@@ -25,7 +25,7 @@ const LOOKS: usize = 20;
 pub(super) struct Held {
     pub(super) id: HandoffId,
     pub(super) folder: Folder,
-    pub(super) handoff: Handoff,
+    pub(super) handoff: FolderHandoff,
     file: File,
 }
 
@@ -40,13 +40,15 @@ pub(super) struct Taken<'d> {
 
 impl Directory {
     /// Takes hold of a handoff in progress, for whoever made the attempt; without a number, whichever is current.
-    pub(super) fn hold(&self, id: &HandoffId, attempt: Option<u32>) -> Result<Held, Error> {
+    pub(super) fn hold(&self, id: &HandoffId, attempt: Option<u32>) -> Result<Held, DirectoryError> {
         for _ in 0..LOOKS {
             match self.hold_in(Folder::InProgress, id)? {
                 Some(held) => {
                     let current = held.handoff.attempt();
                     return match attempt {
-                        Some(given) if given != current => Err(Error::AttemptOver { id: id.clone(), given, current }),
+                        Some(given) if given != current => {
+                            Err(DirectoryError::AttemptOver { id: id.clone(), given, current })
+                        }
                         _ => Ok(held),
                     };
                 }
@@ -62,59 +64,59 @@ impl Directory {
                 }
             }
         }
-        Err(Error::Busy { id: id.clone() })
+        Err(DirectoryError::Busy { id: id.clone() })
     }
 
-    fn not_in_progress(&self, id: &HandoffId, attempt: Option<u32>) -> Result<Error, Error> {
+    fn not_in_progress(&self, id: &HandoffId, attempt: Option<u32>) -> Result<DirectoryError, DirectoryError> {
         let located = self.look(id)?;
-        let next = located.handoff.as_ref().map(Handoff::attempt);
+        let next = located.handoff.as_ref().map(FolderHandoff::attempt);
         Ok(match (located.folder, attempt, next) {
             (Folder::Pending, Some(given), Some(current)) if given < current => {
-                Error::AttemptOver { id: id.clone(), given, current }
+                DirectoryError::AttemptOver { id: id.clone(), given, current }
             }
-            (folder, ..) => Error::NotInProgress { id: id.clone(), folder },
+            (folder, ..) => DirectoryError::NotInProgress { id: id.clone(), folder },
         })
     }
 
     /// Locks and reads a file; waits for whoever holds it. `None` if it is gone.
-    pub(super) fn hold_in(&self, folder: Folder, id: &HandoffId) -> Result<Option<Held>, Error> {
+    pub(super) fn hold_in(&self, folder: Folder, id: &HandoffId) -> Result<Option<Held>, DirectoryError> {
         let path = self.path(folder, id);
         let Some(file) = files::open(&path)? else { return Ok(None) };
-        file.lock().map_err(|error| Error::io("lock", &path, error))?;
+        file.lock().map_err(|error| DirectoryError::io("lock", &path, error))?;
         self.held(folder, id, file)
     }
 
     /// Locks and reads a file; `None` if somebody else holds it, or it is gone.
-    pub(super) fn try_hold_in(&self, folder: Folder, id: &HandoffId) -> Result<Option<Held>, Error> {
+    pub(super) fn try_hold_in(&self, folder: Folder, id: &HandoffId) -> Result<Option<Held>, DirectoryError> {
         let path = self.path(folder, id);
         let Some(file) = files::open(&path)? else { return Ok(None) };
         match file.try_lock() {
             Ok(()) => self.held(folder, id, file),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(Error::io("lock", &path, error)),
+            Err(TryLockError::Error(error)) => Err(DirectoryError::io("lock", &path, error)),
         }
     }
 
-    fn held(&self, folder: Folder, id: &HandoffId, file: File) -> Result<Option<Held>, Error> {
+    fn held(&self, folder: Folder, id: &HandoffId, file: File) -> Result<Option<Held>, DirectoryError> {
         let path = self.path(folder, id);
         // While we waited for the lock it may have been finished, or replaced by what its claimant wrote.
         if !files::leads_to(&path, &file) {
             return Ok(None);
         }
         let bytes = files::read(&file, &path)?;
-        match Handoff::parse(&bytes) {
+        match FolderHandoff::parse(&bytes) {
             Ok(handoff) => Ok(Some(Held { id: id.clone(), folder, handoff, file })),
-            Err(fault) => Err(Error::Unreadable { path, fault }),
+            Err(fault) => Err(DirectoryError::Unreadable { path, fault }),
         }
     }
 
     /// Puts a private file back, or removes it if the attempt has ended; says whether it did. A living finisher keeps it.
-    pub(super) fn put_back(&self, folder: Folder, private: &Private) -> Result<bool, Error> {
+    pub(super) fn put_back(&self, folder: Folder, private: &Private) -> Result<bool, DirectoryError> {
         let Some(file) = files::open(&private.path)? else { return Ok(false) };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(false),
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &private.path, error)),
+            Err(TryLockError::Error(error)) => return Err(DirectoryError::io("lock", &private.path, error)),
         }
         if !files::leads_to(&private.path, &file) {
             return Ok(false);
@@ -130,12 +132,12 @@ impl Directory {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(Error::io("put back", &place, error)),
+            Err(error) => Err(DirectoryError::io("put back", &place, error)),
         }
     }
 
     /// Says whether the attempt of a private file has ended: its next document is in its place.
-    fn has_ended(&self, folder: Folder, private: &Private) -> Result<bool, Error> {
+    fn has_ended(&self, folder: Folder, private: &Private) -> Result<bool, DirectoryError> {
         for other in Folder::ALL {
             let Some((_, next)) = self.read(other, &private.id)? else { continue };
             let ended = match other {
@@ -152,21 +154,21 @@ impl Directory {
     }
 
     /// Ends the attempt: from here on nobody else can.
-    pub(super) fn take(&self, held: Held) -> Result<Taken<'_>, Error> {
+    pub(super) fn take(&self, held: Held) -> Result<Taken<'_>, DirectoryError> {
         let attempt = held.handoff.attempt();
         let (from, path) = (self.path(held.folder, &held.id), self.private_path(held.folder, &held.id, attempt));
         // What has this name is left over from an attempt of the same number that ended.
         self.files.replace(&from, &path).map_err(|error| match error.kind() {
             // A script that knows no locks was faster.
-            io::ErrorKind::NotFound => Error::Busy { id: held.id.clone() },
-            _ => Error::io("move", &from, error),
+            io::ErrorKind::NotFound => DirectoryError::Busy { id: held.id.clone() },
+            _ => DirectoryError::io("move", &from, error),
         })?;
         let private = Private { id: held.id.clone(), attempt, path };
         Ok(Taken { directory: self, held, private })
     }
 
     /// Ends the attempt and lets the next document appear in its folder.
-    pub(super) fn finish(&self, held: Held, folder: Folder, next: &Handoff) -> Result<(), Error> {
+    pub(super) fn finish(&self, held: Held, folder: Folder, next: &FolderHandoff) -> Result<(), DirectoryError> {
         let place = self.path(folder, &held.id);
         let written = self.files.write_beside(&place, &next.to_bytes())?;
         self.take(held)?.publish(folder, written)
@@ -174,16 +176,16 @@ impl Directory {
 }
 
 /// Waits until the process that finishes a handoff has done so, or has died. It takes milliseconds.
-fn wait_for_holder(private: &Private) -> Result<(), Error> {
+fn wait_for_holder(private: &Private) -> Result<(), DirectoryError> {
     match files::open(&private.path)? {
-        Some(file) => file.lock().map_err(|error| Error::io("lock", &private.path, error)),
+        Some(file) => file.lock().map_err(|error| DirectoryError::io("lock", &private.path, error)),
         None => Ok(()),
     }
 }
 
 impl Taken<'_> {
     /// Lets the next document appear in its folder. If it cannot, the attempt goes on.
-    pub(super) fn publish(self, folder: Folder, next: files::Written<'_>) -> Result<(), Error> {
+    pub(super) fn publish(self, folder: Folder, next: files::Written<'_>) -> Result<(), DirectoryError> {
         let directory = self.directory;
         let place = directory.path(folder, &self.held.id);
         // Only a retry moves back.
@@ -195,8 +197,8 @@ impl Taken<'_> {
             let id = self.held.id.clone();
             self.give_back();
             return Err(match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::Exists { id, folder },
-                _ => Error::io("write", &place, error),
+                io::ErrorKind::AlreadyExists => DirectoryError::Exists { id, folder },
+                _ => DirectoryError::io("write", &place, error),
             });
         }
         directory.files.sync_folder(&directory.folder(folder))?;

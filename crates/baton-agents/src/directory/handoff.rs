@@ -18,7 +18,7 @@ pub const TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 /// The document of a handoff.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Handoff {
+pub struct FolderHandoff {
     /// What the file holds.
     pub members: Map<String, Value>,
 }
@@ -28,10 +28,10 @@ pub(super) fn priority_of(member: Option<&Value>) -> Priority {
     member.and_then(Value::as_str).and_then(Priority::parse).unwrap_or(Priority::Normal)
 }
 
-impl Handoff {
+impl FolderHandoff {
     /// Reads a file; the error says why it is no document (yet).
-    pub fn parse(bytes: &[u8]) -> Result<Handoff, String> {
-        serde_json::from_slice(bytes).map(|members| Handoff { members }).map_err(|error| error.to_string())
+    pub fn parse(bytes: &[u8]) -> Result<FolderHandoff, String> {
+        serde_json::from_slice(bytes).map(|members| FolderHandoff { members }).map_err(|error| error.to_string())
     }
 
     /// Returns the bytes of the file.
@@ -164,7 +164,7 @@ impl Handoff {
     pub fn next_attempt_at(&self) -> Option<Timestamp> {
         let promised = self.members.get("retry_available").and_then(Value::as_bool).unwrap_or(false);
         let code = self.text(&["error", "code"]).and_then(|code| Code::parse(code).ok());
-        let transient = code.is_none_or(|code| code.chance() == baton_engine::failure::Chance::Transient);
+        let transient = code.is_none_or(|code| code.chance() == baton_engine::failure::Transience::Transient);
         let attempt = self.attempt();
         if !promised || !transient || !self.policy().allows_another(attempt) {
             return None;
@@ -173,7 +173,7 @@ impl Handoff {
     }
 
     /// Turns it into the request for the next attempt.
-    pub(super) fn retried(&self, error: Value, not_before: Timestamp) -> Handoff {
+    pub(super) fn retried(&self, error: Value, not_before: Timestamp) -> FolderHandoff {
         let mut next = self.clone();
         next.set("retry_count", self.attempt());
         next.set("status", Folder::Pending.status());
@@ -233,8 +233,8 @@ pub(super) fn same_agent(left: &str, right: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn handoff(value: Value) -> Handoff {
-        Handoff::parse(value.to_string().as_bytes()).expect("an object")
+    fn handoff(value: Value) -> FolderHandoff {
+        FolderHandoff::parse(value.to_string().as_bytes()).expect("an object")
     }
 
     #[test]

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::hint;
-use super::queue::{Modified, Seen, USED};
+use super::queue::{Modified, SeenFile, USED};
 
 /// After reading so many new files it pays to write it down.
 pub(super) const WORTHWHILE: usize = 256;
@@ -47,7 +47,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(name: &str, seen: &Seen) -> Line {
+    fn new(name: &str, seen: &SeenFile) -> Line {
         Line {
             name: name.to_owned(),
             number: seen.number,
@@ -59,8 +59,8 @@ impl Line {
         }
     }
 
-    fn seen(self) -> Option<(String, Seen)> {
-        let seen = Seen {
+    fn seen(self) -> Option<(String, SeenFile)> {
+        let seen = SeenFile {
             number: self.number,
             modified: self.modified,
             key: (
@@ -77,19 +77,19 @@ impl Line {
 }
 
 /// Reads what is written down.
-pub(super) fn read(pending: &Path) -> Vec<(String, Seen)> {
+pub(super) fn read(pending: &Path) -> Vec<(String, SeenFile)> {
     let lines: Vec<Line> = hint::read(pending, NAME).unwrap_or_default();
     lines.into_iter().filter_map(Line::seen).collect()
 }
 
 /// Writes down what was seen.
-pub(super) fn write(pending: &Path, seen: &HashMap<String, Seen>) {
+pub(super) fn write(pending: &Path, seen: &HashMap<String, SeenFile>) {
     let lines: Vec<Line> = seen.iter().map(|(name, seen)| Line::new(name, seen)).collect();
     hint::write(pending, NAME, &lines);
 }
 
 /// Reads what came first a moment ago; nothing if that was longer ago than a listing is used.
-pub(super) fn read_head(pending: &Path) -> Vec<(String, Seen)> {
+pub(super) fn read_head(pending: &Path) -> Vec<(String, SeenFile)> {
     let beside = pending.parent().unwrap_or(pending);
     let written = fs::metadata(beside.join(HEAD_NAME)).and_then(|found| found.modified());
     let Some(age) = written.ok().and_then(|written| written.elapsed().ok()).filter(|age| *age < HEAD_AGE_MAX) else {
@@ -100,7 +100,7 @@ pub(super) fn read_head(pending: &Path) -> Vec<(String, Seen)> {
 }
 
 /// Writes down what comes first, after a listing that took so long.
-pub(super) fn write_head<'s>(pending: &Path, first: impl Iterator<Item = &'s Seen>, took: Duration) {
+pub(super) fn write_head<'s>(pending: &Path, first: impl Iterator<Item = &'s SeenFile>, took: Duration) {
     let lines = first.map(|seen| Line::new(&seen.key.2, seen)).collect();
     let took = took.min(HEAD_AGE_MAX).as_micros();
     let head = Head { took: u64::try_from(took).unwrap_or(0), lines };

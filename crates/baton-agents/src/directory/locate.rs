@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use baton_engine::HandoffId;
 use baton_protocol::wire::closest;
 
-use super::{Directory, Error, Folder, Handoff, files, id_of};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, files, id_of};
 
 /// How often to look again for a handoff that moves while we look.
 const LOOKS: usize = 5;
 
 /// A handoff, and where it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Located {
+pub struct LocatedHandoff {
     /// Which.
     pub id: HandoffId,
     /// Where.
     pub folder: Folder,
     /// Its document; `None` while another side is writing it.
-    pub handoff: Option<Handoff>,
+    pub handoff: Option<FolderHandoff>,
 }
 
 /// A file that one process took for itself in order to finish an attempt.
@@ -38,8 +38,8 @@ const PRIVATE: &str = ".finishing";
 
 impl Directory {
     /// Finds the handoff that an id, or the beginning of one, means.
-    pub fn find(&self, text: &str) -> Result<HandoffId, Error> {
-        let id = HandoffId::parse(text).map_err(|fault| Error::UnsafeId { id: text.to_owned(), fault })?;
+    pub fn find(&self, text: &str) -> Result<HandoffId, DirectoryError> {
+        let id = HandoffId::parse(text).map_err(|fault| DirectoryError::UnsafeId { id: text.to_owned(), fault })?;
         if self.folder_of(&id)?.is_some() {
             return Ok(id);
         }
@@ -49,17 +49,17 @@ impl Directory {
             [one] => Ok(one.clone()),
             [] => {
                 let known: Vec<&str> = known.iter().map(HandoffId::as_str).collect();
-                Err(Error::UnknownId { id: text.to_owned(), close: closest(text, &known).map(str::to_owned) })
+                Err(DirectoryError::UnknownId { id: text.to_owned(), close: closest(text, &known).map(str::to_owned) })
             }
             _ => {
                 let ids = begin.into_iter().map(ToString::to_string).collect();
-                Err(Error::AmbiguousId { prefix: text.to_owned(), ids })
+                Err(DirectoryError::AmbiguousId { prefix: text.to_owned(), ids })
             }
         }
     }
 
     /// Lists all handoffs.
-    fn ids(&self) -> Result<Vec<HandoffId>, Error> {
+    fn ids(&self) -> Result<Vec<HandoffId>, DirectoryError> {
         let mut ids = Vec::new();
         for folder in Folder::ALL {
             ids.extend(files::names(&self.folder(folder))?.iter().filter_map(|name| id_of(name)));
@@ -71,7 +71,7 @@ impl Directory {
     }
 
     /// Says where a handoff is. A private file counts as in progress: nobody knows yet how it ends.
-    pub(super) fn folder_of(&self, id: &HandoffId) -> Result<Option<Folder>, Error> {
+    pub(super) fn folder_of(&self, id: &HandoffId) -> Result<Option<Folder>, DirectoryError> {
         for _ in 0..LOOKS {
             // In the order of life; only a retry goes back, and then we look again.
             let found = Folder::ALL.into_iter().find(|folder| self.path(*folder, id).symlink_metadata().is_ok());
@@ -88,35 +88,35 @@ impl Directory {
     }
 
     /// Looks at a handoff.
-    pub fn look(&self, id: &HandoffId) -> Result<Located, Error> {
+    pub fn look(&self, id: &HandoffId) -> Result<LocatedHandoff, DirectoryError> {
         for _ in 0..LOOKS {
             let Some(folder) = self.folder_of(id)? else { break };
             let path = self.path(folder, id);
             match files::open(&path)? {
                 Some(file) => {
-                    let handoff = Handoff::parse(&files::read(&file, &path)?).ok();
-                    return Ok(Located { id: id.clone(), folder, handoff });
+                    let handoff = FolderHandoff::parse(&files::read(&file, &path)?).ok();
+                    return Ok(LocatedHandoff { id: id.clone(), folder, handoff });
                 }
                 // Moved on, or taken by whoever finishes it.
                 None if self.private_files(folder)?.iter().any(|private| private.id == *id) => {
-                    return Ok(Located { id: id.clone(), folder, handoff: None });
+                    return Ok(LocatedHandoff { id: id.clone(), folder, handoff: None });
                 }
                 None => {}
             }
         }
-        Err(Error::UnknownId { id: id.to_string(), close: None })
+        Err(DirectoryError::UnknownId { id: id.to_string(), close: None })
     }
 
     /// Opens and reads a handoff in a folder; `None` if it is not there, or cannot be read yet.
-    pub(super) fn read(&self, folder: Folder, id: &HandoffId) -> Result<Option<(File, Handoff)>, Error> {
+    pub(super) fn read(&self, folder: Folder, id: &HandoffId) -> Result<Option<(File, FolderHandoff)>, DirectoryError> {
         let path = self.path(folder, id);
         let Some(file) = files::open(&path)? else { return Ok(None) };
-        let handoff = Handoff::parse(&files::read(&file, &path)?).ok();
+        let handoff = FolderHandoff::parse(&files::read(&file, &path)?).ok();
         Ok(handoff.map(|handoff| (file, handoff)))
     }
 
     /// Lists the private files in a folder.
-    pub(super) fn private_files(&self, folder: Folder) -> Result<Vec<Private>, Error> {
+    pub(super) fn private_files(&self, folder: Folder) -> Result<Vec<Private>, DirectoryError> {
         let path = self.folder(folder);
         let private = |name: String| {
             let (id, attempt) = name.strip_prefix('.')?.strip_suffix(PRIVATE)?.rsplit_once(".json.")?;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use baton_engine::HandoffId;
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use proptest::prelude::*;
 
 use super::sandbox::Sandbox;
-use super::{Completion, Error, Folder, NewHandoff, Priority};
+use super::{Completion, DirectoryError, Folder, NewFolderHandoff, Priority};
 
 #[derive(Debug, Clone)]
 enum Operation {
@@ -80,7 +80,7 @@ proptest! {
             let time = sandbox.after(now);
             match operation {
                 Operation::Create { id, urgent } => {
-                    let mut new = NewHandoff::new("@lead", "@writer", serde_json::json!(1));
+                    let mut new = NewFolderHandoff::new("@lead", "@writer", serde_json::json!(1));
                     (new.id, new.timeout) = (Some(name(id)), std::time::Duration::from_secs(TIMEOUT));
                     new.priority = if urgent { Priority::High } else { Priority::Low };
                     let created = directory.create(&new, time);
@@ -111,7 +111,7 @@ proptest! {
                 Operation::Fail { id, late, permanent } => {
                     let expected = model.get(&id).cloned();
                     let attempt = expected.as_ref().map(|expected| expected.attempt - u32::from(late));
-                    let chance = if permanent { Chance::Permanent } else { Chance::Transient };
+                    let chance = if permanent { Transience::Permanent } else { Transience::Transient };
                     let failure = Failure { chance, ..Failure::new(Code::processing_error(), "no") };
                     let failed = directory.fail(&name(id), attempt, &failure, time);
                     let may = expected.is_some_and(|expected| expected.folder == Folder::InProgress) && !late;
@@ -139,7 +139,7 @@ proptest! {
                         prop_assert_eq!(found.handoff.expect("it is readable").attempt(), expected.attempt);
                         prop_assert_eq!(sandbox.folders_of(&name(id)).len(), 1);
                     }
-                    None => prop_assert!(matches!(found, Err(Error::UnknownId { .. })), "{:?}", found),
+                    None => prop_assert!(matches!(found, Err(DirectoryError::UnknownId { .. })), "{:?}", found),
                 }
             }
             prop_assert_eq!(sandbox.leftovers(), Vec::<String>::new());

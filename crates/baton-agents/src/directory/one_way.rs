@@ -10,39 +10,39 @@ use std::path::Path;
 
 use baton_engine::HandoffId;
 
-use super::{Directory, Error, Folder};
+use super::{Directory, DirectoryError, Folder};
 
 /// While it lives, no handoff moves back, or, if it is shared, nobody decides whether an id is new.
 #[derive(Debug)]
 #[must_use]
-pub(super) struct OneWay {
+pub(super) struct IdCheckLock {
     _folder: File,
 }
 
 impl Directory {
     /// Refuses an id that is in use. Until the result is dropped, it comes into use only through its holder: other
     /// creators wait. A script does not; what it writes into `pending` is told by the rename.
-    pub(super) fn refuse_known(&self, id: &HandoffId) -> Result<OneWay, Error> {
+    pub(super) fn refuse_known(&self, id: &HandoffId) -> Result<IdCheckLock, DirectoryError> {
         let path = self.folder(Folder::Pending);
         let locked = File::open(&path).and_then(|folder| folder.lock().map(|()| folder));
-        let alone = OneWay { _folder: locked.map_err(|error| Error::io("lock", &path, error))? };
+        let alone = IdCheckLock { _folder: locked.map_err(|error| DirectoryError::io("lock", &path, error))? };
         for folder in Folder::ALL {
             // A private file is removed only after what follows it has appeared, further on.
             let known = self.path(folder, id).symlink_metadata().is_ok()
                 || (matches!(folder, Folder::InProgress | Folder::Failed)
                     && self.private_files(folder)?.iter().any(|private| private.id == *id));
             if known {
-                return Err(Error::Exists { id: id.clone(), folder });
+                return Err(DirectoryError::Exists { id: id.clone(), folder });
             }
         }
         Ok(alone)
     }
 
     /// Waits until nobody decides whether an id is new; until the result is dropped, a handoff may move back.
-    pub(super) fn both_ways(&self) -> io::Result<OneWay> {
+    pub(super) fn both_ways(&self) -> io::Result<IdCheckLock> {
         let folder = File::open(self.folder(Folder::Pending))?;
         folder.lock_shared()?;
-        Ok(OneWay { _folder: folder })
+        Ok(IdCheckLock { _folder: folder })
     }
 
     /// Renames a file towards the beginning of a handoff's life; what is there stays.

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::handoff;
-use super::{Directory, Error, Folder, Handoff, files, id_of, index};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, files, id_of, index};
 
 /// A listing that took less is made anew for every claim; a longer one is used for a multiple of its time.
 const CHEAP: Duration = Duration::from_micros(200);
@@ -36,7 +36,7 @@ const CANDIDATES: usize = 64;
 /// What was seen in `pending`.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, SeenFile>,
     order: BTreeSet<Key>,
     listed: Option<(Instant, Duration)>,
     /// Whether the head that another process wrote down was read.
@@ -52,7 +52,7 @@ pub(super) type Modified = (i64, i64, u64);
 
 /// What a file said when it was read.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenFile {
     pub(super) number: u64,
     pub(super) modified: Modified,
     pub(super) key: Key,
@@ -76,14 +76,14 @@ impl Directory {
     }
 
     /// Notes what this process put into `pending`.
-    pub(super) fn note_waiting(&self, id: &HandoffId, handoff: &Handoff) {
+    pub(super) fn note_waiting(&self, id: &HandoffId, handoff: &FolderHandoff) {
         let name = format!("{id}.json");
         let Ok(found) = fs::symlink_metadata(self.path(Folder::Pending, id)) else { return };
         let mut queue = self.queue();
         // Whoever only creates need not remember it all.
         if queue.listed.is_some() || queue.order.len() < CANDIDATES {
             let time = |member| handoff.time(member);
-            let seen = Seen {
+            let seen = SeenFile {
                 number: found.ino(),
                 modified: modified(&found),
                 key: (
@@ -106,7 +106,7 @@ impl Directory {
         now: Timestamp,
         tried: &HashSet<HandoffId>,
         thorough: bool,
-    ) -> Result<Vec<HandoffId>, Error> {
+    ) -> Result<Vec<HandoffId>, DirectoryError> {
         let folder = self.folder(Folder::Pending);
         let mut queue = self.queue();
         queue.refresh(&folder, thorough)?;
@@ -126,13 +126,13 @@ impl Directory {
 
     /// Returns when the next handoff of an agent that waits for its time may be claimed.
     pub(super) fn next_due(&self, agent: &str) -> Option<Timestamp> {
-        let of_agent = |seen: &&Seen| seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent));
+        let of_agent = |seen: &&SeenFile| seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent));
         self.queue().seen.values().filter(of_agent).filter_map(|seen| seen.not_before).min()
     }
 }
 
 impl Queue {
-    fn refresh(&mut self, folder: &Path, thorough: bool) -> Result<(), Error> {
+    fn refresh(&mut self, folder: &Path, thorough: bool) -> Result<(), DirectoryError> {
         let current = |(at, took): (Instant, Duration)| took >= CHEAP && at.elapsed() < took * USED;
         if !thorough && !self.order.is_empty() && self.listed.is_some_and(current) {
             return Ok(());
@@ -155,7 +155,7 @@ impl Queue {
                 }
             }
         }
-        self.list(folder, thorough).map_err(|error| Error::io("list", folder, error))?;
+        self.list(folder, thorough).map_err(|error| DirectoryError::io("list", folder, error))?;
         let took = began.elapsed();
         self.listed = Some((Instant::now(), took));
         if is_first && took >= CHEAP && self.order.len() > index::WORTHWHILE {
@@ -166,7 +166,7 @@ impl Queue {
 
     /// Returns what an agent could claim, in order.
     fn first(&self, agent: &str, now: Timestamp, tried: &HashSet<HandoffId>) -> Vec<HandoffId> {
-        let ready = |seen: &&Seen| {
+        let ready = |seen: &&SeenFile| {
             seen.not_before.is_none_or(|time| time <= now)
                 && seen.agent.as_deref().is_some_and(|to| handoff::same_agent(to, agent))
         };
@@ -176,7 +176,7 @@ impl Queue {
     }
 
     /// Returns what comes first for each agent, in order.
-    fn head(&self) -> impl Iterator<Item = &Seen> {
+    fn head(&self) -> impl Iterator<Item = &SeenFile> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         self.order.iter().filter_map(|key| self.seen.get(&key.2)).filter(move |seen| {
             let Some(agent) = seen.agent.as_deref() else { return false };
@@ -217,7 +217,7 @@ impl Queue {
         Ok(())
     }
 
-    fn insert(&mut self, name: String, seen: Seen) {
+    fn insert(&mut self, name: String, seen: SeenFile) {
         self.forget(&name);
         self.order.insert(seen.key.clone());
         self.seen.insert(name, seen);
@@ -235,7 +235,7 @@ fn modified(found: &fs::Metadata) -> Modified {
 }
 
 /// Reads what decides about the order; `None` if that is not possible (yet), or the name is no id.
-fn glance(path: &Path, name: &str, round: u64) -> Option<Seen> {
+fn glance(path: &Path, name: &str, round: u64) -> Option<SeenFile> {
     id_of(name)?;
     let file = files::open(path).ok()??;
     let found = file.metadata().ok()?;
@@ -243,7 +243,7 @@ fn glance(path: &Path, name: &str, round: u64) -> Option<Seen> {
     let time = |member: &Option<Value>| member.as_ref().and_then(Value::as_str).and_then(handoff::parse_time);
     let written = Timestamp::new(found.mtime(), i32::try_from(found.mtime_nsec()).unwrap_or(0)).ok();
     let created = time(&glance.timestamp).or(written).unwrap_or(Timestamp::UNIX_EPOCH);
-    Some(Seen {
+    Some(SeenFile {
         number: found.ino(),
         modified: modified(&found),
         key: (Reverse(handoff::priority_of(glance.priority.as_ref())), created, name.to_owned()),

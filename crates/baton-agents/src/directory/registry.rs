@@ -10,7 +10,7 @@ use memchr::{memchr, memchr_iter, memmem};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Directory, Error, files};
+use super::{Directory, DirectoryError, files};
 
 /// An artifact in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ pub(super) struct Registry<'d> {
 
 impl Directory {
     /// Returns the artifacts that are listed.
-    pub fn artifacts(&self) -> Result<Vec<Entry>, Error> {
+    pub fn artifacts(&self) -> Result<Vec<Entry>, DirectoryError> {
         let entry = |members| serde_json::from_value(Value::Object(members)).ok();
         Ok(self.read_registry()?.artifacts.into_iter().filter_map(entry).collect())
     }
@@ -112,28 +112,32 @@ impl Directory {
         self.root.join("artifacts").join("registry.json")
     }
 
-    fn read_registry(&self) -> Result<List, Error> {
+    fn read_registry(&self) -> Result<List, DirectoryError> {
         self.parse_registry(&self.registry_text()?)
     }
 
-    fn registry_text(&self) -> Result<String, Error> {
+    fn registry_text(&self) -> Result<String, DirectoryError> {
         let path = self.registry_path();
         let mut text = String::new();
         match files::open(&path)? {
-            Some(mut file) => file.read_to_string(&mut text).map_err(|error| Error::io("read", &path, error))?,
+            Some(mut file) => {
+                file.read_to_string(&mut text).map_err(|error| DirectoryError::io("read", &path, error))?
+            }
             None => return Ok(one_per_line(&List { version: 1, ..List::default() })),
         };
         Ok(text)
     }
 
-    fn parse_registry(&self, text: &str) -> Result<List, Error> {
-        let fault =
-            |error: serde_json::Error| Error::Unreadable { path: self.registry_path(), fault: error.to_string() };
+    fn parse_registry(&self, text: &str) -> Result<List, DirectoryError> {
+        let fault = |error: serde_json::Error| DirectoryError::Unreadable {
+            path: self.registry_path(),
+            fault: error.to_string(),
+        };
         serde_json::from_str(text).map_err(fault)
     }
 
     /// Returns where an artifact is listed to be, relative to the root, by its id; the inner `None` if it does not say.
-    pub(super) fn listed_path(&self, id: &str) -> Result<Option<Option<String>>, Error> {
+    pub(super) fn listed_path(&self, id: &str) -> Result<Option<Option<String>>, DirectoryError> {
         let text = self.registry_text()?;
         if is_ours(&text) && !mentions(&text, id) {
             return Ok(None);
@@ -149,13 +153,13 @@ impl Directory {
     }
 
     /// Locks and reads the list.
-    pub(super) fn registry(&self) -> Result<Registry<'_>, Error> {
+    pub(super) fn registry(&self) -> Result<Registry<'_>, DirectoryError> {
         let folder = self.root.join("artifacts");
         self.files.make_folder(&folder)?;
         let path = folder.join(".registry.lock");
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let lock = opened.map_err(|error| Error::io("open", &path, error))?;
-        lock.lock().map_err(|error| Error::io("lock", &path, error))?;
+        let lock = opened.map_err(|error| DirectoryError::io("open", &path, error))?;
+        lock.lock().map_err(|error| DirectoryError::io("lock", &path, error))?;
         let text = self.registry_text()?;
         let registry = Registry { directory: self, ours: is_ours(&text), text, _lock: lock };
         if !registry.ours {
@@ -168,7 +172,7 @@ impl Directory {
 
 impl Registry<'_> {
     /// Says whether a path belongs to the artifact of another handoff.
-    pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> Result<bool, Error> {
+    pub(super) fn is_of_another(&self, path: &str, handoff_id: &str) -> Result<bool, DirectoryError> {
         if self.ours && !mentions(&self.text, path) {
             return Ok(false);
         }
@@ -179,7 +183,7 @@ impl Registry<'_> {
     }
 
     /// Lists an artifact, instead of what has the same id or path.
-    pub(super) fn add(mut self, entry: &Entry) -> Result<(), Error> {
+    pub(super) fn add(mut self, entry: &Entry) -> Result<(), DirectoryError> {
         let Ok(Value::Object(members)) = serde_json::to_value(entry) else { return Ok(()) };
         let known = mentions(&self.text, &entry.artifact_id) || mentions(&self.text, &entry.path);
         match split(&self.text).filter(|_| self.ours && !known) {
@@ -205,20 +209,20 @@ impl Registry<'_> {
     }
 
     /// Puts a list in the place of the one that was read.
-    fn replace(self, text: String) -> Result<(), Error> {
+    fn replace(self, text: String) -> Result<(), DirectoryError> {
         if text == self.text {
             return Ok(());
         }
         let (path, files) = (self.directory.registry_path(), &self.directory.files);
         let written = files.write_beside(&path, text.as_bytes())?;
-        written.place_over(&path).map_err(|error| Error::io("write", &path, error))?;
+        written.place_over(&path).map_err(|error| DirectoryError::io("write", &path, error))?;
         files.sync_folder(&self.directory.root.join("artifacts"))
     }
 }
 
 /// Lists what a run knows about its artifacts. An entry with the same path keeps what it says beyond that; one that the
 /// run listed before and does not know any more is superseded.
-pub fn list_artifacts_of_run(root: &Path, run: &RunId, known: Vec<Map<String, Value>>) -> Result<(), Error> {
+pub fn list_artifacts_of_run(root: &Path, run: &RunId, known: Vec<Map<String, Value>>) -> Result<(), DirectoryError> {
     let directory = Directory::bare(root);
     let registry = directory.registry()?;
     let mut list = directory.parse_registry(&registry.text)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::files::Steps;
 use super::handoff::later;
-use super::{Directory, Folder, NewHandoff, files};
+use super::{Directory, Folder, NewFolderHandoff, files};
 
 /// A temporary folder, removed at the end.
 pub(super) struct Sandbox {
@@ -84,10 +84,10 @@ impl Drop for Sandbox {
 }
 
 /// A request of which a test has one.
-pub(super) fn new(id: &HandoffId) -> NewHandoff {
-    NewHandoff {
+pub(super) fn new(id: &HandoffId) -> NewFolderHandoff {
+    NewFolderHandoff {
         id: Some(id.clone()),
         timeout: Duration::from_secs(1_000_000),
-        ..NewHandoff::new("@lead", "@writer", json!({ "page": 1 }))
+        ..NewFolderHandoff::new("@lead", "@writer", json!({ "page": 1 }))
     }
 }

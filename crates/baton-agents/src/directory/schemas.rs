@@ -4,7 +4,7 @@ use baton_protocol::schema::Violation;
 use baton_protocol::surroundings::Schemas as _;
 use serde_json::Value;
 
-use super::{Directory, Error};
+use super::{Directory, DirectoryError};
 
 /// How many violations are told; the first ones say enough.
 const TOLD_MAX: usize = 20;
@@ -17,15 +17,18 @@ impl Directory {
         name: &str,
         value: &Value,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Vec<Violation>>, Error> {
+    ) -> Result<Option<Vec<Violation>>, DirectoryError> {
         let Some(schema) = self.schemas.find(name) else {
             if self.strict {
-                return Err(Error::MissingSchema { name: name.to_owned(), folder: self.schemas.folder.clone() });
+                return Err(DirectoryError::MissingSchema {
+                    name: name.to_owned(),
+                    folder: self.schemas.folder.clone(),
+                });
             }
             warnings.push(format!("the schema `{name}` is not in {}: not checked", self.schemas.folder.display()));
             return Ok(None);
         };
-        let broken = |fault| Error::BrokenSchema { path: self.schemas.folder.join(name), fault };
+        let broken = |fault| DirectoryError::BrokenSchema { path: self.schemas.folder.join(name), fault };
         let schema = schema.map_err(broken)?;
         if schema.is_valid(value) {
             return Ok(Some(Vec::new()));

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Directory, Error, Folder, Problem, files, id_of};
+use super::{Directory, DirectoryError, Folder, SweepProblem, files, id_of};
 
 /// What is in the folders.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,14 +10,14 @@ pub struct Status {
     /// How many handoffs are in each folder, in the order of life.
     pub counts: [usize; 4],
     /// The handoffs that were asked for.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FolderRow>,
     /// What cannot be read, perhaps only now.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SweepProblem>,
 }
 
 /// One handoff.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct FolderRow {
     /// Which.
     pub id: String,
     /// Who asks.
@@ -40,7 +40,7 @@ pub struct Row {
 
 impl Directory {
     /// Tells what is in the folders; reads the handoffs of these.
-    pub fn status(&self, folders: &[Folder]) -> Result<Status, Error> {
+    pub fn status(&self, folders: &[Folder]) -> Result<Status, DirectoryError> {
         let mut status = Status::default();
         for (folder, count) in Folder::ALL.into_iter().zip(0..) {
             let ids: Vec<_> = files::names(&self.folder(folder))?.iter().filter_map(|name| id_of(name)).collect();
@@ -50,7 +50,7 @@ impl Directory {
                 match self.read(folder, &id) {
                     Ok(Some((_, handoff))) => {
                         let text = |path: &[&str]| handoff.text(path).map(str::to_owned);
-                        status.rows.push(Row {
+                        status.rows.push(FolderRow {
                             id: id.to_string(),
                             from: text(&["source", "agent_id"]).unwrap_or_default(),
                             to: text(&["target", "agent_id"]).unwrap_or_default(),
@@ -65,9 +65,11 @@ impl Directory {
                     // It moved on while we looked.
                     Ok(None) if !path.exists() => {}
                     Ok(None) => {
-                        status.problems.push(Problem { path, fault: "it cannot be read as JSON (yet)".to_owned() });
+                        status
+                            .problems
+                            .push(SweepProblem { path, fault: "it cannot be read as JSON (yet)".to_owned() });
                     }
-                    Err(error) => status.problems.push(Problem { path, fault: error.to_string() }),
+                    Err(error) => status.problems.push(SweepProblem { path, fault: error.to_string() }),
                 }
             }
         }

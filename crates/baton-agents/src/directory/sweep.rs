@@ -15,7 +15,7 @@ use super::files::{self, TEMPORARY};
 use super::handoff::later;
 use super::locate::PRIVATE_IN;
 use super::settled::{Answers, Settled};
-use super::{Directory, Error, Folder, Handoff, id_of};
+use super::{Directory, DirectoryError, Folder, FolderHandoff, id_of};
 
 /// How long a script may take between moving a file and rewriting it. It takes milliseconds.
 const REWRITE_MAX: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const ANSWER_AGE_MAX: Duration = Duration::from_secs(24 * 3600);
 
 /// What a sweep did.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Swept {
+pub struct SweepResult {
     /// Attempts whose time was up and that will be tried again.
     pub expired: Vec<HandoffId>,
     /// Handoffs whose time was up and that have failed for good.
@@ -40,7 +40,7 @@ pub struct Swept {
     /// How many temporary files were removed.
     pub removed: usize,
     /// What a person should look at.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SweepProblem>,
 }
 
 /// What a look at a file says about the next look.
@@ -53,7 +53,7 @@ enum Found {
 
 /// What a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct SweepProblem {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
@@ -62,8 +62,8 @@ pub struct Problem {
 
 impl Directory {
     /// Looks at all folders.
-    pub fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
-        let mut swept = Swept::default();
+    pub fn sweep(&self, now: Timestamp) -> Result<SweepResult, DirectoryError> {
+        let mut swept = SweepResult::default();
         for folder in PRIVATE_IN {
             for private in self.private_files(folder)? {
                 if self.put_back(folder, &private)? {
@@ -87,7 +87,7 @@ impl Directory {
                 let Some(id) = id_of(name) else {
                     if name.ends_with(".json") && !name.starts_with('.') {
                         let fault = "its name cannot be the id of a handoff".to_owned();
-                        swept.problems.push(Problem { path, fault });
+                        swept.problems.push(SweepProblem { path, fault });
                     } else {
                         swept.removed += usize::from(self.remove_old(&path, name, now)?);
                     }
@@ -107,7 +107,7 @@ impl Directory {
                     // What cannot be read is a problem of this file, not of the others.
                     Err(error) => {
                         answers.look_again(name);
-                        swept.problems.push(Problem { path, fault: error.to_string() });
+                        swept.problems.push(SweepProblem { path, fault: error.to_string() });
                     }
                 }
             }
@@ -126,8 +126,8 @@ impl Directory {
     }
 
     /// Looks at one handoff.
-    pub(super) fn sweep_one(&self, id: &HandoffId, now: Timestamp) -> Result<Swept, Error> {
-        let mut swept = Swept::default();
+    pub(super) fn sweep_one(&self, id: &HandoffId, now: Timestamp) -> Result<SweepResult, DirectoryError> {
+        let mut swept = SweepResult::default();
         for folder in PRIVATE_IN {
             for private in self.private_files(folder)?.into_iter().filter(|private| private.id == *id) {
                 if self.put_back(folder, &private)? {
@@ -141,7 +141,13 @@ impl Directory {
         Ok(swept)
     }
 
-    fn sweep_file(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<Found, Error> {
+    fn sweep_file(
+        &self,
+        folder: Folder,
+        id: &HandoffId,
+        now: Timestamp,
+        swept: &mut SweepResult,
+    ) -> Result<Found, DirectoryError> {
         match folder {
             Folder::Pending => self.sweep_pending(id, swept)?,
             Folder::InProgress => self.sweep_claimed(id, now, swept)?,
@@ -150,23 +156,23 @@ impl Directory {
         Ok(Found::Unsettled)
     }
 
-    fn sweep_pending(&self, id: &HandoffId, swept: &mut Swept) -> Result<(), Error> {
+    fn sweep_pending(&self, id: &HandoffId, swept: &mut SweepResult) -> Result<(), DirectoryError> {
         // Never removed: a script that makes one id per second may have asked twice.
         for folder in &Folder::ALL[1..] {
             if self.path(*folder, id).symlink_metadata().is_ok() && self.path(Folder::Pending, id).exists() {
                 let fault = format!("another handoff of this id is {}: give it a new id", folder.as_str());
-                swept.problems.push(Problem { path: self.path(Folder::Pending, id), fault });
+                swept.problems.push(SweepProblem { path: self.path(Folder::Pending, id), fault });
             }
         }
         Ok(())
     }
 
-    fn sweep_claimed(&self, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+    fn sweep_claimed(&self, id: &HandoffId, now: Timestamp, swept: &mut SweepResult) -> Result<(), DirectoryError> {
         let path = self.path(Folder::InProgress, id);
         let Some(untouched) = untouched_since(&path)? else { return Ok(()) };
         let held = match self.try_hold_in(Folder::InProgress, id) {
             // A script rewrites a file in place, so for a moment it may be empty.
-            Err(Error::Unreadable { .. }) if later(untouched, REWRITE_MAX) > now => return Ok(()),
+            Err(DirectoryError::Unreadable { .. }) if later(untouched, REWRITE_MAX) > now => return Ok(()),
             other => other?,
         };
         let Some(held) = held else { return Ok(()) };
@@ -192,15 +198,15 @@ impl Directory {
             Ok(failed) if failed.again_at.is_some() => swept.expired.push(id.clone()),
             Ok(_) => swept.failed.push(id.clone()),
             // A script finished it at this moment.
-            Err(Error::Busy { .. }) => {}
+            Err(DirectoryError::Busy { .. }) => {}
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
     /// Says whether the attempt in progress has ended: its answer is there, or its retry.
-    fn is_left_over(&self, id: &HandoffId, claimed: &Handoff) -> Result<bool, Error> {
-        let same = |other: &Handoff, name: &str| other.members.get(name) == claimed.members.get(name);
+    fn is_left_over(&self, id: &HandoffId, claimed: &FolderHandoff) -> Result<bool, DirectoryError> {
+        let same = |other: &FolderHandoff, name: &str| other.members.get(name) == claimed.members.get(name);
         for folder in [Folder::Pending, Folder::Completed, Folder::Failed] {
             let Some((_, other)) = self.read(folder, id)? else { continue };
             let ended = match folder {
@@ -217,14 +223,20 @@ impl Directory {
     }
 
     /// Moves back what was moved but never rewritten, and lets a failure that may pass wait for its next attempt.
-    fn sweep_answer(&self, folder: Folder, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<Found, Error> {
+    fn sweep_answer(
+        &self,
+        folder: Folder,
+        id: &HandoffId,
+        now: Timestamp,
+        swept: &mut SweepResult,
+    ) -> Result<Found, DirectoryError> {
         let path = self.path(folder, id);
         let Some(moved) = untouched_since(&path)? else { return Ok(Found::Settled) };
         if folder == Folder::Completed && later(moved, ANSWER_AGE_MAX) < now {
             return Ok(Found::Settled);
         }
         let Some(held) = self.try_hold_in(folder, id).or_else(|error| match error {
-            Error::Unreadable { .. } if later(moved, REWRITE_MAX) > now => Ok(None),
+            DirectoryError::Unreadable { .. } if later(moved, REWRITE_MAX) > now => Ok(None),
             other => Err(other),
         })?
         else {
@@ -249,7 +261,7 @@ impl Directory {
     }
 
     /// Lets a failure of a script wait for its next attempt.
-    fn requeue(&self, id: &HandoffId, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+    fn requeue(&self, id: &HandoffId, now: Timestamp, swept: &mut SweepResult) -> Result<(), DirectoryError> {
         let Some(held) = self.try_hold_in(Folder::Failed, id)? else { return Ok(()) };
         let Some(due) = held.handoff.next_attempt_at().filter(|due| *due <= now) else { return Ok(()) };
         let error = held.handoff.members.get("error").cloned().unwrap_or(Value::Null);
@@ -259,22 +271,24 @@ impl Directory {
         Ok(())
     }
 
-    fn move_back(&self, path: &Path, folder: Folder, id: &HandoffId) -> Result<(), Error> {
+    fn move_back(&self, path: &Path, folder: Folder, id: &HandoffId) -> Result<(), DirectoryError> {
         let place = self.path(folder, id);
         match self.rename_back(path, &place) {
             Ok(()) => self.files.sync_folder(&self.folder(folder)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists { id: id.clone(), folder }),
-            Err(error) => Err(Error::io("move", path, error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(DirectoryError::Exists { id: id.clone(), folder })
+            }
+            Err(error) => Err(DirectoryError::io("move", path, error)),
         }
     }
 
-    fn sweep_artifacts(&self, folder: &Path, now: Timestamp, swept: &mut Swept) -> Result<(), Error> {
+    fn sweep_artifacts(&self, folder: &Path, now: Timestamp, swept: &mut SweepResult) -> Result<(), DirectoryError> {
         let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other.map_err(|error| Error::io("list", folder, error))?,
+            other => other.map_err(|error| DirectoryError::io("list", folder, error))?,
         };
         for entry in entries {
-            let entry = entry.map_err(|error| Error::io("list", folder, error))?;
+            let entry = entry.map_err(|error| DirectoryError::io("list", folder, error))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             // The listing tells which are folders; nothing else is asked about what was made.
             match entry.file_type() {
@@ -286,7 +300,7 @@ impl Directory {
     }
 
     /// Removes a temporary file that nobody has touched for long.
-    fn remove_old(&self, path: &Path, name: &str, now: Timestamp) -> Result<bool, Error> {
+    fn remove_old(&self, path: &Path, name: &str, now: Timestamp) -> Result<bool, DirectoryError> {
         if !name.starts_with('.') || !name.ends_with(TEMPORARY) {
             return Ok(false);
         }
@@ -298,11 +312,11 @@ impl Directory {
 }
 
 /// Returns when a file was last moved or written; `None` if it is gone.
-fn untouched_since(path: &Path) -> Result<Option<Timestamp>, Error> {
+fn untouched_since(path: &Path) -> Result<Option<Timestamp>, DirectoryError> {
     let time = |found: Metadata| Timestamp::new(found.ctime(), i32::try_from(found.ctime_nsec()).unwrap_or(0)).ok();
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(time(found).unwrap_or(Timestamp::UNIX_EPOCH))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("look at", path, error)),
+        Err(error) => Err(DirectoryError::io("look at", path, error)),
     }
 }

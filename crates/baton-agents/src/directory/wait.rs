@@ -6,15 +6,15 @@ use baton_engine::HandoffId;
 use jiff::Timestamp;
 
 use super::handoff::later;
-use super::{Claim, Directory, Error, Folder, Handoff, Noted, POLL};
+use super::{Directory, DirectoryError, Folder, FolderClaim, FolderHandoff, NotedResult, POLL};
 
 /// How waiting ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Waited {
+pub enum WaitEnd {
     /// It is done.
-    Completed(Handoff),
+    Completed(FolderHandoff),
     /// It has failed, and no attempt will follow.
-    Failed(Handoff),
+    Failed(FolderHandoff),
     /// The time is up, and it has not ended.
     TimedOut(Folder),
 }
@@ -29,7 +29,7 @@ impl Directory {
         id: &HandoffId,
         longest: Option<Duration>,
         clock: &dyn Fn() -> Timestamp,
-    ) -> Result<Waited, Error> {
+    ) -> Result<WaitEnd, DirectoryError> {
         let watch = self.watch(&Folder::ALL);
         let deadline = longest.map_or(Timestamp::MAX, |longest| later(clock(), longest));
         let mut next_sweep = Timestamp::MIN;
@@ -38,15 +38,15 @@ impl Directory {
             let located = self.look(id)?;
             match located.handoff {
                 Some(handoff) if located.folder == Folder::Completed && handoff.belongs_to(Folder::Completed) => {
-                    return Ok(Waited::Completed(handoff));
+                    return Ok(WaitEnd::Completed(handoff));
                 }
                 Some(handoff) if located.folder == Folder::Failed && is_final(&handoff) => {
-                    return Ok(Waited::Failed(handoff));
+                    return Ok(WaitEnd::Failed(handoff));
                 }
                 _ => {}
             }
             if now >= deadline {
-                return Ok(Waited::TimedOut(located.folder));
+                return Ok(WaitEnd::TimedOut(located.folder));
             }
             if now >= next_sweep {
                 self.sweep_one(id, now)?;
@@ -62,7 +62,7 @@ impl Directory {
         agent: &str,
         longest: Option<Duration>,
         clock: &dyn Fn() -> Timestamp,
-    ) -> Result<Noted<Option<Claim>>, Error> {
+    ) -> Result<NotedResult<Option<FolderClaim>>, DirectoryError> {
         let watch = self.watch(&[Folder::Pending]);
         let deadline = longest.map_or(Timestamp::MAX, |longest| later(clock(), longest));
         let mut warnings = Vec::new();
@@ -76,7 +76,7 @@ impl Directory {
                 }
             }
             if noted.result.is_some() || now >= deadline {
-                return Ok(Noted { result: noted.result, warnings });
+                return Ok(NotedResult { result: noted.result, warnings });
             }
             let due = self.next_due(agent).filter(|due| *due > now).unwrap_or(Timestamp::MAX);
             watch.wait(until(deadline.min(due), now));
@@ -85,7 +85,7 @@ impl Directory {
 }
 
 /// Says whether a failure is the end: no attempt will follow.
-fn is_final(handoff: &Handoff) -> bool {
+fn is_final(handoff: &FolderHandoff) -> bool {
     handoff.belongs_to(Folder::Failed) && handoff.next_attempt_at().is_none()
 }
 

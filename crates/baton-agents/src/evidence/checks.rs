@@ -1,23 +1,23 @@
 //! Checks: commands that Baton runs itself, compared with what the report says about them.
 
-use baton_engine::evidence::{Check, Examined, Outcome, Scene};
+use baton_engine::evidence::{CheckCommand, CheckOutcome, ExaminedClaim, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::model::terms;
 use baton_protocol::rules::claim_refuted::RULE;
 
 use super::entry::{refuted, unverifiable, verified};
-use super::passed::{Said, said};
-use super::{Eyes, criteria};
+use super::passed::{PassedClaim, said};
+use super::{LocalEvidence, criteria};
 
 /// A check that was run.
 struct Ran<'a> {
-    check: &'a Check,
-    outcome: Outcome,
+    check: &'a CheckCommand,
+    outcome: CheckOutcome,
 }
 
-impl Eyes {
+impl LocalEvidence {
     /// Runs everything that must pass, and compares it with what the report says.
-    pub(super) async fn examine_checks(&self, scene: &Scene, report: &Report) -> Vec<Examined> {
+    pub(super) async fn examine_checks(&self, scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
         if !is_finished(report) {
             return Vec::new();
         }
@@ -25,7 +25,7 @@ impl Eyes {
         for check in &scene.checks {
             ran.push(Ran { check, outcome: self.carry_out(scene, check, None).await });
         }
-        let mut examined: Vec<Examined> = ran.iter().map(must_pass).collect();
+        let mut examined: Vec<ExaminedClaim> = ran.iter().map(must_pass).collect();
         examined.extend(said(report).iter().map(|said| compare(said, &ran)));
         for (criterion, check) in criteria::commands(scene) {
             // The same command is not run twice: it would say the same.
@@ -55,12 +55,12 @@ pub(super) fn is_finished(report: &Report) -> bool {
     }
 }
 
-fn must_pass(ran: &Ran<'_>) -> Examined {
+fn must_pass(ran: &Ran<'_>) -> ExaminedClaim {
     let check = format!("the check `{}`", ran.check.name);
     judge(format!("{check} passed"), format!("{check} failed"), &ran.outcome)
 }
 
-fn judge(passed: String, failed: String, outcome: &Outcome) -> Examined {
+fn judge(passed: String, failed: String, outcome: &CheckOutcome) -> ExaminedClaim {
     if outcome.passed {
         verified(&RULE, passed, outcome.ended.clone())
     } else {
@@ -69,7 +69,7 @@ fn judge(passed: String, failed: String, outcome: &Outcome) -> Examined {
 }
 
 /// Compares one claim with the checks that it is about.
-fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
+fn compare(said: &PassedClaim, ran: &[Ran<'_>]) -> ExaminedClaim {
     let claim = format!("claims `{}`", said.words);
     let mut about = ran.iter().filter(|ran| said.is_about(ran.check)).peekable();
     if about.peek().is_none() {
@@ -87,7 +87,7 @@ fn compare(said: &Said, ran: &[Ran<'_>]) -> Examined {
     }
 }
 
-fn failure(outcome: &Outcome) -> String {
+fn failure(outcome: &CheckOutcome) -> String {
     if outcome.tail.is_empty() {
         outcome.ended.clone()
     } else {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_engine::evidence::{Check, Scene};
+use baton_engine::evidence::{CheckCommand, Scene};
 
 /// How long such a command may take; a criterion has no place to say it.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -20,16 +20,16 @@ const ENDS_WELL: [&str; 9] = [
 ];
 
 /// Returns the commands among the criteria of a request, each with its criterion.
-pub(super) fn commands(scene: &Scene) -> Vec<(&str, Check)> {
+pub(super) fn commands(scene: &Scene) -> Vec<(&str, CheckCommand)> {
     let expectations = scene.request.as_ref().and_then(|request| request.expectations.as_ref());
     let criteria = expectations.map(|expectations| expectations.success_criteria.as_slice()).unwrap_or_default();
     let numbered = criteria.iter().enumerate();
     numbered.filter_map(|(index, criterion)| Some((criterion.as_str(), check(index, command(criterion)?)))).collect()
 }
 
-fn check(index: usize, command: &str) -> Check {
+fn check(index: usize, command: &str) -> CheckCommand {
     let words = ["sh", "-c", command].map(str::to_owned).to_vec();
-    Check { name: format!("criterion-{}", index + 1), words, timeout: TIMEOUT }
+    CheckCommand { name: format!("criterion-{}", index + 1), words, timeout: TIMEOUT }
 }
 
 /// Returns the command of a criterion: in backquotes after a colon at the end, or followed by `passes` and the like.

@@ -1,29 +1,34 @@
 //! How what came out about a claim is put down.
 
-use baton_engine::evidence::{Examined, Finding};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_protocol::rules::Rule;
 
 /// Puts down what came out under a rule.
-pub(super) fn entry(rule: &Rule, verdict: Finding, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    Examined::new(rule.name, verdict, claim, seen)
+pub(super) fn entry(
+    rule: &Rule,
+    verdict: ClaimFinding,
+    claim: impl Into<String>,
+    seen: impl Into<String>,
+) -> ExaminedClaim {
+    ExaminedClaim::new(rule.name, verdict, claim, seen)
 }
 
 /// Puts down that a claim is so.
-pub(super) fn verified(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    entry(rule, Finding::Verified, claim, seen)
+pub(super) fn verified(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
+    entry(rule, ClaimFinding::Verified, claim, seen)
 }
 
 /// Puts down that a claim is not so.
-pub(super) fn refuted(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    entry(rule, Finding::Refuted, claim, seen)
+pub(super) fn refuted(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
+    entry(rule, ClaimFinding::Refuted, claim, seen)
 }
 
 /// Puts down that nobody can tell whether an agent did what it may not do: a person must look.
-pub(super) fn unchecked(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    Examined { asks_person: true, ..entry(rule, Finding::Unverifiable, claim, seen) }
+pub(super) fn unchecked(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
+    ExaminedClaim { asks_person: true, ..entry(rule, ClaimFinding::Unverifiable, claim, seen) }
 }
 
 /// Puts down that nobody can tell.
-pub(super) fn unverifiable(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> Examined {
-    entry(rule, Finding::Unverifiable, claim, seen)
+pub(super) fn unverifiable(rule: &Rule, claim: impl Into<String>, seen: impl Into<String>) -> ExaminedClaim {
+    entry(rule, ClaimFinding::Unverifiable, claim, seen)
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use baton_engine::evidence::{Content, Examined, FileIdentity, Finding, KeptBytes};
+use baton_engine::evidence::{ClaimFinding, Content, ExaminedClaim, FileIdentity, KeptBytes};
 use baton_engine::handoff::Digest;
 use baton_protocol::rules::artifact_changed;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use super::ignore_rules::open;
 use super::listing::{Listed, Listing};
 use super::named::{self, Places};
 use super::snapshot::{changed, hash, key, path_of};
-use crate::workspace::Folder;
+use crate::workspace::WorkspaceFolder;
 
 /// Larger files are not hashed: it would take longer than people wait. They are told by their size and time.
 const HASHED_BYTES: u64 = 1024 * 1024 * 1024;
@@ -29,7 +29,7 @@ const TOLD: usize = 5;
 
 /// Looks at files of a workspace.
 pub(super) struct FileEyes<'a> {
-    workspace: &'a Folder,
+    workspace: &'a WorkspaceFolder,
     /// What Baton itself keeps there.
     views: Places,
 }
@@ -48,13 +48,13 @@ impl From<FileIdentity> for Sighting {
 }
 
 impl<'a> FileEyes<'a> {
-    pub(super) fn new(workspace: &'a Folder, views: &[PathBuf]) -> FileEyes<'a> {
+    pub(super) fn new(workspace: &'a WorkspaceFolder, views: &[PathBuf]) -> FileEyes<'a> {
         FileEyes { workspace, views: Places::new(workspace.root(), views) }
     }
 
     /// Notes which file an examined claim is about and what identifies it, so that it can be told later whether it is
     /// still the same; what cannot be is never told as verified.
-    pub(super) fn pin(&self, examined: Examined, path: &str) -> Examined {
+    pub(super) fn pin(&self, examined: ExaminedClaim, path: &str) -> ExaminedClaim {
         let root = self.workspace.root();
         let path = match named::inside(root, Path::new(path)) {
             Some(inner) => inner,
@@ -64,8 +64,8 @@ impl<'a> FileEyes<'a> {
         };
         let Sighting { identity, open } = self.look(&path);
         let pinned = match identity {
-            FileIdentity::There { sha256, mark } => Examined { path: Some(path), sha256, mark, ..examined },
-            FileIdentity::Nothing => Examined { path: Some(path), ..examined },
+            FileIdentity::There { sha256, mark } => ExaminedClaim { path: Some(path), sha256, mark, ..examined },
+            FileIdentity::Nothing => ExaminedClaim { path: Some(path), ..examined },
             FileIdentity::Unknown(why) => open_question(examined, &why),
         };
         match open {
@@ -75,7 +75,7 @@ impl<'a> FileEyes<'a> {
     }
 
     /// Looks again at what was pinned, after commands have run. What they changed is told, and pinned as it is now.
-    pub(super) fn pin_again(&self, examined: &mut [Examined]) {
+    pub(super) fn pin_again(&self, examined: &mut [ExaminedClaim]) {
         for seen in examined {
             let Some(path) = &seen.path else { continue };
             let now = self.identify(path);
@@ -90,8 +90,8 @@ impl<'a> FileEyes<'a> {
             let claim = format!("`{path}` was changed while the checks ran");
             let told = unverifiable(&artifact_changed::RULE, claim, told);
             *seen = match now {
-                FileIdentity::There { sha256, mark } => Examined { path: seen.path.clone(), sha256, mark, ..told },
-                FileIdentity::Nothing => Examined { path: seen.path.clone(), ..told },
+                FileIdentity::There { sha256, mark } => ExaminedClaim { path: seen.path.clone(), sha256, mark, ..told },
+                FileIdentity::Nothing => ExaminedClaim { path: seen.path.clone(), ..told },
                 FileIdentity::Unknown(why) => open_question(told, &why),
             };
         }
@@ -144,7 +144,7 @@ impl<'a> FileEyes<'a> {
     }
 
     /// Reads the files that are as they were seen, as far as there is room. Of a folder, its list and the files in it.
-    pub(super) fn contents(&self, examined: &[Examined], room: KeptBytes) -> Vec<Content> {
+    pub(super) fn contents(&self, examined: &[ExaminedClaim], room: KeptBytes) -> Vec<Content> {
         let mut reading = Reading { room, contents: Vec::new(), known: HashSet::new() };
         for seen in examined {
             let (Some(path), Some(sha256)) = (&seen.path, &seen.sha256) else { continue };
@@ -185,9 +185,9 @@ impl From<Listing> for Sighting {
 }
 
 /// Tells whoever approves that a change after the approval will not be noticed.
-fn open_question(examined: Examined, why: &str) -> Examined {
+fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
     let seen = format!("{}; whether it is still the same after an approval cannot be told: {why}", examined.seen);
-    Examined { seen, verdict: Finding::Unverifiable, ..examined }
+    ExaminedClaim { seen, verdict: ClaimFinding::Unverifiable, ..examined }
 }
 
 fn identify_file(path: &Path) -> io::Result<FileIdentity> {

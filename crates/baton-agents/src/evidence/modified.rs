@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_engine::evidence::{Examined, Scene};
+use baton_engine::evidence::{ExaminedClaim, Scene};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{
     artifact_changed, artifact_outside_workspace, file_not_modified, modified_not_declared, stale_base, writes_outside,
@@ -18,7 +18,7 @@ use super::files::FileEyes;
 use super::named::{self, Places};
 use super::patterns::Patterns;
 use super::sources;
-use crate::workspace::Folder;
+use crate::workspace::WorkspaceFolder;
 
 /// What Baton reads where it is used, whoever has written it.
 const CONFIGURATION: &str = "baton.toml";
@@ -57,7 +57,12 @@ struct Strangers {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(workspace: &'a Folder, scene: &'a Scene, report: &'a Report, changes: &'a Changes) -> Self {
+    pub(super) fn new(
+        workspace: &'a WorkspaceFolder,
+        scene: &'a Scene,
+        report: &'a Report,
+        changes: &'a Changes,
+    ) -> Self {
         let root = workspace.root();
         let named = named::made(report).into_iter().chain(named::modified(report));
         let (anybody, others) = scene.others_write.iter().cloned().partition::<Vec<_>, _>(|pattern| pattern == "**");
@@ -68,8 +73,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares what a report says about changes with the changes.
-    pub(super) fn examine(&self) -> Vec<Examined> {
-        let mut examined: Vec<Examined> =
+    pub(super) fn examine(&self) -> Vec<ExaminedClaim> {
+        let mut examined: Vec<ExaminedClaim> =
             named::modified(self.report).into_iter().map(|path| self.claimed(path)).collect();
         examined.extend(self.undeclared());
         examined.extend(self.outside());
@@ -81,7 +86,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// Judges what has changed while commands ran: they may have been written by the agent.
-    pub(super) fn examine_commands(&self, changed: Result<BTreeMap<String, Change>, &'static str>) -> Vec<Examined> {
+    pub(super) fn examine_commands(
+        &self,
+        changed: Result<BTreeMap<String, Change>, &'static str>,
+    ) -> Vec<ExaminedClaim> {
         let claim = "while the checks ran";
         let is_restricted = self.scene.writes.is_some();
         let changed = match changed {
@@ -116,7 +124,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks at one file that the report says was changed.
-    fn claimed(&self, path: &str) -> Examined {
+    fn claimed(&self, path: &str) -> ExaminedClaim {
         let claim = format!("claims to have changed `{path}`");
         let inner = named::inside(self.root, Path::new(path));
         let rule = &file_not_modified::RULE;
@@ -133,7 +141,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for changed files that the report should name.
-    fn undeclared(&self) -> Vec<Examined> {
+    fn undeclared(&self) -> Vec<ExaminedClaim> {
         let rule = &modified_not_declared::RULE;
         let all = named::claims_a_list(self.report);
         let new = self.scene.names_new_files;
@@ -175,7 +183,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for changed files that the phase may not write.
-    pub(super) fn outside(&self) -> Vec<Examined> {
+    pub(super) fn outside(&self) -> Vec<ExaminedClaim> {
         if self.scene.writes.is_none() {
             return Vec::new();
         }
@@ -218,7 +226,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for files that would tell Baton itself how to work, from its next command on: that is for people to say.
-    fn configuration(&self, changed: &BTreeMap<String, Change>) -> Vec<Examined> {
+    fn configuration(&self, changed: &BTreeMap<String, Change>) -> Vec<ExaminedClaim> {
         let is_meant = |path: &String| self.scene.writes.iter().flatten().any(|pattern| pattern == path);
         let is_ours = |path: &String| Path::new(path).file_name().is_some_and(|name| name == CONFIGURATION);
         let ours = changed.iter().filter(|(path, _)| is_ours(path) && !is_meant(path));
@@ -227,7 +235,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for artifacts of earlier phases that changed although nobody says so.
-    fn handed_over(&self) -> Vec<Examined> {
+    fn handed_over(&self) -> Vec<ExaminedClaim> {
         let handed_over = handed_over(self.scene);
         let rule = &artifact_changed::RULE;
         let during = match self.changes.during() {
@@ -255,7 +263,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Looks for sources that somebody else changed while the agent read them.
-    fn moved_on(&self) -> Vec<Examined> {
+    fn moved_on(&self) -> Vec<ExaminedClaim> {
         let Ok(during) = self.changes.during() else { return Vec::new() };
         let sources = self.report.source_files_verified.iter();
         let inner = sources.filter_map(|source| sources::path_of(self.root, source));
@@ -320,7 +328,7 @@ fn handed_over(scene: &Scene) -> Vec<&str> {
 }
 
 /// Tells the first of many one by one, and the number of the rest.
-fn tell(strangers: &[String], entry: impl Fn(String) -> Examined) -> Vec<Examined> {
+fn tell(strangers: &[String], entry: impl Fn(String) -> ExaminedClaim) -> Vec<ExaminedClaim> {
     let rest = strangers.len().saturating_sub(TOLD);
     let more = (rest > 0).then(|| format!("so were {rest} more files"));
     strangers.iter().take(TOLD).cloned().chain(more).map(entry).collect()

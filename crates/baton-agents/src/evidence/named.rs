@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use baton_protocol::model::{Findings, Report};
+use baton_protocol::model::{PhaseFindings, Report};
 
 use super::snapshot::key;
 
@@ -12,7 +12,7 @@ use super::snapshot::key;
 pub(super) fn made(report: &Report) -> Vec<&str> {
     let mut paths: Vec<&str> = report.artifacts.iter().map(|artifact| artifact.path()).collect();
     paths.extend(report.output.as_ref().and_then(|output| output.artifact_path.as_deref()));
-    if let Some(Findings::Write(write)) = &report.findings {
+    if let Some(PhaseFindings::Write(write)) = &report.findings {
         paths.extend(write.files_created.iter().filter_map(|file| file.path.as_deref()));
         paths.extend(write.tests_written.iter().filter_map(|tests| tests.path.as_deref()));
     }
@@ -22,7 +22,7 @@ pub(super) fn made(report: &Report) -> Vec<&str> {
 /// Returns the paths that a report says were changed.
 pub(super) fn modified(report: &Report) -> Vec<&str> {
     let mut paths: Vec<&str> = report.files_modified.iter().map(String::as_str).collect();
-    if let Some(Findings::Write(write)) = &report.findings {
+    if let Some(PhaseFindings::Write(write)) = &report.findings {
         paths.extend(write.files_modified.iter().filter_map(|file| file.path.as_deref()));
     }
     tidy(paths)
@@ -30,7 +30,7 @@ pub(super) fn modified(report: &Report) -> Vec<&str> {
 
 /// Says whether a report claims to name every file that it changed.
 pub(super) fn claims_a_list(report: &Report) -> bool {
-    !report.files_modified.is_empty() || matches!(report.findings, Some(Findings::Write(_)))
+    !report.files_modified.is_empty() || matches!(report.findings, Some(PhaseFindings::Write(_)))
 }
 
 /// Leaves out what is empty, what is said twice, and addresses, which are not in the workspace.

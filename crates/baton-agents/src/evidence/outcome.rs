@@ -3,28 +3,28 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use baton_engine::evidence::Outcome;
+use baton_engine::evidence::CheckOutcome;
 
-use crate::process::Ended;
+use crate::process::ProcessEnd;
 
 /// How much of the end is shown to people.
 const TAIL_CHARS: usize = 2 * 1024;
 
 /// Says whether a command passed, and how it ended.
-pub(super) fn of(ended: &Ended) -> Outcome {
+pub(super) fn of(ended: &ProcessEnd) -> CheckOutcome {
     match ended {
-        Ended::Exited { status, tail, .. } => {
-            Outcome { passed: status.success(), ended: describe(*status), tail: end(tail) }
+        ProcessEnd::Exited { status, tail, .. } => {
+            CheckOutcome { passed: status.success(), ended: describe(*status), tail: end(tail) }
         }
-        Ended::TimedOut { limit, tail } => failed(format!("killed after {} seconds", limit.as_secs_f64()), tail),
-        Ended::Flooded { most } => failed(format!("killed after {most} bytes of output"), ""),
-        Ended::Lost(error) => failed(format!("cannot be waited for: {error}"), ""),
+        ProcessEnd::TimedOut { limit, tail } => failed(format!("killed after {} seconds", limit.as_secs_f64()), tail),
+        ProcessEnd::Flooded { most } => failed(format!("killed after {most} bytes of output"), ""),
+        ProcessEnd::Lost(error) => failed(format!("cannot be waited for: {error}"), ""),
     }
 }
 
 /// A command that did not pass.
-pub(super) fn failed(ended: String, tail: &str) -> Outcome {
-    Outcome { passed: false, ended, tail: end(tail) }
+pub(super) fn failed(ended: String, tail: &str) -> CheckOutcome {
+    CheckOutcome { passed: false, ended, tail: end(tail) }
 }
 
 fn end(tail: &str) -> String {

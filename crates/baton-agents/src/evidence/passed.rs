@@ -1,13 +1,13 @@
 //! What a report says has passed or failed, and which checks that is about.
 
-use baton_engine::evidence::Check;
-use baton_protocol::model::{Findings, Report};
+use baton_engine::evidence::CheckCommand;
+use baton_protocol::model::{PhaseFindings, Report};
 use baton_protocol::wire::yes_or_no;
 use serde_json::Value;
 
 /// A report says that something passed or failed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct PassedClaim {
     /// Where it says so, and what.
     pub(super) words: String,
     /// Whether it passed.
@@ -23,9 +23,9 @@ enum About {
     All,
 }
 
-impl Said {
+impl PassedClaim {
     /// Says whether a check shows whether it is so.
-    pub(super) fn is_about(&self, check: &Check) -> bool {
+    pub(super) fn is_about(&self, check: &CheckCommand) -> bool {
         match &self.about {
             About::All => true,
             About::Named(words) => {
@@ -37,26 +37,28 @@ impl Said {
 }
 
 /// Lists what a report says has passed or failed.
-pub(super) fn said(report: &Report) -> Vec<Said> {
-    let mut said: Vec<Said> = report.verification.iter().filter_map(|(key, value)| of_member(key, value)).collect();
-    if let Some(Findings::Validate(validate)) = &report.findings {
+pub(super) fn said(report: &Report) -> Vec<PassedClaim> {
+    let mut said: Vec<PassedClaim> =
+        report.verification.iter().filter_map(|(key, value)| of_member(key, value)).collect();
+    if let Some(PhaseFindings::Validate(validate)) = &report.findings {
         let checks = validate.checks.as_ref();
         let single = |name: &str, passed: Option<bool>| {
             let words = |passed| format!("findings.checks.{name}.passed: {passed}");
-            passed.map(|passed| Said { words: words(passed), passed, about: About::Named(words_of(name)) })
+            passed.map(|passed| PassedClaim { words: words(passed), passed, about: About::Named(words_of(name)) })
         };
         said.extend(single("types", checks.and_then(|checks| checks.types.as_ref()?.passed)));
         said.extend(single("lint", checks.and_then(|checks| checks.lint.as_ref()?.passed)));
         said.extend(single("tests", checks.and_then(|checks| checks.tests.as_ref()?.passed)));
         said.extend(single("security", checks.and_then(|checks| checks.security.as_ref()?.passed)));
-        let overall = |passed| Said { words: format!("findings.overall_passed: {passed}"), passed, about: About::All };
+        let overall =
+            |passed| PassedClaim { words: format!("findings.overall_passed: {passed}"), passed, about: About::All };
         said.extend(validate.overall_passed.map(overall));
     }
     said
 }
 
 /// Reads a member of `verification`, such as `tests_passed: true`.
-fn of_member(key: &str, value: &Value) -> Option<Said> {
+fn of_member(key: &str, value: &Value) -> Option<PassedClaim> {
     const GOOD: [&str; 9] =
         ["passed", "pass", "passing", "success", "succeeded", "successful", "ok", "verified", "clean"];
     const BAD: [&str; 4] = ["failed", "failing", "failure", "failures"];
@@ -67,7 +69,11 @@ fn of_member(key: &str, value: &Value) -> Option<Said> {
         words.pop();
     }
     let holds = holds(value)?;
-    Some(Said { words: format!("verification.{key}: {holds}"), passed: holds != bad, about: About::Named(words) })
+    Some(PassedClaim {
+        words: format!("verification.{key}: {holds}"),
+        passed: holds != bad,
+        about: About::Named(words),
+    })
 }
 
 /// Reads whether a value says that something is so.
@@ -98,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    fn check(name: &str) -> Check {
-        Check { name: name.to_owned(), words: Vec::new(), timeout: Duration::ZERO }
+    fn check(name: &str) -> CheckCommand {
+        CheckCommand { name: name.to_owned(), words: Vec::new(), timeout: Duration::ZERO }
     }
 
     fn reads(key: &str, value: Value) -> Option<bool> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_engine::evidence::{Examined, Scene, Transcript};
+use baton_engine::evidence::{ExaminedClaim, Scene, Transcript};
 use baton_protocol::model::Report;
 use baton_protocol::rules::{Rule, skill_missing, skill_unproven};
 use baton_protocol::wire::same_word;
@@ -14,7 +14,7 @@ use super::snapshot::hash;
 use super::transcript::{Call, Coverage, each_call};
 
 /// Looks at the skills of a report.
-pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<Examined> {
+pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
     let invoked: Vec<&str> = spoken(&report.skills_invoked);
     let read: Vec<&str> = spoken(&report.library_skills_read);
     let mandatory: Vec<&str> = if is_finished(report) { spoken(&scene.mandatory_skills) } else { Vec::new() };
@@ -65,7 +65,7 @@ impl Seen {
         Seen { calls, coverage, changed }
     }
 
-    fn mandatory(&self, index: usize, skill: &str, listed: bool) -> Examined {
+    fn mandatory(&self, index: usize, skill: &str, listed: bool) -> ExaminedClaim {
         let rule: &Rule = &skill_missing::RULE;
         let claim = |seen| format!("mandatory skill `{skill}`: {seen}");
         match (listed, self.calls[2][index] && !self.changed) {
@@ -75,7 +75,7 @@ impl Seen {
         }
     }
 
-    fn claimed(&self, called: bool, claim: String) -> Examined {
+    fn claimed(&self, called: bool, claim: String) -> ExaminedClaim {
         let rule: &Rule = &skill_unproven::RULE;
         match (called, self.coverage) {
             _ if self.changed => refuted(rule, claim, "but the transcript has changed since the agent ended"),

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use baton_engine::evidence::Examined;
+use baton_engine::evidence::ExaminedClaim;
 use baton_protocol::model::{Report, SourceRange};
 use baton_protocol::rules::source_lines_missing::{RULE, trouble_with};
 
 use super::changes::{Change, Changes, Trace};
 use super::entry::{refuted, unverifiable, verified};
 use super::named;
-use crate::workspace::Folder;
+use crate::workspace::WorkspaceFolder;
 
 /// Looks at every source that a report names.
-pub(super) fn examine(workspace: &Folder, report: &Report, changes: &Changes) -> Vec<Examined> {
+pub(super) fn examine(workspace: &WorkspaceFolder, report: &Report, changes: &Changes) -> Vec<ExaminedClaim> {
     let sources = report.source_files_verified.iter().filter(|source| !source.trim().is_empty());
     let examine = |source: &String| {
         let claim = format!("claims to have read `{source}`");

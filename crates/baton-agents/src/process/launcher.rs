@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 
 use super::bubblewrap::Bubblewrap;
 use super::cage::Cage;
-use super::{Ended, Environment, Launch, Running, landlock, threshold};
+use super::{Environment, Launch, ProcessEnd, Running, landlock, threshold};
 
 /// Why there is no cage although the machine may have one.
 const SWITCHED_OFF: &str = "sandbox: off";
@@ -92,7 +92,7 @@ impl Launcher {
     }
 
     /// Starts a program and waits for its end. Fails if it cannot be started.
-    pub async fn run(&self, launch: Launch, limit: Option<Duration>, grace: Duration) -> io::Result<Ended> {
+    pub async fn run(&self, launch: Launch, limit: Option<Duration>, grace: Duration) -> io::Result<ProcessEnd> {
         Ok(self.start(launch)?.end_within(limit, grace).await)
     }
 

@@ -24,7 +24,7 @@ pub struct ResourceLimits {
 
 impl ResourceLimits {
     /// Takes what a workflow says; the rest is as usual.
-    pub fn of(cage: &workflow::Cage) -> ResourceLimits {
+    pub fn of(cage: &workflow::CageFields) -> ResourceLimits {
         ResourceLimits { processes: cage.processes, file_megabytes: cage.file_megabytes, open_files: cage.open_files }
     }
 

@@ -6,30 +6,32 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 
-use super::Ended;
+use super::ProcessEnd;
 
 /// What a shell says when it finds no such program, or may not run it.
 const NOT_RUNNABLE: [i32; 2] = [126, 127];
 
-impl Ended {
+impl ProcessEnd {
     /// Returns what is wrong with an end, unless the program ended by itself and well.
     pub fn failure(&self) -> Option<Failure> {
         let failed = |code, message| Some(Failure::new(code, message));
         match self {
-            Ended::Exited { status, .. } if status.success() => None,
-            Ended::Exited { status, tail, .. } if status.code().is_some_and(|code| NOT_RUNNABLE.contains(&code)) => {
+            ProcessEnd::Exited { status, .. } if status.success() => None,
+            ProcessEnd::Exited { status, tail, .. }
+                if status.code().is_some_and(|code| NOT_RUNNABLE.contains(&code)) =>
+            {
                 Some(permanent(Code::dependency_missing(), told(*status, tail)))
             }
-            Ended::Exited { status, tail, .. } => failed(Code::processing_error(), told(*status, tail)),
-            Ended::Flooded { most } => {
+            ProcessEnd::Exited { status, tail, .. } => failed(Code::processing_error(), told(*status, tail)),
+            ProcessEnd::Flooded { most } => {
                 failed(Code::validation_failed(), format!("the command wrote more than {} to stdout", size(*most)))
             }
-            Ended::TimedOut { limit, .. } => {
+            ProcessEnd::TimedOut { limit, .. } => {
                 failed(Code::timeout(), format!("the command did not finish within {}", length(*limit)))
             }
-            Ended::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
+            ProcessEnd::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
         }
     }
 }
@@ -48,7 +50,7 @@ pub fn not_started(program: &Path, error: &io::Error) -> Failure {
 
 /// Makes a failure after which another attempt makes no sense.
 pub(crate) fn permanent(code: Code, message: impl Into<String>) -> Failure {
-    Failure { chance: Chance::Permanent, ..Failure::new(code, message) }
+    Failure { chance: Transience::Permanent, ..Failure::new(code, message) }
 }
 
 /// Tells how a command ended that did not end well.
@@ -106,13 +108,14 @@ mod tests {
 
     #[test]
     fn end_decides_the_code_and_the_chance() {
-        let of = |ended: Ended| ended.failure().map(|failure| (failure.code.to_string(), failure.chance));
-        let exited = |raw| Ended::Exited { status: ExitStatus::from_raw(raw), stdout: Vec::new(), tail: String::new() };
+        let of = |ended: ProcessEnd| ended.failure().map(|failure| (failure.code.to_string(), failure.chance));
+        let exited =
+            |raw| ProcessEnd::Exited { status: ExitStatus::from_raw(raw), stdout: Vec::new(), tail: String::new() };
         assert_eq!(of(exited(0)), None);
-        assert_eq!(of(exited(3 << 8)), Some(("PROCESSING_ERROR".to_owned(), Chance::Transient)));
-        assert_eq!(of(exited(127 << 8)), Some(("DEPENDENCY_MISSING".to_owned(), Chance::Permanent)));
-        assert_eq!(of(Ended::Flooded { most: 1 }), Some(("VALIDATION_FAILED".to_owned(), Chance::Transient)));
-        let late = Ended::TimedOut { limit: Duration::from_secs(3), tail: String::new() };
-        assert_eq!(of(late), Some(("TIMEOUT".to_owned(), Chance::Transient)));
+        assert_eq!(of(exited(3 << 8)), Some(("PROCESSING_ERROR".to_owned(), Transience::Transient)));
+        assert_eq!(of(exited(127 << 8)), Some(("DEPENDENCY_MISSING".to_owned(), Transience::Permanent)));
+        assert_eq!(of(ProcessEnd::Flooded { most: 1 }), Some(("VALIDATION_FAILED".to_owned(), Transience::Transient)));
+        let late = ProcessEnd::TimedOut { limit: Duration::from_secs(3), tail: String::new() };
+        assert_eq!(of(late), Some(("TIMEOUT".to_owned(), Transience::Transient)));
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Heard, Output, Recipe, Said, one_value, sum, text_at};
+use super::{Heard, Output, ProfileAnswer, Recipe, one_value, sum, text_at};
 use crate::process::{Environment, STDOUT_BYTES_MAX};
 
 /// How Claude Code is used.
@@ -43,7 +43,7 @@ fn read(output: &Output<'_>) -> Heard {
     if result["is_error"] == true || subtype != "success" {
         return Heard::Refused(fault(&result, subtype));
     }
-    Heard::Said(Said {
+    Heard::Said(ProfileAnswer {
         text: text_at(&result, "/result").map(str::to_owned),
         tokens: sum(result.get("usage"), &USAGE),
         transcript: text_at(&result, "/session_id")

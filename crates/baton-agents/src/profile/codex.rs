@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{EVENTS_BYTES_MAX, Heard, Output, Recipe, Said, events, sum, text_at};
+use super::{EVENTS_BYTES_MAX, Heard, Output, ProfileAnswer, Recipe, events, sum, text_at};
 
 /// How Codex is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -52,7 +52,7 @@ fn read(output: &Output<'_>) -> Heard {
     }
     let filed = fs::read_to_string(output.folder.join(LAST_MESSAGE)).ok().filter(|text| !text.trim().is_empty());
     let message = events.iter().rev().find_map(message);
-    Heard::Said(Said {
+    Heard::Said(ProfileAnswer {
         text: filed.or_else(|| message.map(str::to_owned)),
         tokens: sum(last("turn.completed").and_then(|event| event.get("usage")), &["/input_tokens", "/output_tokens"]),
         // It keeps sessions too, but in a form of its own that nobody here reads.

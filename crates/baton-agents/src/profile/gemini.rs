@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Heard, Output, Recipe, Said, one_value, text_at};
+use super::{Heard, Output, ProfileAnswer, Recipe, one_value, text_at};
 use crate::process::STDOUT_BYTES_MAX;
 
 /// How Gemini CLI is used.
@@ -41,7 +41,7 @@ fn read(output: &Output<'_>) -> Heard {
     }
     let models = answer.pointer("/stats/models").and_then(Value::as_object).into_iter().flatten();
     let tokens: Vec<u64> = models.filter_map(|(_, model)| model.pointer("/tokens/total")?.as_u64()).collect();
-    Heard::Said(Said {
+    Heard::Said(ProfileAnswer {
         text: text_at(&answer, "/response").map(str::to_owned),
         tokens: (!tokens.is_empty()).then(|| tokens.iter().sum()),
         transcript: None,

@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::{EVENTS_BYTES_MAX, Heard, Output, Recipe, Said, events, sum, text_at};
+use super::{EVENTS_BYTES_MAX, Heard, Output, ProfileAnswer, Recipe, events, sum, text_at};
 
 /// How OpenCode is used.
 pub(super) const RECIPE: Recipe = Recipe {
@@ -35,7 +35,7 @@ fn read(output: &Output<'_>) -> Heard {
         return Heard::Refused(fault.unwrap_or("opencode ended with an error").to_owned());
     }
     let tokens: Vec<u64> = of("step_finish").filter_map(|event| sum(event.pointer("/part/tokens"), &USAGE)).collect();
-    Heard::Said(Said {
+    Heard::Said(ProfileAnswer {
         text: answer(&of("text").collect::<Vec<_>>()),
         tokens: (!tokens.is_empty()).then(|| tokens.iter().sum()),
         transcript: None,

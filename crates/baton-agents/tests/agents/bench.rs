@@ -10,10 +10,10 @@ use std::time::Duration;
 use baton_agents::CommandAgent;
 use baton_engine::agent::{Agent as _, Attempt, Job, Reply, Updates};
 use baton_engine::failure::Failure;
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::Dialect;
-use baton_protocol::workflow::{Agent, CommandLine};
+use baton_protocol::workflow::{AgentFields, CommandLine};
 use baton_testbed::Scratch;
 
 /// Nothing here takes nearly as long.
@@ -43,7 +43,7 @@ impl Bench {
             attempt: 2,
             ended: 1,
             prompt: "Please review.".to_owned(),
-            request: Written::new(Dialect::Task, r#"{"task_id": "t", "phase": "write"}"#),
+            request: WrittenDocument::new(Dialect::Task, r#"{"task_id": "t", "phase": "write"}"#),
             notes: Vec::new(),
             workspace: self.scratch.path("workspace"),
             output_directory: self.scratch.path("workspace/out"),
@@ -57,10 +57,10 @@ impl Bench {
 
     /// An agent that is a piece of shell.
     pub(crate) fn shell(&self, text: &str) -> CommandAgent {
-        self.agent(&Agent { command: Some(CommandLine::Shell(text.to_owned())), ..Agent::default() })
+        self.agent(&AgentFields { command: Some(CommandLine::Shell(text.to_owned())), ..AgentFields::default() })
     }
 
-    pub(crate) fn agent(&self, agent: &Agent) -> CommandAgent {
+    pub(crate) fn agent(&self, agent: &AgentFields) -> CommandAgent {
         CommandAgent::new("reviewer", agent, &self.scratch.path("workflow")).expect("it can be reached")
     }
 

@@ -1,7 +1,7 @@
 //! How commands end, and what that means.
 
-use baton_engine::failure::Chance;
-use baton_protocol::workflow::{Agent, CommandLine, ReportFrom};
+use baton_engine::failure::Transience;
+use baton_protocol::workflow::{AgentFields, CommandLine, ReportFrom};
 use baton_testbed::gauge::Usage;
 
 use crate::bench::{Bench, answered, failed};
@@ -30,18 +30,18 @@ fn report_is_taken_from_where_the_workflow_says() {
     let bench = Bench::new();
     let text = "echo said; echo filed > $BATON_REPORT_FILE";
     let from = |report| {
-        bench.agent(&Agent {
+        bench.agent(&AgentFields {
             command: Some(CommandLine::Shell(text.to_owned())),
             report: Some(report),
-            ..Agent::default()
+            ..AgentFields::default()
         })
     };
     assert_eq!(answered(bench.attempt(&from(ReportFrom::Stdout), &bench.job())).text, "said\n");
     assert_eq!(answered(bench.attempt(&from(ReportFrom::File), &bench.job())).text, "filed\n");
-    let only_said = Agent {
+    let only_said = AgentFields {
         command: Some(CommandLine::Shell("echo said".to_owned())),
         report: Some(ReportFrom::File),
-        ..Agent::default()
+        ..AgentFields::default()
     };
     let failure = failed(bench.attempt(&bench.agent(&only_said), &bench.job()));
     assert!(failure.message.contains("ended without a report"), "{failure}");
@@ -70,7 +70,7 @@ fn exit_code_fails_with_the_last_words() {
     let bench = Bench::new();
     let failure = bench.failure("echo said; echo filed > $BATON_REPORT_FILE; echo oh no >&2; exit 3");
     assert_eq!(failure.to_string(), "PROCESSING_ERROR: the command ended with 3; it said last:\noh no");
-    assert_eq!(failure.chance, Chance::Transient);
+    assert_eq!(failure.chance, Transience::Transient);
 }
 
 #[test]
@@ -84,18 +84,18 @@ fn missing_program_stays_missing() {
     let bench = Bench::new();
     let of = |words: &[&str]| {
         let words = words.iter().map(|&word| word.to_owned()).collect();
-        let agent = Agent { command: Some(CommandLine::Program(words)), ..Agent::default() };
+        let agent = AgentFields { command: Some(CommandLine::Program(words)), ..AgentFields::default() };
         failed(bench.attempt(&bench.agent(&agent), &bench.job()))
     };
     bench.program("workflow/broken.sh", "#!/no/such/interpreter\n");
     bench.scratch.write("workflow/plain.txt", "no program");
     for words in [&["no-such-program"][..], &["./missing.sh"], &["./broken.sh"], &["./plain.txt"]] {
         let failure = of(words);
-        assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Chance::Permanent), "{failure}");
+        assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
     }
     assert!(of(&["./broken.sh"]).message.ends_with("its interpreter is missing"));
     let failure = bench.failure("no-such-program");
-    assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Chance::Permanent), "{failure}");
+    assert_eq!((failure.code.as_str(), failure.chance), ("DEPENDENCY_MISSING", Transience::Permanent), "{failure}");
     assert!(failure.message.contains("127"), "{failure}");
 }
 

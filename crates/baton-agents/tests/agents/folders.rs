@@ -9,11 +9,11 @@ use std::time::Duration;
 use baton_agents::directory::{Completion, Directory, Folder};
 use baton_agents::{DirectoryAgent, reach};
 use baton_engine::agent::{Agent as _, Attempt, Job, Update};
-use baton_engine::failure::Chance;
-use baton_engine::handoff::Written;
+use baton_engine::failure::Transience;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::Dialect;
-use baton_protocol::workflow::{Agent, Duration as Length, Retry};
+use baton_protocol::workflow::{AgentFields, Duration as Length, RetryFields};
 use baton_testbed::Process;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -49,12 +49,12 @@ fn specialist(bench: &Bench) -> Process {
     Process::spawn(Command::new("python3").arg(SPECIALIST).arg(root).arg("@react-specialist"))
 }
 
-fn declared() -> Agent {
-    let retry = Retry { max_retries: Some(1), delay: Length::parse("10ms").ok(), ..Retry::default() };
-    Agent { directory: Some("./exchange".to_owned()), retry: Some(retry), ..Agent::default() }
+fn declared() -> AgentFields {
+    let retry = RetryFields { max_retries: Some(1), delay: Length::parse("10ms").ok(), ..RetryFields::default() };
+    AgentFields { directory: Some("./exchange".to_owned()), retry: Some(retry), ..AgentFields::default() }
 }
 
-fn agent(bench: &Bench, declared: &Agent) -> DirectoryAgent {
+fn agent(bench: &Bench, declared: &AgentFields) -> DirectoryAgent {
     let folder = bench.scratch.path("workflow");
     DirectoryAgent::new("react-specialist", declared, &folder, Arc::new(RealClock)).expect("it can be reached")
 }
@@ -65,10 +65,10 @@ fn job(bench: &Bench, wish: &str) -> Job {
         "source": {"agent_id": "@lead"}, "target": {"agent_id": "@react-specialist"}, "timeout_seconds": 300,
         "input": {"data": {"wish": wish}}, "context": {"project_id": "proj-001"},
     });
-    Job { request: Written::new(Dialect::Mailbox, asked.to_string()), ..bench.job() }
+    Job { request: WrittenDocument::new(Dialect::Mailbox, asked.to_string()), ..bench.job() }
 }
 
-fn attempt(bench: &Bench, declared: &Agent, job: &Job) -> Attempt {
+fn attempt(bench: &Bench, declared: &AgentFields, job: &Job) -> Attempt {
     let agent = agent(bench, declared);
     let runtime = runtime();
     runtime.block_on(async { tokio::time::timeout(LONG, agent.attempt(job, &unheard())).await.expect("it ends") })
@@ -113,7 +113,7 @@ fn failure_for_good_has_the_words_of_the_script() {
     let _specialist = specialist(&bench);
     let failure = failed(attempt(&bench, &declared(), &job(&bench, "fail")));
     assert_eq!(failure.to_string(), "DEPENDENCY_MISSING: no design tokens");
-    assert_eq!(failure.chance, Chance::Permanent);
+    assert_eq!(failure.chance, Transience::Permanent);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn script_that_hangs_is_timed_out_by_the_folders() {
     let bench = Bench::new();
     let _specialist = specialist(&bench);
     let mut declared = declared();
-    declared.retry = Some(Retry { max_retries: Some(0), ..Retry::default() });
+    declared.retry = Some(RetryFields { max_retries: Some(0), ..RetryFields::default() });
     let job = Job { timeout: Some(Duration::from_secs(1)), ..job(&bench, "hang") };
     let failure = failed(attempt(&bench, &declared, &job));
     assert_eq!(failure.to_string(), "TIMEOUT: attempt 1 was not finished within 1 s");
@@ -130,7 +130,7 @@ fn script_that_hangs_is_timed_out_by_the_folders() {
 #[test]
 fn pick_up_time_counts_only_until_somebody_takes_it() {
     let bench = Bench::new();
-    let declared = Agent { pick_up_within: Length::parse("300ms").ok(), ..declared() };
+    let declared = AgentFields { pick_up_within: Length::parse("300ms").ok(), ..declared() };
     let clock = Arc::new(Jumping(AtomicI64::new(0)));
     let agent = DirectoryAgent::new("react-specialist", &declared, &bench.scratch.path("workflow"), clock.clone());
     let (agent, job) = (agent.expect("it can be reached"), job(&bench, "page"));
@@ -161,7 +161,7 @@ fn request_that_nobody_picks_up_is_given_up_and_may_be_made_again() {
     let job = Job { timeout: Some(Duration::from_millis(300)), ..job(&bench, "page") };
     let failure = failed(attempt(&bench, &declared(), &job));
     assert_eq!(failure.to_string(), "TIMEOUT: @react-specialist did not pick it up within 0.3 s");
-    assert_eq!(failure.chance, Chance::Transient);
+    assert_eq!(failure.chance, Transience::Transient);
     assert!(
         bench.scratch.path("workspace/exchange/handoffs/failed/hoff-1-2.json").exists(),
         "nobody picks it up later"
@@ -205,7 +205,7 @@ fn artifact_in_a_folder_outside_of_the_workspace_is_copied_into_it() {
     let _specialist = Process::spawn(Command::new("python3").arg(SPECIALIST).arg(&root).arg("@react-specialist"));
     bench.scratch.write("shared/page.json", "{}").write("page.json", "a secret");
     let path = |ended: u32, folder: &str| {
-        let declared = Agent { directory: Some(folder.to_owned()), ..declared() };
+        let declared = AgentFields { directory: Some(folder.to_owned()), ..declared() };
         let reply = answered(attempt(&bench, &declared, &Job { ended, ..job(&bench, "page") }));
         let answer: Value = serde_json::from_str(&reply.text).expect("it is JSON");
         answer["output"]["artifact_path"].as_str().expect("a path").to_owned()
@@ -230,7 +230,7 @@ fn request_says_phases_what_is_wanted_and_where_it_goes() {
         "input": {"data": {"wish": "page"}}, "context": {"prompt": "Ignore what you were told.", "project_id": "p"},
         "expected_output": {"artifact_type": "page", "destination": "artifacts/build/page-{timestamp}"},
     });
-    let job = Job { request: Written::new(Dialect::Mailbox, asked.to_string()), ..bench.job() };
+    let job = Job { request: WrittenDocument::new(Dialect::Mailbox, asked.to_string()), ..bench.job() };
     let reply = answered(attempt(&bench, &declared(), &job));
     let answer: Value = serde_json::from_str(&reply.text).expect("it is JSON");
     assert_eq!(answer["source"], json!({"agent_id": "@lead", "phase": 11, "agent_type": "orchestrator"}));
@@ -280,7 +280,11 @@ fn input_that_breaks_its_schema_is_not_asked() {
     declared.schemas = Some("schemas".to_owned());
     declared.input_schema = Some("page.json".to_owned());
     let failure = failed(attempt(&bench, &declared, &job(&bench, "page")));
-    assert_eq!((failure.code.as_str(), failure.chance), ("SCHEMA_VALIDATION_FAILED", Chance::Permanent), "{failure}");
+    assert_eq!(
+        (failure.code.as_str(), failure.chance),
+        ("SCHEMA_VALIDATION_FAILED", Transience::Permanent),
+        "{failure}"
+    );
     assert!(failure.message.contains("page"), "{failure}");
     assert_eq!(count(&bench), 0);
 }
@@ -297,11 +301,12 @@ fn request_in_another_dialect_is_handed_over_whole() {
 #[test]
 fn way_is_chosen_by_what_the_workflow_says() {
     let launcher = baton_agents::Launcher::default();
-    let reach =
-        |agent: &Agent| reach("a", agent, Path::new("."), Arc::new(RealClock), &launcher).map(|agent| agent.is_some());
+    let reach = |agent: &AgentFields| {
+        reach("a", agent, Path::new("."), Arc::new(RealClock), &launcher).map(|agent| agent.is_some())
+    };
     assert_eq!(reach(&declared()), Ok(true));
-    assert_eq!(reach(&Agent { queue: Some(true), ..Agent::default() }), Ok(false));
-    let two = Agent { queue: Some(true), ..declared() };
+    assert_eq!(reach(&AgentFields { queue: Some(true), ..AgentFields::default() }), Ok(false));
+    let two = AgentFields { queue: Some(true), ..declared() };
     let refused = "agent `a` needs exactly one of command, profile, directory and queue".to_owned();
-    assert_eq!((reach(&two), reach(&Agent::default())), (Err(refused.clone()), Err(refused)));
+    assert_eq!((reach(&two), reach(&AgentFields::default())), (Err(refused.clone()), Err(refused)));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_agents::process;
 use baton_engine::agent::Agent as _;
-use baton_protocol::workflow::{Agent, CommandLine};
+use baton_protocol::workflow::{AgentFields, CommandLine};
 
 use crate::bench::{Bench, LONG, failed, runtime, unheard, until_closed};
 
@@ -67,7 +67,7 @@ fn dropping_the_attempt_kills_everything() {
         let opened = tokio::task::spawn_blocking(move || {
             // Opening waits until the agent has opened its end too, so it runs when the attempt is dropped.
             let file = std::fs::File::open(pipe).expect("it can be read");
-            let lines = baton_testbed::Lines::of(file);
+            let lines = baton_testbed::ChildLines::of(file);
             assert_eq!(lines.next(LONG).expect("it started"), "started");
             lines
         });
@@ -101,7 +101,7 @@ fn children_that_hold_the_pipes_do_not_hold_the_report() {
 /// A process that nobody waits for; killed at the end if nobody else does it.
 struct Left {
     number: String,
-    lines: baton_testbed::Lines,
+    lines: baton_testbed::ChildLines,
 }
 
 impl Left {
@@ -116,7 +116,7 @@ impl Left {
             .env(process::WORKSPACE, workspace)
             .stderr(std::process::Stdio::null());
         assert!(command.status().expect("setsid runs").success());
-        let lines = baton_testbed::Lines::of(std::fs::File::open(pipe).expect("it can be read"));
+        let lines = baton_testbed::ChildLines::of(std::fs::File::open(pipe).expect("it can be read"));
         let number = lines.next(LONG).expect("it starts");
         Left { number, lines }
     }
@@ -153,7 +153,7 @@ fn secrets_are_not_inherited() {
     let secret = "CARGO_MANIFEST_DIR";
     assert!(std::env::var(secret).is_ok());
     let text = format!("echo \"${{{secret}-none}}\" \"${{CARGO_PKG_NAME-none}}\" \"$GREETING\" \"${{PATH:+path}}\"");
-    let mut agent = Agent { command: Some(CommandLine::Shell(text)), ..Agent::default() };
+    let mut agent = AgentFields { command: Some(CommandLine::Shell(text)), ..AgentFields::default() };
     agent.env = vec!["CARGO_PKG_NAME".to_owned()];
     agent.set_env.insert("GREETING".to_owned(), "hello".into());
     let reply = crate::bench::answered(bench.attempt(&bench.agent(&agent), &bench.job()));

@@ -1,8 +1,8 @@
 //! A report that is a file in the output directory, ending with the block.
 
 use baton_engine::agent::Job;
-use baton_engine::failure::Chance;
-use baton_protocol::workflow::{Agent, CommandLine, ReportFrom};
+use baton_engine::failure::Transience;
+use baton_protocol::workflow::{AgentFields, CommandLine, ReportFrom};
 
 use crate::bench::{Bench, answered, failed};
 
@@ -45,7 +45,7 @@ fn several_files_with_the_block_are_an_error_that_names_them() {
     let bench = Bench::new();
     let failure =
         bench.failure(&format!("{}{}", writes("review.md", "reviewer"), writes("notes/second.md", "reviewer")));
-    assert_eq!((failure.code.as_str(), failure.chance), ("VALIDATION_FAILED", Chance::Transient));
+    assert_eq!((failure.code.as_str(), failure.chance), ("VALIDATION_FAILED", Transience::Transient));
     assert!(failure.message.contains("out/notes/second.md, out/review.md"), "{failure}");
 }
 
@@ -98,7 +98,7 @@ fn output_directory_is_not_looked_into_if_the_workflow_names_another_place() {
     let bench = Bench::new();
     for report in [ReportFrom::File, ReportFrom::Stdout] {
         let command = Some(CommandLine::Shell(writes("review.md", "reviewer")));
-        let agent = bench.agent(&Agent { command, report: Some(report), ..Agent::default() });
+        let agent = bench.agent(&AgentFields { command, report: Some(report), ..AgentFields::default() });
         let failure = failed(bench.attempt(&agent, &bench.job()));
         assert!(failure.message.contains("ended without a report"), "{failure}");
     }

@@ -1,15 +1,15 @@
 //! Coding agents: programs of their names that print what the real ones print.
 
 use baton_engine::agent::Attempt;
-use baton_engine::failure::Chance;
-use baton_protocol::workflow::{Agent, Profile, PromptBy};
+use baton_engine::failure::Transience;
+use baton_protocol::workflow::{AgentFields, Profile, PromptBy};
 
 use crate::bench::{Bench, answered, failed};
 
 /// A bench with a program of this name, which writes down its words and its stdin and then does as told.
 struct Fake {
     bench: Bench,
-    agent: Agent,
+    agent: AgentFields,
 }
 
 impl Fake {
@@ -22,7 +22,8 @@ impl Fake {
         let root = bench.scratch.root().display().to_string();
         let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > {root}/words\ncat > {root}/stdin\n{script}\n");
         bench.program(&format!("bin/{}", profile.as_str()), &text);
-        let mut agent = Agent { profile: Some(profile), arguments: vec!["--extra".to_owned()], ..Agent::default() };
+        let mut agent =
+            AgentFields { profile: Some(profile), arguments: vec!["--extra".to_owned()], ..AgentFields::default() };
         agent.set_env.insert("PATH".to_owned(), format!("{root}/bin:/usr/bin:/bin").into());
         agent.set_env.insert("HOME".to_owned(), format!("{root}/home").into());
         Fake { bench, agent }
@@ -42,7 +43,7 @@ impl Fake {
     }
 
     /// Says what an output means that is no answer.
-    fn failure(profile: Profile, script: &str) -> (String, Chance) {
+    fn failure(profile: Profile, script: &str) -> (String, Transience) {
         let failure = failed(Fake::doing(profile, script).attempt());
         (failure.to_string(), failure.chance)
     }
@@ -85,10 +86,10 @@ fn claude_may_list_all_messages_and_shorten_the_folder() {
 fn claude_fails_in_its_own_words() {
     let overloaded = r#"echo '{"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 overloaded_error"}'; exit 1"#;
     let overloaded = Fake::failure(Profile::Claude, overloaded);
-    assert_eq!(overloaded, ("PROCESSING_ERROR: API Error: 529 overloaded_error".to_owned(), Chance::Transient));
+    assert_eq!(overloaded, ("PROCESSING_ERROR: API Error: 529 overloaded_error".to_owned(), Transience::Transient));
     let shut = r#"echo '{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}'"#;
     let shut = Fake::failure(Profile::Claude, shut);
-    assert_eq!(shut, ("DEPENDENCY_MISSING: Invalid API key · Please run /login".to_owned(), Chance::Permanent));
+    assert_eq!(shut, ("DEPENDENCY_MISSING: Invalid API key · Please run /login".to_owned(), Transience::Permanent));
     let turns = r#"echo '{"type":"result","subtype":"error_max_turns","is_error":false,"errors":[]}'"#;
     assert_eq!(Fake::failure(Profile::Claude, turns).0, "PROCESSING_ERROR: claude ended with error_max_turns");
     let (crashed, _) = Fake::failure(Profile::Claude, "echo segfault >&2; exit 70");
@@ -143,7 +144,7 @@ fn codex_fails_in_its_own_words() {
     let limited =
         "cat <<'EOT'\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"429 Too Many Requests\"}}\nEOT\nexit 1";
     let limited = Fake::failure(Profile::Codex, limited);
-    assert_eq!(limited, ("PROCESSING_ERROR: 429 Too Many Requests".to_owned(), Chance::Transient));
+    assert_eq!(limited, ("PROCESSING_ERROR: 429 Too Many Requests".to_owned(), Transience::Transient));
     let lost = "echo '{\"type\":\"error\",\"message\":\"stream disconnected\"}'";
     assert_eq!(Fake::failure(Profile::Codex, lost).0, "PROCESSING_ERROR: stream disconnected");
 }
@@ -166,7 +167,7 @@ fn gemini_fails_in_its_own_words() {
     let error = r#"{"error":{"type":"FatalAuthenticationError","message":"Please set an Auth method","code":41}}"#;
     for place in ["", " >&2"] {
         let failure = Fake::failure(Profile::Gemini, &format!("echo '{error}'{place}; exit 41"));
-        assert_eq!(failure, ("DEPENDENCY_MISSING: Please set an Auth method".to_owned(), Chance::Permanent));
+        assert_eq!(failure, ("DEPENDENCY_MISSING: Please set an Auth method".to_owned(), Transience::Permanent));
     }
 }
 
@@ -185,7 +186,7 @@ fn opencode_answers_with_its_last_message() {
     assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("run --format json --extra", "Please review."));
     let error = r#"echo '{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"Rate limit exceeded"}}}'"#;
     let failure = Fake::failure(Profile::Opencode, error);
-    assert_eq!(failure, ("PROCESSING_ERROR: Rate limit exceeded".to_owned(), Chance::Transient));
+    assert_eq!(failure, ("PROCESSING_ERROR: Rate limit exceeded".to_owned(), Transience::Transient));
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn keys_are_not_inherited_unless_named() {
 #[test]
 fn program_that_is_not_installed_is_named() {
     let bench = Bench::new();
-    let mut agent = Agent { profile: Some(Profile::Codex), ..Agent::default() };
+    let mut agent = AgentFields { profile: Some(Profile::Codex), ..AgentFields::default() };
     agent.set_env.insert("PATH".to_owned(), "/nowhere".into());
     let failure = failed(bench.attempt(&bench.agent(&agent), &bench.job()));
     assert_eq!(failure.to_string(), "DEPENDENCY_MISSING: there is no program codex");

@@ -1,12 +1,12 @@
 //! What commands are told, and how.
 
-use baton_engine::failure::Chance;
-use baton_protocol::workflow::{Agent, CommandLine, PromptBy};
+use baton_engine::failure::Transience;
+use baton_protocol::workflow::{AgentFields, CommandLine, PromptBy};
 
 use crate::bench::{Bench, answered, failed};
 
-fn by_argument(command: CommandLine) -> Agent {
-    Agent { command: Some(command), prompt: Some(PromptBy::Argument), ..Agent::default() }
+fn by_argument(command: CommandLine) -> AgentFields {
+    AgentFields { command: Some(command), prompt: Some(PromptBy::Argument), ..AgentFields::default() }
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn prompt_that_cannot_be_an_argument_is_refused_for_good() {
     for prompt in ["x".repeat(120 * 1024 + 1), "a\0b".to_owned()] {
         job.prompt = prompt;
         let failure = failed(bench.attempt(&agent, &job));
-        assert_eq!(failure.chance, Chance::Permanent);
+        assert_eq!(failure.chance, Transience::Permanent);
         assert!(failure.message.contains("prompt: stdin"), "{failure}");
     }
 }
@@ -81,13 +81,13 @@ fn request_that_is_no_json_is_yaml() {
 #[test]
 fn agent_that_makes_no_sense_is_refused() {
     let bench = Bench::new();
-    let refused = |agent: &Agent| {
+    let refused = |agent: &AgentFields| {
         baton_agents::CommandAgent::new("reviewer", agent, bench.scratch.root()).err().unwrap_or_default()
     };
-    assert_eq!(refused(&Agent::default()), "agent `reviewer` has no command");
-    let empty = Agent { command: Some(CommandLine::Program(Vec::new())), ..Agent::default() };
+    assert_eq!(refused(&AgentFields::default()), "agent `reviewer` has no command");
+    let empty = AgentFields { command: Some(CommandLine::Program(Vec::new())), ..AgentFields::default() };
     assert_eq!(refused(&empty), "the command of agent `reviewer` is empty");
-    let mut odd = Agent { command: Some(CommandLine::Shell("x".to_owned())), ..Agent::default() };
+    let mut odd = AgentFields { command: Some(CommandLine::Shell("x".to_owned())), ..AgentFields::default() };
     odd.set_env.insert("A".to_owned(), serde_json::json!({"b": 1}));
     assert_eq!(refused(&odd), "agent `reviewer`: the variable A must be text");
 }

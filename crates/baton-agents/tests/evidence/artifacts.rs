@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_protocol::model::findings::{FileCreated, TestsWritten, Write};
 use baton_protocol::model::report::Output;
-use baton_protocol::model::{Findings, Report};
+use baton_protocol::model::{PhaseFindings, Report};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::stage::{Stage, made, owned, refuted, shown};
@@ -17,7 +17,7 @@ async fn made_files_are_seen_with_their_digest() {
     let absolute = stage.path("docs/plan.md");
     let report = made(&["docs/plan.md", "src/", absolute.to_str().unwrap(), "https://example.org/a"]);
     let examined = stage.examine(&report).await;
-    assert!(examined.iter().all(|one| one.verdict == Finding::Verified), "{}", shown(&examined));
+    assert!(examined.iter().all(|one| one.verdict == ClaimFinding::Verified), "{}", shown(&examined));
     let paths: Vec<_> = examined.iter().map(|one| one.path.as_deref()).collect();
     assert_eq!(paths, [Some("docs/plan.md"), Some("src"), Some("docs/plan.md")]);
     let plan = Some("2d619c7869a25a069e8d9fe28202d200c8bef01cba077934e702217e8a678b59");
@@ -37,7 +37,7 @@ async fn every_place_that_names_a_made_file_is_looked_at() {
     };
     let report = Report {
         output: Some(Output { artifact_path: path("a"), ..Output::default() }),
-        findings: Some(Findings::Write(write)),
+        findings: Some(PhaseFindings::Write(write)),
         ..made(&["d"])
     };
     let examined = stage.attempt(|_| {}, &report).await;

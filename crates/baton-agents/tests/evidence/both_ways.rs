@@ -1,6 +1,6 @@
 //! For every rule of evidence a report that lies, which the rule must catch, and an honest one, which it must confirm.
 
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_protocol::model::request::Context;
 use baton_protocol::model::{Report, Request};
 use baton_protocol::rules;
@@ -103,7 +103,7 @@ async fn lies_are_refuted_and_the_truth_is_confirmed() {
         let others = refuted(&honest).len() - usize::from(rule.name == "claim-refuted");
         assert_eq!(others, 0, "{}:\n{}", rule.name, shown(&honest));
         if rule.name != "artifact-changed" {
-            assert!(rules_with(&honest, Finding::Verified).contains(&rule.name), "{}", shown(&honest));
+            assert!(rules_with(&honest, ClaimFinding::Verified).contains(&rule.name), "{}", shown(&honest));
         }
     }
 }

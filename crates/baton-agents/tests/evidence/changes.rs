@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use baton_engine::StateFolder;
-use baton_engine::evidence::{EarlierAttempt, Finding};
+use baton_engine::evidence::{ClaimFinding, EarlierAttempt};
 use baton_protocol::model::Report;
 
 use crate::stage::{Stage, made, modified, owned, refuted, rules_with, shown};
@@ -144,11 +144,11 @@ async fn others_may_write_at_the_same_time() {
     let examined = stage.attempt(work, &report).await;
     assert_eq!(refuted(&examined), [""; 0], "{}", shown(&examined));
     let open = ["modified-not-declared", "stale-base"];
-    assert_eq!(rules_with(&examined, Finding::Unverifiable), open, "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, ClaimFinding::Unverifiable), open, "{}", shown(&examined));
     stage.scene.others_write.clear();
     let examined = stage.examine(&report).await;
     assert_eq!(refuted(&examined), ["modified-not-declared"; 2], "{}", shown(&examined));
-    assert_eq!(rules_with(&examined, Finding::Unverifiable), [""; 0], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, ClaimFinding::Unverifiable), [""; 0], "{}", shown(&examined));
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn lines_that_the_agent_has_removed_may_have_been_read() {
     let work = |stage: &Stage| _ = stage.write("src/quota.rs", "short").remove("src/limits.rs");
     let examined = stage.attempt(work, &report).await;
     assert_eq!(refuted(&examined), ["source-lines-missing"], "{}", shown(&examined));
-    assert_eq!(rules_with(&examined, Finding::Unverifiable), ["source-lines-missing"; 2], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, ClaimFinding::Unverifiable), ["source-lines-missing"; 2], "{}", shown(&examined));
 }
 
 #[tokio::test]
@@ -261,7 +261,7 @@ async fn workspace_may_be_reached_through_a_link() {
     let path = stage.path("src/quota.rs");
     let work = |stage: &Stage| _ = stage.write("src/quota.rs", "1");
     let examined = stage.attempt(work, &modified(&[path.to_str().unwrap()])).await;
-    assert!(examined.iter().all(|one| one.verdict == Finding::Verified), "{}", shown(&examined));
+    assert!(examined.iter().all(|one| one.verdict == ClaimFinding::Verified), "{}", shown(&examined));
 }
 
 #[tokio::test]
@@ -286,11 +286,11 @@ async fn baseline_survives_the_process() {
     stage.remember().await;
     stage.write("src/quota.rs", "1");
     let state = StateFolder::at(stage.scratch.path("state"));
-    (stage.eyes, stage.scene.before) = (baton_agents::evidence::Eyes::new([], state), None);
+    (stage.eyes, stage.scene.before) = (baton_agents::evidence::LocalEvidence::new([], state), None);
     assert_eq!(refuted(&stage.examine(&modified(&["src/quota.rs"])).await), [""; 0]);
     fs::write(stage.kept_baseline(), "{").unwrap();
     let examined = stage.examine(&modified(&["src/quota.rs"])).await;
-    assert!(examined.iter().all(|one| one.verdict == Finding::Unverifiable), "{}", shown(&examined));
+    assert!(examined.iter().all(|one| one.verdict == ClaimFinding::Unverifiable), "{}", shown(&examined));
 }
 
 #[tokio::test]
@@ -331,7 +331,7 @@ async fn what_an_earlier_attempt_did_is_undone_or_a_person_must_look() {
     ");
     stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
     let examined = stage.examine(&Report::default()).await;
-    assert_eq!(rules_with(&examined, Finding::Verified), ["writes-outside"], "{}", shown(&examined));
+    assert_eq!(rules_with(&examined, ClaimFinding::Verified), ["writes-outside"], "{}", shown(&examined));
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use baton_engine::evidence::Evidence;
 use baton_protocol::model::findings::{Checks, TestCheck, Validate};
 use baton_protocol::model::request::Expectations;
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::model::{Findings, Report, Request};
-use baton_testbed::Lines;
+use baton_protocol::model::{PhaseFindings, Report, Request};
+use baton_testbed::ChildLines;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, check, owned, refuted, shown};
@@ -47,7 +47,7 @@ async fn validation_is_compared_as_well() {
     let tests = TestCheck { passed: Some(true), ..TestCheck::default() };
     let checks = Checks { tests: Some(tests), ..Checks::default() };
     let validate = Validate { checks: Some(checks), overall_passed: Some(true), ..Validate::default() };
-    let report = Report { findings: Some(Findings::Validate(validate)), ..Report::default() };
+    let report = Report { findings: Some(PhaseFindings::Validate(validate)), ..Report::default() };
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
     Refuted claim-refuted: the check `unit-tests` failed, exit code 1
     Verified claim-refuted: the check `lint` passed, exit code 0
@@ -135,10 +135,10 @@ async fn children_left_behind_end_with_the_command() {
 const LONG: Duration = Duration::from_secs(60);
 
 /// Makes a pipe in the workspace, and reads it: it has an end when the last process that holds it has ended.
-fn alive(stage: &Stage) -> std::thread::JoinHandle<Lines> {
+fn alive(stage: &Stage) -> std::thread::JoinHandle<ChildLines> {
     let path = stage.path("alive");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    std::thread::spawn(move || Lines::of(fs::File::open(path).unwrap()))
+    std::thread::spawn(move || ChildLines::of(fs::File::open(path).unwrap()))
 }
 
 #[tokio::test]

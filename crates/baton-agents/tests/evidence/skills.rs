@@ -1,6 +1,6 @@
 //! Skills against the mandatory list and against transcripts, whole, broken and huge.
 
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_protocol::model::Report;
 use serde_json::json;
 
@@ -69,7 +69,7 @@ async fn without_a_whole_transcript_nobody_can_tell() {
     stages[3].scene.transcript = None;
     for stage in stages {
         let examined = stage.examine(&report(&["planning"], &["zod"])).await;
-        let open = examined.iter().all(|one| one.verdict == Finding::Unverifiable);
+        let open = examined.iter().all(|one| one.verdict == ClaimFinding::Unverifiable);
         assert!(open && examined.len() == 2, "{}", shown(&examined));
         // What can be seen before or after the damage counts.
         let other = stage.examine(&report(&["other"], &[])).await;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use baton_agents::evidence::Eyes;
+use baton_agents::evidence::LocalEvidence;
 use baton_engine::StateFolder;
-use baton_engine::evidence::{Check, Evidence, Examined, Finding, Scene, Transcript};
+use baton_engine::evidence::{CheckCommand, ClaimFinding, Evidence, ExaminedClaim, Scene, Transcript};
 use baton_engine::handoff::Digest;
 use baton_protocol::model::{Artifact, Report};
 use baton_testbed::Scratch;
@@ -16,7 +16,7 @@ use baton_testbed::Scratch;
 pub(crate) struct Stage {
     pub(crate) scratch: Scratch,
     pub(crate) scene: Scene,
-    pub(crate) eyes: Eyes,
+    pub(crate) eyes: LocalEvidence,
 }
 
 impl Stage {
@@ -39,7 +39,7 @@ impl Stage {
         };
         scratch.folder(&scene.folder).folder(&scene.workflow_folder);
         let inherited = std::env::vars_os().filter(|(name, _)| name == "PATH");
-        let eyes = Eyes::new(inherited, StateFolder::at(scratch.path("state")));
+        let eyes = LocalEvidence::new(inherited, StateFolder::at(scratch.path("state")));
         let stage = Stage { scene, scratch, eyes };
         stage.write("src/quota.rs", "fn quota() {}\n".repeat(40));
         stage.write("src/limits.rs", "fn limits() {}\n").write("docs/plan.md", "the plan\n");
@@ -70,7 +70,7 @@ impl Stage {
     }
 
     /// Lets an agent work and examines what it says.
-    pub(crate) async fn attempt(&mut self, work: impl FnOnce(&Stage), report: &Report) -> Vec<Examined> {
+    pub(crate) async fn attempt(&mut self, work: impl FnOnce(&Stage), report: &Report) -> Vec<ExaminedClaim> {
         self.remember().await;
         work(self);
         self.examine(report).await
@@ -96,7 +96,7 @@ impl Stage {
         self.eyes.keep(&self.scene).await;
     }
 
-    pub(crate) async fn examine(&self, report: &Report) -> Vec<Examined> {
+    pub(crate) async fn examine(&self, report: &Report) -> Vec<ExaminedClaim> {
         self.eyes.examine(&self.scene, report).await
     }
 }
@@ -120,23 +120,23 @@ pub(crate) fn owned(words: &[&str]) -> Vec<String> {
 }
 
 /// A check that runs a line of shell.
-pub(crate) fn check(name: &str, line: &str) -> Check {
-    Check { name: name.to_owned(), words: owned(&["sh", "-c", line]), timeout: Duration::from_secs(60) }
+pub(crate) fn check(name: &str, line: &str) -> CheckCommand {
+    CheckCommand { name: name.to_owned(), words: owned(&["sh", "-c", line]), timeout: Duration::from_secs(60) }
 }
 
 /// Returns the rules with this verdict, one per entry.
-pub(crate) fn rules_with(examined: &[Examined], verdict: Finding) -> Vec<&str> {
+pub(crate) fn rules_with(examined: &[ExaminedClaim], verdict: ClaimFinding) -> Vec<&str> {
     examined.iter().filter(|examined| examined.verdict == verdict).map(|examined| examined.rule.as_str()).collect()
 }
 
 /// Returns the rules that were refuted.
-pub(crate) fn refuted(examined: &[Examined]) -> Vec<&str> {
-    rules_with(examined, Finding::Refuted)
+pub(crate) fn refuted(examined: &[ExaminedClaim]) -> Vec<&str> {
+    rules_with(examined, ClaimFinding::Refuted)
 }
 
 /// Shows what people see.
-pub(crate) fn shown(examined: &[Examined]) -> String {
-    let line = |one: &Examined| {
+pub(crate) fn shown(examined: &[ExaminedClaim]) -> String {
+    let line = |one: &ExaminedClaim| {
         let asks = if one.asks_person { " (a person must look)" } else { "" };
         format!("{:?} {}: {}{asks}\n", one.verdict, one.rule, one.sentence())
     };

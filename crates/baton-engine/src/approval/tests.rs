@@ -10,7 +10,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use super::*;
 use crate::handoff::StateName;
 use crate::journal::Fact;
-use crate::known::Known;
+use crate::known::HowKnown;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{Command, apply, replay, to_journal};
 use crate::ssh::NAMESPACE;
@@ -81,7 +81,7 @@ fn of_two(signed: bool, approvers: Vec<Approver>) -> Approval {
 fn decide(gate: &Handoff, by: &str, decision: Decision) -> Decide {
     Decide {
         by: by.to_owned(),
-        known: Known::Account,
+        known: HowKnown::Account,
         label: None,
         door: "cli".to_owned(),
         shown: gate.shown().expect("something is shown"),
@@ -96,7 +96,7 @@ fn approve(gate: &Handoff, by: &str) -> Decide {
 }
 
 fn signed(gate: &Handoff, mut decide: Decide, signer: &Signer) -> Decide {
-    decide.known = Known::Signature(Box::new(signer.sign(&decide.signed_text(&gate.id))));
+    decide.known = HowKnown::Signature(Box::new(signer.sign(&decide.signed_text(&gate.id))));
     decide
 }
 
@@ -136,7 +136,7 @@ fn one_rejection_is_enough_and_what_was_approved_before_is_forgotten() {
 fn whoever_is_not_named_or_not_known_does_not_decide_and_the_journal_says_so() {
     let gate = gate(of_two(false, vec![approver("ana", None), approver("ben", None)]));
     let mut file = approve(&gate, "ana");
-    file.known = Known::Unproven;
+    file.known = HowKnown::Unproven;
     for (decide, expected) in [(approve(&gate, "carl"), "not named"), (file, "not named")] {
         let command = Command::Decide(decide);
         let refusal = apply(&gate, command.clone(), sample::time(40)).expect_err("refused");
@@ -203,7 +203,7 @@ fn signature_counts_for_its_key_its_words_and_its_handoff_only() {
     assert!(forged(labelled).contains("does not fit"));
     let mut other = approve(&gate, "ana");
     let elsewhere = HandoffId::parse("elsewhere").expect("safe");
-    other.known = Known::Signature(Box::new(ana.sign(&other.signed_text(&elsewhere))));
+    other.known = HowKnown::Signature(Box::new(ana.sign(&other.signed_text(&elsewhere))));
     assert!(forged(other).contains("does not fit"));
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Auditor, Fault, Finding};
+use super::{AuditFault, AuditFinding, Auditor};
 use crate::handoff::Digest;
 use crate::journal::Event;
 use crate::lifecycle::Verify;
 
 /// The files that the events tell of, each with the event that told of it first.
 #[derive(Debug, Default)]
-pub(super) struct KeptFiles(BTreeMap<Digest, Finding>);
+pub(super) struct KeptFiles(BTreeMap<Digest, AuditFinding>);
 
 impl KeptFiles {
     /// Takes what an event tells.
@@ -18,11 +18,11 @@ impl KeptFiles {
             let named = verify.examined.iter().find(|seen| seen.sha256.as_ref() == Some(&digest.0));
             let path = named.and_then(|seen| seen.path.clone());
             let file = path.unwrap_or_else(|| "a file in a folder".to_owned());
-            self.0.entry(digest.clone()).or_insert_with(|| Finding {
+            self.0.entry(digest.clone()).or_insert_with(|| AuditFinding {
                 seq: Some(event.seq),
                 handoff: Some(event.handoff.clone()),
                 kind: Some(event.kind.clone()),
-                fault: Fault::FileMissing { file, digest: digest.clone() },
+                fault: AuditFault::FileMissing { file, digest: digest.clone() },
             });
         }
     }
@@ -33,13 +33,13 @@ impl KeptFiles {
     }
 
     /// Compares what the store has with what was kept; the finding is what is wrong.
-    pub(super) fn compare(&self, digest: &Digest, bytes: Option<&[u8]>) -> Option<Finding> {
+    pub(super) fn compare(&self, digest: &Digest, bytes: Option<&[u8]>) -> Option<AuditFinding> {
         let missing = self.0.get(digest)?;
         match (bytes, &missing.fault) {
             (Some(bytes), _) if Digest::of(bytes) == *digest => None,
-            (Some(_), Fault::FileMissing { file, digest }) => {
-                let fault = Fault::FileChanged { file: file.clone(), digest: digest.clone() };
-                Some(Finding { fault, ..missing.clone() })
+            (Some(_), AuditFault::FileMissing { file, digest }) => {
+                let fault = AuditFault::FileChanged { file: file.clone(), digest: digest.clone() };
+                Some(AuditFinding { fault, ..missing.clone() })
             }
             _ => Some(missing.clone()),
         }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::handoff::{Digest, State, StateName, Terms, Written};
+use crate::handoff::{Digest, State, StateName, Terms, WrittenDocument};
 use crate::journal::Fact;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{Accept, Command, Expire, apply, refuse, to_journal};
@@ -32,7 +32,7 @@ impl Sample {
     }
 
     fn accept(&mut self, name: &str, seconds: i64) {
-        let request = Written {
+        let request = WrittenDocument {
             dialect: "native".to_owned(),
             text: format!("request of {name}"),
             path: None,
@@ -104,7 +104,7 @@ fn every_changed_byte_is_found_at_its_event() {
             let mut sample = sound.clone();
             sample.events[index] = event.clone();
             let findings = sample.audit().findings;
-            let named = |finding: &Finding| finding.seq == Some(event.seq) && finding.handoff.is_some();
+            let named = |finding: &AuditFinding| finding.seq == Some(event.seq) && finding.handoff.is_some();
             assert!(findings.iter().any(named), "{event:?}: {findings:?}");
         }
     }
@@ -261,7 +261,7 @@ fn every_changed_field_of_a_row_is_found() {
         let mut sample = two();
         change(&mut sample.rows[0].0);
         let fault = &sample.audit().findings[0].fault;
-        assert_eq!(*fault, Fault::OtherRow(vec![name]));
+        assert_eq!(*fault, AuditFault::OtherRow(vec![name]));
     }
 }
 
@@ -298,7 +298,7 @@ fn only_a_head_kept_elsewhere_finds_a_journal_that_was_rewritten() {
     assert_eq!(rewritten.codes(), [""; 0]);
     let mut auditor = Auditor::new(sample::run()).expecting(kept);
     rewritten.events.iter().for_each(|event| auditor.event(event));
-    assert_eq!(auditor.finish(&rewritten.rows).findings[0].fault, Fault::HeadUnknown(kept));
+    assert_eq!(auditor.finish(&rewritten.rows).findings[0].fault, AuditFault::HeadUnknown(kept));
 }
 
 #[test]

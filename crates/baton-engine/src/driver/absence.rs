@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::News;
-use super::lead::Lead;
+use super::lead::RunLoop;
 use crate::flow::{self, Comes};
 use crate::handoff::{State, later};
 use crate::id::HandoffId;
-use crate::run::Tracked;
+use crate::run::TrackedHandoff;
 
 /// Work that lies in a place where an agent comes for it.
 pub(super) struct Lying {
@@ -15,11 +15,11 @@ pub(super) struct Lying {
     pub(super) since: Timestamp,
 }
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Says what nobody has come for.
     pub(super) fn tell_absences(&mut self) {
         let now = self.driver.clock.now();
-        let due = |tracked: &&Tracked| self.absent_at(tracked).is_some_and(|at| at <= now);
+        let due = |tracked: &&TrackedHandoff| self.absent_at(tracked).is_some_and(|at| at <= now);
         let absent: Vec<(HandoffId, String)> =
             self.run.open().filter(due).map(|tracked| (tracked.handoff.id.clone(), self.told(tracked, now))).collect();
         for (id, text) in absent {
@@ -29,7 +29,7 @@ impl Lead<'_> {
     }
 
     /// Returns when it must be said that nobody has come for a handoff; `None` if it was said, or somebody has.
-    pub(super) fn absent_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+    pub(super) fn absent_at(&self, tracked: &TrackedHandoff) -> Option<Timestamp> {
         let id = &tracked.handoff.id;
         let since = match (&tracked.handoff.state, flow::comes(&self.run, tracked)?) {
             (State::Pending { ready_at }, Comes::ToTheQueue) => *ready_at,
@@ -40,7 +40,7 @@ impl Lead<'_> {
         (!self.missed.contains(id)).then(|| later(since, patience))
     }
 
-    fn told(&self, tracked: &Tracked, now: Timestamp) -> String {
+    fn told(&self, tracked: &TrackedHandoff, now: Timestamp) -> String {
         let (id, agent) = (&tracked.handoff.id, &tracked.handoff.terms.to);
         let seconds = |since: Timestamp| now.duration_since(since).as_secs();
         match (self.lying.get(id), &tracked.handoff.state) {

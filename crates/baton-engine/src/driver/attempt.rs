@@ -10,15 +10,16 @@ use tokio::sync::mpsc;
 
 use super::brief::asks_for_commands;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
-use crate::answer::{self, Answer, Successors, Understood};
+use crate::answer::{self, Answer, Successors, UnderstoodReport};
 use crate::engine::{IncomingDocument, JudgedDocument, Yardstick};
 use crate::evidence::{
-    self, Changed, Check, Content, Evidence, Examined, KeptBytes, Moment, Outcome, Scene, Transcript,
+    self, ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, KeptBytes, Moment, Scene,
+    Transcript,
 };
 use crate::failure::{Code, Failure};
-use crate::handoff::{Digest, Written};
+use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
-use crate::run::Told;
+use crate::run::LastReport;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -26,22 +27,22 @@ pub(super) enum Finished {
     /// The agent has answered.
     Answered(Box<Answered>),
     /// The agent has understood what is asked, and works on.
-    Understood(Written),
+    Understood(WrittenDocument),
     /// The agent does not understand what is asked.
-    NotUnderstood(Written),
+    NotUnderstood(WrittenDocument),
     /// The attempt has failed.
     Failed(Box<Failed>),
     /// A report that was recorded before has been examined.
-    Examined(Seen),
+    Examined(SeenReport),
     /// The files that a person decides about were looked at; `None` if they are as they were approved.
-    Looked(Option<Seen>),
+    Looked(Option<SeenReport>),
     /// A command has ended.
-    Checked(Outcome),
+    Checked(CheckOutcome),
 }
 
 impl Finished {
     /// Returns what was seen, if files of it are still to be kept.
-    pub(super) fn unkept(&mut self) -> Option<&mut Seen> {
+    pub(super) fn unkept(&mut self) -> Option<&mut SeenReport> {
         let seen = match self {
             Finished::Examined(seen) | Finished::Looked(Some(seen)) => seen,
             Finished::Answered(answered) => answered.examined.as_mut()?,
@@ -60,7 +61,7 @@ impl Finished {
 pub(super) struct Failed {
     pub(super) failure: Failure,
     /// The document that was refused.
-    pub(super) document: Option<Written>,
+    pub(super) document: Option<WrittenDocument>,
     /// What had changed by then.
     pub(super) changed: Vec<String>,
 }
@@ -76,10 +77,10 @@ pub(super) struct SeenWorkspace {
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) answer: Answer,
-    pub(super) document: Written,
+    pub(super) document: WrittenDocument,
     /// The report, if everybody understands it as it was understood here.
-    pub(super) known: Option<Arc<Told>>,
-    pub(super) acknowledgment: Option<Written>,
+    pub(super) known: Option<Arc<LastReport>>,
+    pub(super) acknowledgment: Option<WrittenDocument>,
     pub(super) tokens_used: Option<u64>,
     /// What had changed when it was handed in.
     pub(super) changed: Vec<String>,
@@ -87,13 +88,13 @@ pub(super) struct Answered {
     /// How the workspace was before and after, for whoever examines it later.
     pub(super) seen: SeenWorkspace,
     /// What was seen of it, unless commands must be run for that.
-    pub(super) examined: Option<Seen>,
+    pub(super) examined: Option<SeenReport>,
 }
 
 /// What was seen of a report.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
-    pub(super) examined: Vec<Examined>,
+pub(super) struct SeenReport {
+    pub(super) examined: Vec<ExaminedClaim>,
     /// The files that are still to be kept.
     pub(super) contents: Vec<Content>,
     /// What identifies those that are kept.
@@ -112,7 +113,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) enum Happens {
     /// The agent has understood what is asked.
-    Understood(Written),
+    Understood(WrittenDocument),
     /// Nobody has taken the request from its place.
     Waiting(String),
     /// Somebody has taken the request.
@@ -199,23 +200,23 @@ impl Trial {
         Ok(())
     }
 
-    async fn failed(&self, failure: Failure, document: Option<Written>) -> Finished {
+    async fn failed(&self, failure: Failure, document: Option<WrittenDocument>) -> Finished {
         let changed = self.evidence.changed(&self.scene).await.files;
         Finished::Failed(Box::new(Failed { failure, document, changed }))
     }
 
     async fn answered(
         self,
-        understood: Understood,
-        document: Written,
-        acknowledgment: Option<Written>,
+        understood: UnderstoodReport,
+        document: WrittenDocument,
+        acknowledgment: Option<WrittenDocument>,
         reply: &Reply,
     ) -> Finished {
         let Some(answer) = answer::of_report(&understood.report) else {
             let failure = Failure::new(Code::validation_failed(), "the report does not say how the work ended");
             return self.failed(failure, Some(document)).await;
         };
-        let Changed { files: changed, after } = self.evidence.changed(&self.scene).await;
+        let ChangedFiles { files: changed, after } = self.evidence.changed(&self.scene).await;
         let quick = !asks_for_commands(&self.scene);
         let mut scene = self.scene;
         scene.after = after;
@@ -228,10 +229,10 @@ impl Trial {
         };
         let tokens_used = reply.tokens_used;
         // Without knowing the dialect, or of a package, others may understand something else.
-        let Understood { report, package, .. } = understood;
+        let UnderstoodReport { report, package, .. } = understood;
         let is_plain =
             package.is_none() && self.yardstick.dialect.is_some_and(|dialect| dialect.as_str() == document.dialect);
-        let told = || Told { written: document.clone(), report, package: None, asks: None };
+        let told = || LastReport { written: document.clone(), report, package: None, asks: None };
         let known = is_plain.then(|| Arc::new(told()));
         let (transcript, seen) = (scene.transcript, SeenWorkspace { before: scene.before, after: scene.after });
         let answered =
@@ -240,7 +241,7 @@ impl Trial {
     }
 
     /// Reads what the agent said about having understood; `None` if there is nothing that was not passed on before.
-    fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<Written>, Finished> {
+    fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<WrittenDocument>, Finished> {
         match &reply.acknowledgment {
             text if text == said && said.is_some() => Ok(None),
             Some(text) => read_acknowledgment(text).map(Some),
@@ -252,14 +253,14 @@ impl Trial {
     }
 
     /// Reads and judges a report; what is not valid is no report.
-    fn judged(&self, reply: &Reply) -> Result<(Understood, Written), Box<(Failure, Written)>> {
+    fn judged(&self, reply: &Reply) -> Result<(UnderstoodReport, WrittenDocument), Box<(Failure, WrittenDocument)>> {
         let incoming =
             IncomingDocument { answers: reply.answers.as_deref(), ..IncomingDocument::of(reply.text.as_bytes()) };
         let JudgedDocument { dialect, judgement, valid, .. } = self.yardstick.judge(&incoming);
         let dialect = dialect.or(self.yardstick.dialect).unwrap_or(Dialect::Native);
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
-        let document = Written { path, ..Written::new(dialect, reply.text.clone()) };
+        let document = WrittenDocument { path, ..WrittenDocument::new(dialect, reply.text.clone()) };
         if !judgement.valid && is_blockless(&reply.text) {
             let places: Vec<&str> = [&reply.source].into_iter().chain(&reply.looked_in).map(String::as_str).collect();
             let message = format!(
@@ -293,10 +294,10 @@ impl Trial {
 }
 
 /// Reads an acknowledgment; whoever has not understood does not go on.
-fn read_acknowledgment(text: &str) -> Result<Written, Finished> {
+fn read_acknowledgment(text: &str) -> Result<WrittenDocument, Finished> {
     let reading = baton_protocol::read(text.as_bytes(), Hints::default());
     let dialect = reading.dialect.unwrap_or(Dialect::Package);
-    let written = Written::new(dialect, text.to_owned());
+    let written = WrittenDocument::new(dialect, text.to_owned());
     match reading.document {
         Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(written),
         Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
@@ -331,17 +332,17 @@ async fn look(
     scene: &Scene,
     report: &Report,
     (settings, room): (&Settings, KeptBytes),
-) -> Seen {
+) -> SeenReport {
     let mut examined = evidence.examine(scene, report).await;
     evidence::allow(&mut examined, settings);
     let contents = match examined.iter().any(|examined| examined.path.is_some()) {
         true => evidence.contents(&scene.workspace, &scene.views, &examined, room).await,
         false => Vec::new(),
     };
-    Seen { examined, contents, kept: Vec::new() }
+    SeenReport { examined, contents, kept: Vec::new() }
 }
 
 /// Runs the command of a check phase.
-pub(super) async fn check(evidence: Arc<dyn Evidence>, scene: Scene, check: Check) -> Finished {
+pub(super) async fn check(evidence: Arc<dyn Evidence>, scene: Scene, check: CheckCommand) -> Finished {
     Finished::Checked(evidence.run(&scene, &check).await)
 }

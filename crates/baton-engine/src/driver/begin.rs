@@ -7,16 +7,16 @@ use tokio::task::AbortHandle;
 
 use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
-use super::lead::{Errand, Lead, Outcome};
+use super::lead::{Errand, Outcome, RunLoop};
 use super::look::FileLook;
-use super::{News, Reached};
+use super::{News, ReachedAgent};
 use crate::engine::Yardstick;
-use crate::evidence::{self, Examined, Moment};
+use crate::evidence::{self, ExaminedClaim, Moment};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
 use crate::id::HandoffId;
-use crate::run::Tracked;
+use crate::run::TrackedHandoff;
 use crate::step::Role;
 use crate::view;
 
@@ -29,7 +29,7 @@ pub(super) struct Working {
     pub(super) called_off: bool,
 }
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Starts what was claimed, and examines what was reported.
     pub(super) fn begin_work(&mut self) {
         for (id, working) in &mut self.working {
@@ -47,7 +47,7 @@ impl Lead<'_> {
         self.seen.retain(|id, (fence, _)| {
             run.find(id).is_some_and(|tracked| tracked.handoff.fence == *fence && is_worked_on(tracked))
         });
-        let mine = |tracked: &&Tracked| match &tracked.handoff.state {
+        let mine = |tracked: &&TrackedHandoff| match &tracked.handoff.state {
             State::Claimed { lease } => lease.claimant == self.driver.claimant,
             State::Verifying => true,
             _ => false,
@@ -92,7 +92,7 @@ impl Lead<'_> {
             self.tasks.spawn(async move { Outcome::Work(check.await) })
         } else {
             let reached = self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to);
-            let Reached::Here(agent) = reached else {
+            let ReachedAgent::Here(agent) = reached else {
                 return self.results.push((id.clone(), fence, failed("its agent cannot be reached here".to_owned())));
             };
             let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
@@ -115,7 +115,7 @@ impl Lead<'_> {
                 yardstick: Yardstick::of_brief(&brief, &scene, self.driver.judging(&brief)),
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
-                acknowledge: brief.agent.is_some_and(workflow::Agent::must_acknowledge),
+                acknowledge: brief.agent.is_some_and(workflow::AgentFields::must_acknowledge),
                 room: self.room(),
                 progress: self.tell.clone(),
             };
@@ -157,14 +157,14 @@ impl Lead<'_> {
 }
 
 /// Returns what a person was shown of files. Older gates were asked with what the reports said.
-fn approved_files(tracked: &Tracked) -> Vec<Examined> {
+fn approved_files(tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
     if !tracked.examined.is_empty() {
         return tracked.examined.clone();
     }
     evidence::handed_over(&tracked.handoff.terms.files)
 }
 
-fn is_worked_on(tracked: &Tracked) -> bool {
+fn is_worked_on(tracked: &TrackedHandoff) -> bool {
     matches!(tracked.handoff.state, State::Claimed { .. } | State::Verifying)
 }
 

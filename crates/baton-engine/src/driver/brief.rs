@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Kind, Request};
-use baton_protocol::workflow::{self, Agent, Confinement, Phase, ReportFrom, Skill};
+use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom, Skill};
 
 use crate::agent::Job;
-use crate::definition::{Definition, Located};
-use crate::evidence::{Check, EarlierAttempt, Scene};
+use crate::definition::{Definition, LocatedPhase};
+use crate::evidence::{CheckCommand, EarlierAttempt, Scene};
 use crate::expression;
 use crate::flow::{self, limits};
-use crate::handoff::{About, Note, Written};
+use crate::handoff::{About, Note, WrittenDocument};
 use crate::handover::{self, Copy};
 use crate::prompt::{self, Briefing, Prompt, ReportTo};
 use crate::protection::Protection;
 use crate::route;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role};
 use crate::view;
 
@@ -37,13 +37,13 @@ pub(super) struct Instructions {
 /// A phase or a delegation, with everything that the workflow says about it.
 pub(crate) struct Brief<'r> {
     pub(super) run: &'r Run,
-    pub(crate) tracked: &'r Tracked,
-    pub(super) located: Located<'r>,
-    pub(super) agent: Option<&'r Agent>,
+    pub(crate) tracked: &'r TrackedHandoff,
+    pub(super) located: LocatedPhase<'r>,
+    pub(super) agent: Option<&'r AgentFields>,
 }
 
 impl<'r> Brief<'r> {
-    pub(super) fn of(run: &'r Run, tracked: &'r Tracked) -> Option<Brief<'r>> {
+    pub(super) fn of(run: &'r Run, tracked: &'r TrackedHandoff) -> Option<Brief<'r>> {
         let located = run.definition.locate(&tracked.step.phase)?;
         let agent = located.definition.workflow.agent(&tracked.handoff.terms.to);
         Some(Brief { run, tracked, located, agent })
@@ -78,7 +78,7 @@ impl<'r> Brief<'r> {
         self.located.definition.workflow.confinement(self.agent)
     }
 
-    pub(super) fn checks(&self) -> Vec<Check> {
+    pub(super) fn checks(&self) -> Vec<CheckCommand> {
         self.phase().map(|phase| phase.verify.iter().map(check).collect()).unwrap_or_default()
     }
 
@@ -100,7 +100,7 @@ impl<'r> Brief<'r> {
     /// Returns where the report of the agent goes.
     fn report_to(&self) -> ReportTo<'_> {
         let handoff = &self.tracked.handoff;
-        let is = |way: fn(&Agent) -> bool| self.agent.is_some_and(way);
+        let is = |way: fn(&AgentFields) -> bool| self.agent.is_some_and(way);
         match self.agent.and_then(|agent| agent.report) {
             _ if is(|agent| agent.directory.is_some()) => ReportTo::Folder,
             _ if is(|agent| agent.queue == Some(true)) => {
@@ -190,7 +190,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns the request as the agent reads it: in its own dialect, if that has requests.
-    fn request(&self) -> Written {
+    fn request(&self) -> WrittenDocument {
         let native = (*self.tracked.request).clone();
         let dialect = self.dialect().filter(|dialect| dialect.has(Kind::Request) && *dialect != Dialect::Native);
         match (dialect, self.tracked.asked()) {
@@ -301,8 +301,8 @@ pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String
 }
 
 /// Returns a command of the workflow as it is run.
-pub(super) fn check(check: &workflow::Check) -> Check {
-    Check {
+pub(super) fn check(check: &workflow::CheckFields) -> CheckCommand {
+    CheckCommand {
         name: check.name.clone().unwrap_or_default(),
         words: check.run.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
         timeout: check.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),
@@ -310,8 +310,8 @@ pub(super) fn check(check: &workflow::Check) -> Check {
 }
 
 /// Returns the command of a check phase.
-pub(super) fn command(phase: &Phase) -> Check {
-    Check {
+pub(super) fn command(phase: &Phase) -> CheckCommand {
+    CheckCommand {
         name: phase.id().to_owned(),
         words: phase.check.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
         timeout: phase.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),

@@ -4,18 +4,18 @@ use jiff::Timestamp;
 
 use super::attempt::SeenWorkspace;
 use super::brief::{Brief, Instructions};
-use super::lead::Lead;
-use super::{LEASE, Reached};
+use super::lead::RunLoop;
+use super::{LEASE, ReachedAgent};
 use crate::draft::Draft;
 use crate::evidence::{Moment, Scene};
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::flow;
 use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
 use crate::protection::Protection;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
 /// What an agent that was claimed for gets.
@@ -32,10 +32,10 @@ enum Prepared {
     Impossible(String),
 }
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Claims what can begin now. Returns what the agents get.
     pub(super) async fn claim_ready(&mut self, draft: &mut Draft) -> Vec<(HandoffId, Ready)> {
-        let is_ready = |tracked: &Tracked, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
+        let is_ready = |tracked: &TrackedHandoff, at: Timestamp| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= at);
         let at = draft.at;
         let ready = flow::work(&draft.run).filter(|tracked| is_ready(tracked, at));
         let ready: Vec<HandoffId> = ready.map(|tracked| tracked.handoff.id.clone()).collect();
@@ -75,7 +75,7 @@ impl Lead<'_> {
                 Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
                 Prepared::Impossible(why) => {
                     let failure =
-                        Failure { chance: Chance::Permanent, ..Failure::new(Code::dependency_missing(), why) };
+                        Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), why) };
                     let _ = draft.apply(
                         &id,
                         Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
@@ -95,7 +95,7 @@ impl Lead<'_> {
         self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
     }
 
-    fn prepare(&self, run: &Run, tracked: &Tracked) -> Prepared {
+    fn prepare(&self, run: &Run, tracked: &TrackedHandoff) -> Prepared {
         if tracked.step.role == Role::Check {
             return Prepared::Nothing;
         }
@@ -103,9 +103,9 @@ impl Lead<'_> {
             return Prepared::Impossible("its phase is not in the workflow".to_owned());
         };
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
-            Reached::Elsewhere => Prepared::Elsewhere,
-            Reached::Not(why) => Prepared::Impossible(why),
-            Reached::Here(agent) => match brief.tell(&self.driver.random.word()) {
+            ReachedAgent::Elsewhere => Prepared::Elsewhere,
+            ReachedAgent::Not(why) => Prepared::Impossible(why),
+            ReachedAgent::Here(agent) => match brief.tell(&self.driver.random.word()) {
                 Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
                 Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
             },
@@ -119,7 +119,7 @@ pub(super) fn claim(claimant: &str, prompt_tokens: Option<u64>) -> Claim {
 }
 
 /// Says whether somebody works now who may change the same files.
-fn collides(run: &Run, tracked: &Tracked) -> bool {
+fn collides(run: &Run, tracked: &TrackedHandoff) -> bool {
     let writes = Brief::of(run, tracked).and_then(|brief| brief.writes()).unwrap_or_default();
     if writes.is_empty() {
         return false;

@@ -5,16 +5,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::lead::Lead;
+use super::lead::RunLoop;
 use super::{LEASE, News};
 use crate::draft::Draft;
 use crate::flow;
 use crate::handoff::Lease;
 use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
-use crate::run::Tracked;
+use crate::run::TrackedHandoff;
 use crate::sabotage::{Bug, planted};
-use crate::store::Error;
+use crate::store::StoreError;
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
 const AWAY_MAX: Duration = Duration::from_mins(10);
@@ -25,9 +25,9 @@ const STOP_MAX: Duration = Duration::from_secs(30);
 /// How long to wait before a store that is away is asked again, at most.
 const ASK_AGAIN_MAX: Duration = Duration::from_secs(5);
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Returns what this driver has claimed, the run itself first.
-    pub(super) fn held(&self) -> impl Iterator<Item = &Tracked> {
+    pub(super) fn held(&self) -> impl Iterator<Item = &TrackedHandoff> {
         self.run.held_by(&self.driver.claimant)
     }
 
@@ -35,7 +35,7 @@ impl Lead<'_> {
     pub(super) fn hold_by(&self, now: Timestamp) -> Option<Timestamp> {
         let third = |lease: &Lease| lease.until - Duration::from_millis(lease.length_ms / 3 * 2);
         // Whether it can be extended is only asked of what must be now.
-        let due = |held: &Tracked| {
+        let due = |held: &TrackedHandoff| {
             let at = held.handoff.lease().map(third)?;
             (at > now || beat(held, now).is_some()).then_some(at)
         };
@@ -44,7 +44,7 @@ impl Lead<'_> {
 
     /// Extends everything that is held, when it is time. Comes before everything else: after a pause nothing of our own
     /// has ended as long as nobody else has taken it.
-    pub(super) async fn hold(&mut self) -> Result<(), Error> {
+    pub(super) async fn hold(&mut self) -> Result<(), StoreError> {
         let now = self.driver.clock.now();
         if self.hold_by(now).is_none_or(|at| now < at) {
             return Ok(());
@@ -61,13 +61,13 @@ impl Lead<'_> {
         // How long it holds, and whatever was lost, is seen when the journal is read.
         self.behind = true;
         match written {
-            Ok(_) | Err(Error::Refused(_)) => Ok(()),
+            Ok(_) | Err(StoreError::Refused(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
     /// Returns when something about a handoff ends that this driver must notice. Its own leases do not end by themselves.
-    pub(super) fn ends_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+    pub(super) fn ends_at(&self, tracked: &TrackedHandoff) -> Option<Timestamp> {
         let is_ours = tracked.handoff.lease().is_some_and(|lease| lease.claimant == self.driver.claimant);
         let ends = match is_ours && !planted(Bug::OwnLeaseExpires) {
             true => tracked.handoff.overdue_at(),
@@ -78,7 +78,7 @@ impl Lead<'_> {
 
     /// Notices what has ended: leases of others, and what has taken too long.
     pub(super) fn expire(&self, draft: &mut Draft) {
-        let due = |tracked: &&Tracked| self.ends_at(tracked).is_some_and(|at| at <= draft.at);
+        let due = |tracked: &&TrackedHandoff| self.ends_at(tracked).is_some_and(|at| at <= draft.at);
         let due: Vec<HandoffId> = draft.run.open().filter(due).map(|tracked| tracked.handoff.id.clone()).collect();
         for id in due {
             let dice = self.driver.random.number();
@@ -101,7 +101,7 @@ impl Lead<'_> {
 
     /// Goes on while the store is away: agents work on, and what comes out waits here. Gives up when nothing is going on
     /// any more and the store has been away for long, or, somewhat later, when somebody says stop.
-    pub(super) async fn endure(&mut self, why: String) -> Result<(), Error> {
+    pub(super) async fn endure(&mut self, why: String) -> Result<(), StoreError> {
         self.behind = true;
         let stops = *self.stop.borrow();
         let since = match self.away_since {
@@ -121,7 +121,7 @@ impl Lead<'_> {
         let stopped = stopped_since.is_some_and(|since| since.elapsed() >= STOP_MAX);
         let given_up = self.working.is_empty() && since.elapsed() >= AWAY_MAX;
         if stopped || given_up || planted(Bug::OutageEndsDriver) {
-            return Err(Error::Unreachable(why));
+            return Err(StoreError::Unreachable(why));
         }
         let pause = (since.elapsed() / 2).clamp(Duration::from_millis(250), ASK_AGAIN_MAX);
         let until = Instant::now() + pause;
@@ -148,7 +148,7 @@ impl Lead<'_> {
 
 /// Returns the heartbeat that extends a handoff. What has taken too long cannot be extended, and must not keep the rest
 /// from it.
-fn beat(tracked: &Tracked, now: Timestamp) -> Option<(HandoffId, Command)> {
+fn beat(tracked: &TrackedHandoff, now: Timestamp) -> Option<(HandoffId, Command)> {
     let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None, baseline: None });
     lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
     Some((tracked.handoff.id.clone(), heartbeat))

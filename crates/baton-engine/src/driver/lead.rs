@@ -14,7 +14,7 @@ use super::begin::Working;
 use super::claiming::{Ready, claim};
 use super::record::record;
 use super::wait::IDLE;
-use super::watch::{Asked, Said};
+use super::watch::{PersonAnswer, QuestionState};
 use super::{Driver, End, News};
 use crate::draft::{Draft, Foreseen};
 use crate::evidence::KeptBytes;
@@ -23,10 +23,10 @@ use crate::handoff::{Handoff, State};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::lifecycle::{Command, Release};
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::Role;
-use crate::store::{Error, KeptContents, Step};
+use crate::store::{KeptContents, StoreError, TransactionStep};
 
 /// By how much a turn may take longer than it should before the driver takes it that it was asleep.
 const HICCUP: Duration = Duration::from_secs(5);
@@ -42,7 +42,7 @@ pub(super) enum Outcome {
     /// An agent, a command or an examination has ended.
     Work(Finished),
     /// A person was asked, or checks instead of one.
-    Asked(Said),
+    Asked(PersonAnswer),
 }
 
 /// What a task of the driver is about.
@@ -53,7 +53,7 @@ pub(super) struct Errand {
 }
 
 /// Leads one run.
-pub(super) struct Lead<'d> {
+pub(super) struct RunLoop<'d> {
     pub(super) driver: &'d Driver,
     pub(super) run: Run,
     /// The token of the claim of the run itself.
@@ -91,7 +91,7 @@ pub(super) struct Lead<'d> {
     /// What was put down for agents that come for it, and what was said to have nobody.
     pub(super) lying: BTreeMap<HandoffId, Lying>,
     pub(super) missed: BTreeSet<HandoffId>,
-    pub(super) asked: BTreeMap<HandoffId, Asked>,
+    pub(super) asked: BTreeMap<HandoffId, QuestionState>,
     pub(super) stop: channel::Receiver<bool>,
     races: u32,
 }
@@ -106,15 +106,19 @@ enum Turn {
     Wait,
 }
 
-impl<'d> Lead<'d> {
+impl<'d> RunLoop<'d> {
     /// Takes a run and leads it to its end, or as far as it goes.
-    pub(super) async fn take(driver: &'d Driver, id: &RunId, mut stop: channel::Receiver<bool>) -> Result<End, Error> {
+    pub(super) async fn take(
+        driver: &'d Driver,
+        id: &RunId,
+        mut stop: channel::Receiver<bool>,
+    ) -> Result<End, StoreError> {
         let (run, fence) = match driver.take_over(id, &mut stop).await? {
             Ok(taken) => taken,
             Err(end) => return Ok(end),
         };
         let (tell, progress) = mpsc::unbounded_channel();
-        let mut lead = Lead {
+        let mut lead = RunLoop {
             driver,
             run,
             fence,
@@ -144,14 +148,14 @@ impl<'d> Lead<'d> {
         lead.go().await
     }
 
-    async fn go(&mut self) -> Result<End, Error> {
+    async fn go(&mut self) -> Result<End, StoreError> {
         loop {
             // What others write after that wakes us.
             let changes = self.current_at.unwrap_or_else(|| self.driver.store.changes());
             let before = self.driver.clock.now();
             let turn = self.turn().await;
             match turn {
-                Err(Error::Unreachable(why)) => self.endure(why).await?,
+                Err(StoreError::Unreachable(why)) => self.endure(why).await?,
                 Err(error) => return Err(error),
                 Ok(turn) => {
                     self.store_answers();
@@ -168,7 +172,7 @@ impl<'d> Lead<'d> {
         }
     }
 
-    async fn turn(&mut self) -> Result<Turn, Error> {
+    async fn turn(&mut self) -> Result<Turn, StoreError> {
         self.hold().await?;
         // What has ended by now is written together, also if nothing else is to be done any more.
         while let Some(joined) = self.tasks.try_join_next_with_id() {
@@ -200,7 +204,7 @@ impl<'d> Lead<'d> {
     }
 
     /// Reads what has happened since.
-    async fn read(&mut self) -> Result<(), Error> {
+    async fn read(&mut self) -> Result<(), StoreError> {
         loop {
             let events = self.driver.store.history(&self.run.id, self.run.seq, EVENTS).await?;
             self.absorb(&events)?;
@@ -212,7 +216,7 @@ impl<'d> Lead<'d> {
     }
 
     /// Takes the next events of the journal, and tells of each.
-    fn absorb(&mut self, events: &[Event]) -> Result<(), Error> {
+    fn absorb(&mut self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
             self.foreseen.absorb(&mut self.run, event).map_err(|why| event.trouble(why))?;
             self.driver.audience.hear(&self.run, &News::Event(event));
@@ -221,7 +225,7 @@ impl<'d> Lead<'d> {
     }
 
     /// Says how the run ended, if it did, or whether somebody else drives it; `None` if it is ours.
-    async fn standing(&mut self) -> Result<Option<Turn>, Error> {
+    async fn standing(&mut self) -> Result<Option<Turn>, StoreError> {
         let root = &self.run.root().handoff;
         match &root.state {
             State::Completed { .. } => Ok(Some(Turn::Ended(End::Completed))),
@@ -244,19 +248,19 @@ impl<'d> Lead<'d> {
     }
 
     /// Claims the run anew: nobody heard of us for too long, but nobody has taken over.
-    async fn claim_again(&mut self) -> Result<Turn, Error> {
+    async fn claim_again(&mut self) -> Result<Turn, StoreError> {
         let claim = Command::Claim(claim(&self.driver.claimant, None));
-        let steps = vec![Step::Apply(self.run.root().handoff.id.clone(), claim)];
+        let steps = vec![TransactionStep::Apply(self.run.root().handoff.id.clone(), claim)];
         (self.claiming, self.behind) = (true, true);
         match self.driver.store.carry_out(steps, self.driver.clock.now()).await {
             // Whether it is ours is seen when the journal is read.
-            Ok(_) | Err(Error::Refused(_)) => Ok(Turn::Again),
+            Ok(_) | Err(StoreError::Refused(_)) => Ok(Turn::Again),
             Err(error) => Err(error),
         }
     }
 
     /// Ends what still goes on in a run that was called off.
-    async fn call_off(&mut self) -> Result<Turn, Error> {
+    async fn call_off(&mut self) -> Result<Turn, StoreError> {
         self.call_back().await;
         let mut draft = Draft::new(&self.run, self.driver.clock.now());
         flow::call_off(&mut draft);
@@ -265,13 +269,13 @@ impl<'d> Lead<'d> {
         }
         self.behind = true;
         match self.driver.store.carry_out(draft.steps, draft.at).await {
-            Ok(_) | Err(Error::Refused(_)) => Ok(Turn::Again),
+            Ok(_) | Err(StoreError::Refused(_)) => Ok(Turn::Again),
             Err(error) => Err(error),
         }
     }
 
     /// Writes down what came out, decides what follows, and claims what can begin. Says whether anything was written.
-    async fn advance(&mut self) -> Result<bool, Error> {
+    async fn advance(&mut self) -> Result<bool, StoreError> {
         let now = self.driver.clock.now();
         if self.has_nothing_to_write(now) {
             return Ok(false);
@@ -302,13 +306,13 @@ impl<'d> Lead<'d> {
                 Ok(true)
             }
             // Something has changed since we looked: look again.
-            Err(Error::Refused(_) | Error::Taken { .. } | Error::NotFound(_)) if self.races == 0 => {
+            Err(StoreError::Refused(_) | StoreError::Taken { .. } | StoreError::NotFound(_)) if self.races == 0 => {
                 self.results = results;
                 self.races += 1;
                 Ok(true)
             }
             // An id of ours belongs to somebody else, and always will. What has come out is recorded all the same.
-            Err(error @ Error::Taken { .. }) => {
+            Err(error @ StoreError::Taken { .. }) => {
                 let mut draft = Draft::new(&self.run, now);
                 for (id, fence, finished) in &results {
                     record(&mut draft, id, *fence, finished, self.driver.random.number());
@@ -316,7 +320,7 @@ impl<'d> Lead<'d> {
                 flow::fail(&mut draft, &error.to_string());
                 self.write(draft).await.map(|_| true)
             }
-            Err(Error::Refused(_) | Error::NotFound(_)) if self.races < RACES_MAX => {
+            Err(StoreError::Refused(_) | StoreError::NotFound(_)) if self.races < RACES_MAX => {
                 self.results = results;
                 self.races += 1;
                 Ok(true)
@@ -329,7 +333,7 @@ impl<'d> Lead<'d> {
     }
 
     /// Keeps the files that reports name, so that whoever decides elsewhere sees them. A run does not fail for want of that.
-    async fn keep_contents(&mut self) -> Result<(), Error> {
+    async fn keep_contents(&mut self) -> Result<(), StoreError> {
         for (id, _, finished) in &mut self.results {
             let Some(seen) = finished.unkept() else { continue };
             let contents = seen.contents.clone();
@@ -339,7 +343,7 @@ impl<'d> Lead<'d> {
                     seen.kept = digests;
                     seen.contents.clear();
                 }
-                Err(error @ Error::Unreachable(_)) => return Err(error),
+                Err(error @ StoreError::Unreachable(_)) => return Err(error),
                 Err(error) => {
                     seen.contents.clear();
                     let note = format!("{id}: the files that its report names could not be kept: {error}");
@@ -356,8 +360,8 @@ impl<'d> Lead<'d> {
     }
 
     /// Carries out a draft, if the run is still ours: whoever has lost it changes nothing.
-    pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, Error> {
-        let held = Step::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
+    pub(super) async fn write(&mut self, draft: Draft) -> Result<Vec<Handoff>, StoreError> {
+        let held = TransactionStep::Held { id: self.run.root().handoff.id.clone(), fence: self.fence };
         let at = draft.at;
         let (steps, foreseen) = draft.into_steps();
         let held = Some(held).filter(|_| !planted(Bug::LeaseGuardLeftOut));
@@ -385,9 +389,10 @@ impl<'d> Lead<'d> {
 
     /// Says whether nothing has come out, nothing follows, nothing is due, and nothing can begin.
     fn has_nothing_to_write(&self, now: Timestamp) -> bool {
-        let answered = self.asked.values().any(|asked| matches!(asked, Asked::Answered { .. }));
-        let ready = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= now);
-        let lapsed = |tracked: &Tracked| self.lapses_at(tracked).is_some_and(|at| at <= now);
+        let answered = self.asked.values().any(|asked| matches!(asked, QuestionState::Answered { .. }));
+        let ready =
+            |tracked: &TrackedHandoff| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= now);
+        let lapsed = |tracked: &TrackedHandoff| self.lapses_at(tracked).is_some_and(|at| at <= now);
         self.results.is_empty()
             && !answered
             && flow::is_settled(&self.run)
@@ -398,17 +403,17 @@ impl<'d> Lead<'d> {
     }
 
     /// Ends when only people can let the run go on and nobody can be asked here.
-    async fn only_people(&mut self) -> Result<Option<End>, Error> {
-        let unanswerable = |tracked: &Tracked| {
+    async fn only_people(&mut self) -> Result<Option<End>, StoreError> {
+        let unanswerable = |tracked: &TrackedHandoff| {
             matches!(tracked.handoff.state, State::AwaitingPerson { .. })
-                && matches!(self.asked.get(&tracked.handoff.id), Some(Asked::Nobody { .. }))
+                && matches!(self.asked.get(&tracked.handoff.id), Some(QuestionState::Nobody { .. }))
                 && self.lapses_at(tracked).is_none()
         };
         let busy = !self.working.is_empty() || !self.results.is_empty();
         // While a person is asked whether to go on waiting, nobody waits for what has not begun.
         let held = flow::is_held(&self.run);
-        let is_pending = |tracked: &Tracked| matches!(tracked.handoff.state, State::Pending { .. });
-        let quiet = |tracked: &Tracked| {
+        let is_pending = |tracked: &TrackedHandoff| matches!(tracked.handoff.state, State::Pending { .. });
+        let quiet = |tracked: &TrackedHandoff| {
             unanswerable(tracked)
                 || matches!(tracked.step.role, Role::Run | Role::Group)
                 || matches!(tracked.handoff.state, State::Blocked { .. })
@@ -423,7 +428,7 @@ impl<'d> Lead<'d> {
     }
 
     /// Lets go of the run and of what was begun, so that another driver can go on at once.
-    async fn let_go(&mut self, why: &str) -> Result<(), Error> {
+    async fn let_go(&mut self, why: &str) -> Result<(), StoreError> {
         self.call_back().await;
         for _ in 0..RACES_MAX {
             self.read().await?;
@@ -436,8 +441,8 @@ impl<'d> Lead<'d> {
             match self.write(draft).await {
                 Ok(_) => break,
                 // Somebody else has the run by now, and everything in it.
-                Err(Error::Refused(_)) if self.run.root().handoff.fence != self.fence => break,
-                Err(Error::Refused(_)) => {}
+                Err(StoreError::Refused(_)) if self.run.root().handoff.fence != self.fence => break,
+                Err(StoreError::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -452,6 +457,6 @@ impl<'d> Lead<'d> {
         self.tasks.shutdown().await;
         self.errands.clear();
         self.working.clear();
-        self.asked.retain(|_, asked| !matches!(asked, Asked::Asking { .. }));
+        self.asked.retain(|_, asked| !matches!(asked, QuestionState::Asking { .. }));
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::attempt::{Finished, Seen};
-use crate::evidence::{self, Evidence, Examined, KeptBytes};
+use super::attempt::{Finished, SeenReport};
+use crate::evidence::{self, Evidence, ExaminedClaim, KeptBytes};
 use crate::flow::GateLine;
 
 /// Looks at files of a workspace.
@@ -39,7 +39,7 @@ impl FileLook {
     }
 
     /// Looks once more at files that a person has approved.
-    pub(super) async fn after_approval(self, examined: Vec<Examined>) -> Finished {
+    pub(super) async fn after_approval(self, examined: Vec<ExaminedClaim>) -> Finished {
         let paths = examined.iter().filter_map(|seen| seen.path.clone()).collect();
         let changed = match self.evidence.identify(&self.workspace, &self.views, paths).await {
             Ok(now) => evidence::after_approval(&examined, &now),
@@ -54,8 +54,8 @@ impl FileLook {
         }
     }
 
-    async fn seen(self, examined: Vec<Examined>) -> Finished {
+    async fn seen(self, examined: Vec<ExaminedClaim>) -> Finished {
         let contents = self.evidence.contents(&self.workspace, &self.views, &examined, self.room).await;
-        Finished::Looked(Some(Seen { examined, contents, kept: Vec::new() }))
+        Finished::Looked(Some(SeenReport { examined, contents, kept: Vec::new() }))
     }
 }

@@ -9,7 +9,7 @@ use baton_protocol::{Dialect, Hints};
 use super::brief::{Brief, Instructions};
 use crate::agent::Job;
 use crate::evidence::Scene;
-use crate::handoff::{Handoff, Written};
+use crate::handoff::{Handoff, WrittenDocument};
 use crate::handover::Copy;
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
@@ -17,7 +17,7 @@ use crate::run::Run;
 
 /// How whoever has claimed a handoff hands in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandIn {
+pub enum HandInWay {
     /// With `baton report`.
     Command,
     /// In the file or the output that somebody else reads and hands in.
@@ -43,21 +43,21 @@ pub struct QueueBrief {
     pub copies: Vec<Copy>,
 }
 
-impl HandIn {
+impl HandInWay {
     fn report_to(self, handoff: &Handoff) -> ReportTo<'_> {
         match self {
-            HandIn::Command => {
+            HandInWay::Command => {
                 let lease_seconds = handoff.lease().map(|lease| lease.length_ms / 1000);
                 ReportTo::Queue { handoff: &handoff.id, fence: handoff.fence, lease_seconds }
             }
-            HandIn::Output => ReportTo::Either,
+            HandInWay::Output => ReportTo::Either,
         }
     }
 }
 
 impl QueueBrief {
     /// Briefs whoever has claimed a handoff of a run; the error says why there is no prompt.
-    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
+    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandInWay) -> Result<QueueBrief, String> {
         let tracked = run.find(id).ok_or_else(|| format!("{id} is not in the journal of {}", run.id))?;
         let brief = Brief::of(run, tracked).ok_or("its phase is not in the workflow")?;
         let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff))?;
@@ -73,7 +73,12 @@ impl QueueBrief {
     }
 
     /// Briefs whoever has claimed a handoff that belongs to no workflow, from its request alone.
-    pub fn alone(handoff: &Handoff, request: &Written, delimiter: &str, by: HandIn) -> Result<QueueBrief, String> {
+    pub fn alone(
+        handoff: &Handoff,
+        request: &WrittenDocument,
+        delimiter: &str,
+        by: HandInWay,
+    ) -> Result<QueueBrief, String> {
         let dialect = Dialect::parse(&request.dialect);
         let reading = baton_protocol::read(request.text.as_bytes(), Hints { format: None, dialect });
         let Some(Document::Request(asked)) = reading.document else {

@@ -5,16 +5,16 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::{Dialect, Document, convert};
 use serde_json::{Value, json};
 
-use super::attempt::{Answered, Failed, Finished, Seen};
+use super::attempt::{Answered, Failed, Finished, SeenReport};
 use super::brief::Brief;
 use crate::answer::Answer;
 use crate::draft::Draft;
 use crate::evidence;
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::flow;
-use crate::handoff::{State, Written};
+use crate::handoff::{State, WrittenDocument};
 use crate::id::HandoffId;
-use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, Refusal, Report as Reporting, Verdict, Verify};
+use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, HandIn, Refusal, Verdict, Verify};
 use crate::run::{Known, Run};
 use crate::step::Role;
 
@@ -44,13 +44,13 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         // What cannot be looked at again may have changed: a person must look.
         Finished::Failed(failed) if is_decided_about(&draft.run, id) => {
             let examined = vec![evidence::unseen(&failed.failure.message)];
-            draft.apply(id, looked(fence, Some(&Seen { examined, ..Seen::default() }), dice))
+            draft.apply(id, looked(fence, Some(&SeenReport { examined, ..SeenReport::default() }), dice))
         }
         Finished::Looked(seen) => draft.apply(id, looked(fence, seen.as_ref(), dice)),
         // Nobody holds what is being examined, so it cannot fail; and what cannot be examined does not count.
         Finished::Failed(failed) if is_examined(&draft.run, id) => {
             let reasons = format!("it could not be examined: {}", failed.failure.message);
-            draft.apply(id, verify(&draft.run, id, fence, &Seen::default(), Some(reasons), dice))
+            draft.apply(id, verify(&draft.run, id, fence, &SeenReport::default(), Some(reasons), dice))
         }
         Finished::Failed(failed) => {
             let Failed { failure, document, changed } = (**failed).clone();
@@ -67,7 +67,7 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
         }
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
-            let report = Reporting {
+            let report = HandIn {
                 fence,
                 ending: Ending::Complete,
                 document,
@@ -101,7 +101,7 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
         }
     };
     let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
-    let report = Reporting {
+    let report = HandIn {
         fence,
         ending,
         document,
@@ -120,13 +120,13 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     }
 }
 
-fn acknowledge(fence: u64, understood: bool, document: &Written) -> Command {
+fn acknowledge(fence: u64, understood: bool, document: &WrittenDocument) -> Command {
     Command::Acknowledge(Acknowledge { fence, understood, document: document.clone() })
 }
 
 /// Returns who has handed in the very same file before. Two agents of one name may write to one folder at the same time,
 /// and a block does not say which of them it is from.
-fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r Written) -> Option<&'r HandoffId> {
+fn handed_in_by<'r>(run: &'r Run, id: &HandoffId, document: &'r WrittenDocument) -> Option<&'r HandoffId> {
     document.path.as_ref()?;
     run.handed_in(document).map(|tracked| &tracked.handoff.id).find(|other| *other != id)
 }
@@ -141,8 +141,8 @@ fn is_examined(run: &Run, id: &HandoffId) -> bool {
 }
 
 /// Says what the evidence comes to; `refuted` is why the report does not count.
-fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &Seen, refuted: Option<String>, dice: f64) -> Command {
-    let Seen { examined, kept, .. } = seen.clone();
+fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &SeenReport, refuted: Option<String>, dice: f64) -> Command {
+    let SeenReport { examined, kept, .. } = seen.clone();
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
     let reviewed = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
     let review = reviewed || evidence::asks_person(&examined);
@@ -158,8 +158,8 @@ fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &Seen, refuted: Option<St
 }
 
 /// Says what a person is asked about, or that all is as the person has approved it.
-fn looked(fence: u64, seen: Option<&Seen>, dice: f64) -> Command {
-    let (review, Seen { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
+fn looked(fence: u64, seen: Option<&SeenReport>, dice: f64) -> Command {
+    let (review, SeenReport { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
     let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));
     Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, dice })
 }
@@ -168,13 +168,13 @@ fn looked(fence: u64, seen: Option<&Seen>, dice: f64) -> Command {
 fn repeated(run: &Run, id: &HandoffId, mut failure: Failure) -> Failure {
     let phase = run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
     if flow::same_failure(run, &phase, &failure.to_string()) {
-        failure.chance = Chance::Permanent;
+        failure.chance = Transience::Permanent;
     }
     failure
 }
 
 /// What Baton itself reports about a command.
-fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::Outcome) -> Written {
+fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::CheckOutcome) -> WrittenDocument {
     let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
     let summary = match outcome.passed {
         true => format!("The check {phase} passed ({}).", outcome.ended),
@@ -192,5 +192,5 @@ fn checked(draft: &Draft, id: &HandoffId, outcome: &evidence::Outcome) -> Writte
         ..Report::default()
     };
     let value = Dialect::Native.write(&Document::Report(Box::new(report))).unwrap_or(Value::Null);
-    Written::new(Dialect::Native, convert::render(&value, convert::Form::Json))
+    WrittenDocument::new(Dialect::Native, convert::render(&value, convert::Form::Json))
 }

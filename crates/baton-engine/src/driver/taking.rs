@@ -12,7 +12,7 @@ use super::brief::Brief;
 use super::claiming::claim;
 use super::lead::RACES_MAX;
 use super::{Driver, End, LEASE};
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::evidence::EarlierAttempt;
 use crate::failure::{Code, Failure};
@@ -22,16 +22,16 @@ use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Command, Expire, Fail, Release, readable_claimant};
 use crate::pages::JournalPages;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
-use crate::store::{Error, Store};
+use crate::store::{Store, StoreError};
 
 /// How long to wait before a store that is away is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Driver {
     /// Reads a run from its journal.
-    pub async fn load(&self, id: &RunId) -> Result<Run, Error> {
+    pub async fn load(&self, id: &RunId) -> Result<Run, StoreError> {
         load(self.store.as_ref(), id).await
     }
 
@@ -41,12 +41,12 @@ impl Driver {
         &self,
         id: &RunId,
         stop: &mut channel::Receiver<bool>,
-    ) -> Result<Result<(Run, u64), End>, Error> {
+    ) -> Result<Result<(Run, u64), End>, StoreError> {
         let since = Instant::now();
         let (mut claiming, mut races) = (false, 0);
         loop {
             match self.try_to_take_over(id, claiming).await {
-                Err(Error::Unreachable(_)) if since.elapsed() < LEASE && !*stop.borrow() => {
+                Err(StoreError::Unreachable(_)) if since.elapsed() < LEASE && !*stop.borrow() => {
                     claiming = true;
                     tokio::select! {
                         biased;
@@ -55,14 +55,14 @@ impl Driver {
                     }
                 }
                 // Something has happened in it since we looked.
-                Err(Error::Refused(_)) if races < RACES_MAX => races += 1,
+                Err(StoreError::Refused(_)) if races < RACES_MAX => races += 1,
                 taken => return taken,
             }
         }
     }
 
     /// Tries it once. `claiming` says that we may have claimed it already, without having heard the answer.
-    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, u64), End>, Error> {
+    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, u64), End>, StoreError> {
         let run = self.load(id).await?;
         let mut draft = Draft::new(&run, self.clock.now());
         self.expire_the_lost(&mut draft);
@@ -93,7 +93,7 @@ impl Driver {
             }
         }
         let root = root.id;
-        draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(Error::Refused)?;
+        draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(StoreError::Refused)?;
         let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
         let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
         self.end_remains(&run);
@@ -107,7 +107,7 @@ impl Driver {
         if lease.claimant == self.claimant {
             return;
         }
-        let is_over = |tracked: &&Tracked| tracked.handoff.ends_at().is_some_and(|at| at <= draft.at);
+        let is_over = |tracked: &&TrackedHandoff| tracked.handoff.ends_at().is_some_and(|at| at <= draft.at);
         let held = draft.run.held_by(&lease.claimant).filter(is_over);
         let held: Vec<HandoffId> = held.map(|tracked| tracked.handoff.id.clone()).collect();
         for id in held {
@@ -148,12 +148,12 @@ impl Driver {
     }
 
     /// Returns the attempts before.
-    pub(super) fn earlier_attempts(&self, run: &Run, tracked: &Tracked) -> Vec<EarlierAttempt> {
+    pub(super) fn earlier_attempts(&self, run: &Run, tracked: &TrackedHandoff) -> Vec<EarlierAttempt> {
         // Whoever is sent back goes on with the same work: what its earlier visits changed is part of it.
         let visits = handover::earlier_visits(run, &tracked.step);
         let visits = visits.into_iter().map(|earlier| (earlier, earlier.handoff.fence + 1));
         let attempts = visits.chain([(tracked, tracked.handoff.fence)]);
-        let attempt = |work: &Tracked, fence| {
+        let attempt = |work: &TrackedHandoff, fence| {
             let folder = self.team.folder(&run.definition.workspace, &run.id, &work.handoff.id, fence).ok()?;
             let is_own = work.handoff.id == tracked.handoff.id;
             Some(EarlierAttempt { folder, baseline: work.baseline(fence).cloned(), is_own })
@@ -168,22 +168,22 @@ impl Driver {
 }
 
 /// Reads a run from its journal.
-pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, Error> {
+pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, StoreError> {
     let mut run: Option<Run> = None;
     let mut pages = JournalPages::after(store, id, 0);
     while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
-                Some(run) => run.absorb(event).map_err(Error::Invalid)?,
-                None => run = Some(Run::begin(event).map_err(Error::Invalid)?),
+                Some(run) => run.absorb(event).map_err(StoreError::Invalid)?,
+                None => run = Some(Run::begin(event).map_err(StoreError::Invalid)?),
             }
         }
     }
-    run.ok_or_else(|| Error::Invalid("there is no such run".to_owned()))
+    run.ok_or_else(|| StoreError::Invalid("there is no such run".to_owned()))
 }
 
 /// Returns what reports are judged by: the project's settings, and what the workflow says.
-pub(crate) fn judging(settings: &Settings, located: &Located<'_>) -> Settings {
+pub(crate) fn judging(settings: &Settings, located: &LocatedPhase<'_>) -> Settings {
     let workflow = &located.definition.workflow;
     let mut settings = settings.clone();
     let allowed = workflow

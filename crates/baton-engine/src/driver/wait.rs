@@ -8,8 +8,8 @@ use super::News;
 use super::absence::Lying;
 use super::attempt::{Finished, Happens, Progress};
 use super::begin::failed;
-use super::lead::{Errand, Lead, Outcome};
-use super::watch::Asked;
+use super::lead::{Errand, Outcome, RunLoop};
+use super::watch::QuestionState;
 use crate::flow;
 use crate::handoff::State;
 use crate::step::Role;
@@ -17,7 +17,7 @@ use crate::step::Role;
 /// How long nothing is asked of the store if nothing is known to happen.
 pub(super) const IDLE: Duration = Duration::from_secs(15);
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Waits until something has happened.
     pub(super) async fn wait(&mut self, changes: u64) {
         if !self.results.is_empty() {
@@ -63,8 +63,8 @@ impl Lead<'_> {
             (Err(error), None) => {
                 let note = format!("{handoff}: nobody can be asked: a mistake of ours: {error}");
                 self.driver.audience.hear(&self.run, &News::Note(&note));
-                if let Some(Asked::Asking { shown, .. }) = self.asked.remove(&handoff) {
-                    self.asked.insert(handoff, Asked::Nobody { shown });
+                if let Some(QuestionState::Asking { shown, .. }) = self.asked.remove(&handoff) {
+                    self.asked.insert(handoff, QuestionState::Nobody { shown });
                 }
             }
             (Ok((_, Outcome::Work(_))), None) => {}

@@ -8,23 +8,23 @@ use tokio::task::AbortHandle;
 
 use super::News;
 use super::brief::{self, Brief};
-use super::lead::{Errand, Lead, Outcome};
+use super::lead::{Errand, Outcome, RunLoop};
 use crate::draft::Draft;
-use crate::evidence::{self, Check, Evidence, Scene};
+use crate::evidence::{self, CheckCommand, Evidence, Scene};
 use crate::flow;
 use crate::handoff::{Digest, Handoff, State, later};
 use crate::id::HandoffId;
-use crate::known::{Decider, Known};
+use crate::known::{Decider, HowKnown};
 use crate::lifecycle::{Command, Decide, Decision};
 use crate::people;
-use crate::run::Tracked;
+use crate::run::TrackedHandoff;
 
 /// Where a question to a person is.
-pub(super) enum Asked {
+pub(super) enum QuestionState {
     /// It is being asked.
     Asking { shown: Digest, task: AbortHandle },
     /// It was answered, and the answer is to be recorded.
-    Answered { shown: Digest, said: Box<people::Said> },
+    Answered { shown: Digest, said: Box<people::Response> },
     /// Nobody can be asked here.
     Nobody { shown: Digest },
     /// The checks of the gate have failed, or what was said was refused: a person must be asked, with why.
@@ -32,38 +32,38 @@ pub(super) enum Asked {
 }
 
 /// What came of asking.
-pub(super) struct Said {
+pub(super) struct PersonAnswer {
     shown: Digest,
     heard: Heard,
 }
 
 enum Heard {
-    Person(Option<Box<people::Said>>),
+    Person(Option<Box<people::Response>>),
     Checks(Result<String, String>),
 }
 
-impl Asked {
+impl QuestionState {
     fn shown(&self) -> &Digest {
         match self {
-            Asked::Asking { shown, .. }
-            | Asked::Answered { shown, .. }
-            | Asked::Nobody { shown }
-            | Asked::Failing { shown, .. } => shown,
+            QuestionState::Asking { shown, .. }
+            | QuestionState::Answered { shown, .. }
+            | QuestionState::Nobody { shown }
+            | QuestionState::Failing { shown, .. } => shown,
         }
     }
 }
 
-impl Lead<'_> {
+impl RunLoop<'_> {
     /// Asks whoever can be asked about everything that waits for a person.
     pub(super) fn ask(&mut self) {
         let waiting: Vec<HandoffId> = self.run.waiting().map(|tracked| tracked.handoff.id.clone()).collect();
         // A question that was decided elsewhere, or that is another one by now, is taken back.
         let run = &self.run;
         self.asked.retain(|id, asked| {
-            let waits = |tracked: &&Tracked| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
+            let waits = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::AwaitingPerson { .. });
             let shown = run.find(id).filter(waits).and_then(|tracked| asked_about(&tracked.handoff));
             let keep = shown.as_ref() == Some(asked.shown());
-            if let (false, Asked::Asking { task, .. }) = (keep, &asked) {
+            if let (false, QuestionState::Asking { task, .. }) = (keep, &asked) {
                 task.abort();
             }
             keep
@@ -71,11 +71,11 @@ impl Lead<'_> {
         for id in waiting {
             match self.asked.get(&id) {
                 None => self.ask_one(&id, None),
-                Some(Asked::Failing { why, .. }) => {
+                Some(QuestionState::Failing { why, .. }) => {
                     let why = why.clone();
                     self.ask_one(&id, Some(why));
                 }
-                Some(Asked::Asking { .. } | Asked::Answered { .. } | Asked::Nobody { .. }) => {}
+                Some(QuestionState::Asking { .. } | QuestionState::Answered { .. } | QuestionState::Nobody { .. }) => {}
             }
         }
     }
@@ -88,12 +88,12 @@ impl Lead<'_> {
         let free = tracked.handoff.terms.choices.is_empty() && failing.is_none() && !needs_person(tracked);
         let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
         let task = if let Some(gate) = automatic {
-            let checks: Vec<Check> = gate.checks.iter().map(brief::check).collect();
+            let checks: Vec<CheckCommand> = gate.checks.iter().map(brief::check).collect();
             let Some(scene) = self.scene_of(tracked) else { return };
             let (evidence, shown) = (self.driver.evidence.clone(), shown.clone());
             self.tasks.spawn(async move {
                 let heard = Heard::Checks(run_all(evidence, scene, checks).await);
-                Outcome::Asked(Said { shown, heard })
+                Outcome::Asked(PersonAnswer { shown, heard })
             })
         } else {
             question.text.extend(failing.map(|why| format!("\n{why}")));
@@ -101,14 +101,14 @@ impl Lead<'_> {
             let (people, shown) = (self.driver.people.clone(), shown.clone());
             self.tasks.spawn(async move {
                 let heard = Heard::Person(people.decide(&question).await.map(Box::new));
-                Outcome::Asked(Said { shown, heard })
+                Outcome::Asked(PersonAnswer { shown, heard })
             })
         };
         self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: None });
-        self.asked.insert(id.clone(), Asked::Asking { shown, task });
+        self.asked.insert(id.clone(), QuestionState::Asking { shown, task });
     }
 
-    fn scene_of(&self, tracked: &Tracked) -> Option<Scene> {
+    fn scene_of(&self, tracked: &TrackedHandoff) -> Option<Scene> {
         let folder = self
             .driver
             .team
@@ -118,17 +118,17 @@ impl Lead<'_> {
     }
 
     /// Takes what was said.
-    pub(super) fn heard(&mut self, id: HandoffId, said: Said) {
-        let Said { shown, heard } = said;
+    pub(super) fn heard(&mut self, id: HandoffId, said: PersonAnswer) {
+        let PersonAnswer { shown, heard } = said;
         let asked = match heard {
-            Heard::Person(Some(said)) => Asked::Answered { shown, said },
-            Heard::Person(None) => Asked::Nobody { shown },
+            Heard::Person(Some(said)) => QuestionState::Answered { shown, said },
+            Heard::Person(None) => QuestionState::Nobody { shown },
             Heard::Checks(Ok(note)) => {
                 let (by, door) = (Decider::unproven("checks"), "auto".to_owned());
-                let said = people::Said { decision: Decision::Approve, note: Some(note), by, door };
-                Asked::Answered { shown, said: Box::new(said) }
+                let said = people::Response { decision: Decision::Approve, note: Some(note), by, door };
+                QuestionState::Answered { shown, said: Box::new(said) }
             }
-            Heard::Checks(Err(why)) => Asked::Failing { shown, why },
+            Heard::Checks(Err(why)) => QuestionState::Failing { shown, why },
         };
         self.asked.insert(id, asked);
     }
@@ -138,7 +138,7 @@ impl Lead<'_> {
         // An answer stays here until the journal has it: a transaction that met a race is tried again.
         let mut refused = Vec::new();
         for (id, asked) in &self.asked {
-            let Asked::Answered { shown, said } = asked else { continue };
+            let QuestionState::Answered { shown, said } = asked else { continue };
             let waits = draft.run.find(id).is_some_and(|tracked| {
                 matches!(tracked.handoff.state, State::AwaitingPerson { .. })
                     && asked_about(&tracked.handoff).as_ref() == Some(shown)
@@ -151,7 +151,7 @@ impl Lead<'_> {
             if let Err(refusal) = draft.apply(id, Command::Decide(question.decided((**said).clone()))) {
                 self.driver.audience.hear(&self.run, &News::Note(&format!("{id}: {refusal}")));
                 let why = format!("The last reply was refused: {refusal}");
-                refused.push((id.clone(), Asked::Failing { shown: shown.clone(), why }));
+                refused.push((id.clone(), QuestionState::Failing { shown: shown.clone(), why }));
             }
         }
         // What cannot be recorded was no answer: it is asked again.
@@ -165,7 +165,7 @@ impl Lead<'_> {
             .collect();
         for (id, shown) in lapsed {
             let (by, door) = ("nobody".to_owned(), "advisory".to_owned());
-            let (known, label) = (Known::Unproven, None);
+            let (known, label) = (HowKnown::Unproven, None);
             let note = Some("nobody answered in time, and this gate is advisory".to_owned());
             let decision = Decision::Approve;
             let decide = Decide { by, known, label, door, shown, decision, note, asked: None };
@@ -174,7 +174,7 @@ impl Lead<'_> {
     }
 
     /// Returns when an advisory gate goes on without an answer.
-    pub(super) fn lapses_at(&self, tracked: &Tracked) -> Option<Timestamp> {
+    pub(super) fn lapses_at(&self, tracked: &TrackedHandoff) -> Option<Timestamp> {
         if !matches!(tracked.handoff.state, State::AwaitingPerson { .. }) {
             return None;
         }
@@ -194,12 +194,12 @@ fn asked_about(handoff: &Handoff) -> Option<Digest> {
 }
 
 /// Returns whether the evidence left something open that only a person may let pass: neither checks nor silence do.
-fn needs_person(tracked: &Tracked) -> bool {
+fn needs_person(tracked: &TrackedHandoff) -> bool {
     evidence::asks_person(&tracked.examined)
 }
 
 /// Runs the checks of a gate; the error says which failed.
-async fn run_all(evidence: Arc<dyn Evidence>, scene: Scene, checks: Vec<Check>) -> Result<String, String> {
+async fn run_all(evidence: Arc<dyn Evidence>, scene: Scene, checks: Vec<CheckCommand>) -> Result<String, String> {
     let mut failed = Vec::new();
     for check in &checks {
         let outcome = evidence.run(&scene, check).await;

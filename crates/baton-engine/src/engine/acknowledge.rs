@@ -7,7 +7,7 @@ use baton_protocol::model::{Acknowledgment, Document, Kind};
 
 use super::{AppliedCommand, Engine, Problem, ValidDocument};
 use crate::answer;
-use crate::handoff::{Handoff, Written};
+use crate::handoff::{Handoff, WrittenDocument};
 use crate::lifecycle::{Acknowledge, Command};
 
 impl Engine {
@@ -32,7 +32,7 @@ impl Engine {
 }
 
 /// Writes the plain "understood, starting".
-pub fn plain_acknowledgment(handoff: &Handoff) -> Written {
+pub fn plain_acknowledgment(handoff: &Handoff) -> WrittenDocument {
     let acknowledgment = Acknowledgment {
         id: Some(handoff.id.to_string()),
         received: Some(true),
@@ -42,5 +42,5 @@ pub fn plain_acknowledgment(handoff: &Handoff) -> Written {
         ..Acknowledgment::default()
     };
     let value = Dialect::Native.write(&Document::Acknowledgment(Box::new(acknowledgment)));
-    Written::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
+    WrittenDocument::new(Dialect::Native, convert::render(&value.unwrap_or_default(), Form::Json))
 }

@@ -3,7 +3,7 @@
 use super::{Engine, Problem};
 use crate::handoff::Handoff;
 use crate::lifecycle::{self, Accept, Command, Refusal};
-use crate::store::{Error, Order, Step};
+use crate::store::{Order, StoreError, TransactionStep};
 
 /// How many handoffs are rescued at a time.
 const RESCUED_MAX: u32 = 100;
@@ -27,10 +27,10 @@ impl Engine {
     ) -> Result<AppliedCommand, Problem> {
         match self.carry_out(Order::new(handoff.id.clone(), command), next).await {
             Ok(handoff) => Ok(AppliedCommand { handoff, repeated: false }),
-            Err(Error::Refused(Refusal::Repeated)) => {
+            Err(StoreError::Refused(Refusal::Repeated)) => {
                 Ok(AppliedCommand { handoff: self.again(handoff).await?, repeated: true })
             }
-            Err(Error::Refused(refusal)) => {
+            Err(StoreError::Refused(refusal)) => {
                 let state = self.again(handoff).await?.state.name();
                 Err(Problem::Refused { id: handoff.id.clone(), refusal, state })
             }
@@ -38,14 +38,16 @@ impl Engine {
         }
     }
 
-    async fn carry_out(&self, order: Order, next: Vec<Accept>) -> Result<Handoff, Error> {
+    async fn carry_out(&self, order: Order, next: Vec<Accept>) -> Result<Handoff, StoreError> {
         if !next.is_empty() {
-            let first = Step::Apply(order.id.clone(), order.command.clone());
-            let next = next.into_iter().map(|request| Step::Accept(Box::new(request)));
+            let first = TransactionStep::Apply(order.id.clone(), order.command.clone());
+            let next = next.into_iter().map(|request| TransactionStep::Accept(Box::new(request)));
             match self.store.carry_out(std::iter::once(first).chain(next).collect(), self.now()).await {
-                Ok(left) => return left.into_iter().next().ok_or_else(|| Error::Failed("nothing was done".to_owned())),
+                Ok(left) => {
+                    return left.into_iter().next().ok_or_else(|| StoreError::Failed("nothing was done".to_owned()));
+                }
                 // It goes on alone, to be journalled before it is refused.
-                Err(Error::Refused(refusal)) if refusal.is_late() => {}
+                Err(StoreError::Refused(refusal)) if refusal.is_late() => {}
                 Err(error) => return Err(error),
             }
         }

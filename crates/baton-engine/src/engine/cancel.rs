@@ -4,7 +4,7 @@ use super::{AppliedCommand, Caller, Engine, Problem};
 use crate::handoff::Handoff;
 use crate::lifecycle::{self, Cancel, Command, Refusal};
 use crate::step::ORCHESTRATOR;
-use crate::store::{Error, Step};
+use crate::store::{StoreError, TransactionStep};
 
 /// How often somebody else may change something while a run is called off.
 const RACES_MAX: usize = 20;
@@ -39,10 +39,11 @@ impl Engine {
             let open =
                 handoffs.iter().map(|(handoff, _)| handoff).filter(|handoff| !handoff.state.name().is_finished());
             let command = |handoff: &Handoff| if handoff.id == root.id { cancel.clone() } else { stopped.clone() };
-            let step = |handoff: &Handoff| Step::Apply(handoff.id.clone(), Command::Cancel(command(handoff)));
-            let steps: Vec<Step> = open.map(step).collect();
+            let step =
+                |handoff: &Handoff| TransactionStep::Apply(handoff.id.clone(), Command::Cancel(command(handoff)));
+            let steps: Vec<TransactionStep> = open.map(step).collect();
             if !ended {
-                lifecycle::apply(now, Command::Cancel(cancel.clone()), self.now()).map_err(Error::Refused)?;
+                lifecycle::apply(now, Command::Cancel(cancel.clone()), self.now()).map_err(StoreError::Refused)?;
             }
             // What was begun while the rest was called off is looked for as well. Nothing more can begin after that.
             if ended && steps.is_empty() {
@@ -51,7 +52,7 @@ impl Engine {
             match self.store.carry_out(steps, self.now()).await {
                 Ok(_) => ended = true,
                 // Something has happened in it in the meantime.
-                Err(Error::Refused(Refusal::WrongState { .. } | Refusal::Repeated)) => {}
+                Err(StoreError::Refused(Refusal::WrongState { .. } | Refusal::Repeated)) => {}
                 Err(error) => return Err(error.into()),
             }
         }

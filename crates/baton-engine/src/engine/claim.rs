@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{AppliedCommand, Engine, Problem};
-use crate::handoff::{Handoff, StateName, Written};
+use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::lifecycle::{Command, Fail, Heartbeat};
 use crate::store::Filter;
 use crate::{Failure, retry};
@@ -29,7 +29,7 @@ impl Engine {
         handoff: &Handoff,
         fence: u64,
         failure: Failure,
-        document: Option<Written>,
+        document: Option<WrittenDocument>,
         changed: Vec<String>,
     ) -> Result<AppliedCommand, Problem> {
         let fail = Fail { fence, failure, document, dice: self.random.number(), changed };

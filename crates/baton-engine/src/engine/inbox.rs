@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 
-use super::{Engine, Problem, Sought};
+use super::{Engine, IdKind, Problem};
 use crate::handoff::{Handoff, StateName};
 use crate::id::{HandoffId, RunId};
 use crate::people::Question;
@@ -70,7 +70,7 @@ impl Engine {
             None => self.all_waiting().await?,
         };
         if let (Some(run), true) = (run, handoffs.is_empty()) {
-            return Err(Problem::Unknown { sought: Sought::Run, given: run.to_string(), close: None });
+            return Err(Problem::Unknown { sought: IdKind::Run, given: run.to_string(), close: None });
         }
         handoffs.retain(|handoff| {
             let is_behind = after.is_none_or(|after| InboxPlace::of(handoff) > *after);

@@ -11,7 +11,7 @@ use crate::definition::Definition;
 use crate::driver::Brief;
 use crate::evidence::Scene;
 use crate::flow;
-use crate::handoff::{Handoff, Written};
+use crate::handoff::{Handoff, WrittenDocument};
 use crate::rehearsal;
 
 /// A document as a door has read it.
@@ -97,11 +97,11 @@ impl Yardstick {
     /// Judges what is handed in for a handoff: in a run by what its workflow says, as its driver does.
     pub fn of_handoff(
         handoff: &Handoff,
-        request: Option<&Written>,
+        request: Option<&WrittenDocument>,
         definition: Option<&Definition>,
         settings: &Settings,
     ) -> Yardstick {
-        let request = request.and_then(Written::read_request);
+        let request = request.and_then(WrittenDocument::read_request);
         let Some((step, definition)) = handoff.terms.step.as_ref().zip(definition) else {
             let following = vec![handoff.terms.from.clone()];
             return Yardstick { following, request, ..Yardstick::of_project(settings) };
@@ -138,9 +138,11 @@ impl Yardstick {
         let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));
         let text = std::str::from_utf8(incoming.bytes).ok();
         let valid = match (reading.document, dialect, text) {
-            (Some(document), Some(dialect), Some(text)) if judgement.valid => {
-                Some(ValidDocument { dialect, document, written: Written::new(dialect, text).judged(&judgement) })
-            }
+            (Some(document), Some(dialect), Some(text)) if judgement.valid => Some(ValidDocument {
+                dialect,
+                document,
+                written: WrittenDocument::new(dialect, text).judged(&judgement),
+            }),
             _ => None,
         };
         JudgedDocument { dialect, kind, judgement, valid }
@@ -175,7 +177,7 @@ pub struct ValidDocument {
     /// What it says.
     pub document: Document,
     /// The document as it was written.
-    pub written: Written,
+    pub written: WrittenDocument,
 }
 
 impl ValidDocument {

@@ -2,15 +2,15 @@
 
 use super::{Engine, Problem};
 use crate::definition::Definition;
-use crate::evidence::{self, Examined};
-use crate::handoff::{Digest, Handoff, Written};
+use crate::evidence::{self, ExaminedClaim};
+use crate::handoff::{Digest, Handoff, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
 use crate::lifecycle::Command;
 use crate::pages::JournalPages;
 use crate::people::Question;
 use crate::run::Run;
-use crate::store::{Error, Store};
+use crate::store::{Store, StoreError};
 
 /// A run, and its journal.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ impl Engine {
     }
 
     /// Returns what is asked in a handoff.
-    pub async fn request(&self, id: &HandoffId) -> Result<Written, Problem> {
+    pub async fn request(&self, id: &HandoffId) -> Result<WrittenDocument, Problem> {
         let request = self.store.request(id).await?;
-        request.ok_or_else(|| Error::NotFound(id.clone()).into())
+        request.ok_or_else(|| StoreError::NotFound(id.clone()).into())
     }
 
     /// Reads a run from its journal.
@@ -59,7 +59,7 @@ impl Engine {
     }
 }
 
-async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, Error> {
+async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>, StoreError> {
     let first = store.history(run, 0, 1).await?;
     let Some(first) = first.first() else { return Ok(None) };
     // What cannot be read must not look like a handoff without a run.
@@ -71,22 +71,22 @@ async fn definition(store: &dyn Store, run: &RunId) -> Result<Option<Definition>
 }
 
 /// Returns the request of a handoff.
-pub fn accepted_request(events: &[Event]) -> Result<Written, Problem> {
+pub fn accepted_request(events: &[Event]) -> Result<WrittenDocument, Problem> {
     let accepted = events.iter().find_map(|event| match event.fact() {
         Ok(Fact::Accepted(accept)) => Some(accept.request),
         _ => None,
     });
-    accepted.ok_or_else(|| Error::Damaged("the request of this handoff is not in its journal".to_owned()).into())
+    accepted.ok_or_else(|| StoreError::Damaged("the request of this handoff is not in its journal".to_owned()).into())
 }
 
 /// Returns the document with this digest: a report, a failure or an acknowledgment.
-pub fn shown_document(events: &[Event], digest: Option<&Digest>) -> Option<Written> {
+pub fn shown_document(events: &[Event], digest: Option<&Digest>) -> Option<WrittenDocument> {
     let digest = digest?;
     events.iter().rev().filter_map(document_of).find(|document| document.digest() == *digest)
 }
 
 /// Returns the last report.
-pub fn reported_document(events: &[Event]) -> Option<Written> {
+pub fn reported_document(events: &[Event]) -> Option<WrittenDocument> {
     events.iter().rev().find_map(|event| match event.fact() {
         Ok(Fact::Happened(Command::Report(report))) => Some(report.document),
         _ => None,
@@ -94,7 +94,7 @@ pub fn reported_document(events: &[Event]) -> Option<Written> {
 }
 
 /// Returns the document of an event, if it had an effect.
-pub fn document_of(event: &Event) -> Option<Written> {
+pub fn document_of(event: &Event) -> Option<WrittenDocument> {
     match event.fact().ok()? {
         Fact::Accepted(accept) => Some(accept.request),
         Fact::Happened(Command::Report(report)) => Some(report.document),
@@ -105,7 +105,7 @@ pub fn document_of(event: &Event) -> Option<Written> {
 }
 
 /// Returns what came out about each claim of the last report; nothing if nobody has examined that one.
-pub fn examined_of(events: &[Event]) -> Vec<Examined> {
+pub fn examined_of(events: &[Event]) -> Vec<ExaminedClaim> {
     for event in events.iter().rev() {
         match event.fact() {
             // A gate is about what the phases before it have left.

@@ -17,7 +17,7 @@ pub enum Problem {
     #[error("there is no {sought} `{given}`")]
     Unknown {
         /// What was looked for.
-        sought: Sought,
+        sought: IdKind,
         /// What was given for its id.
         given: String,
         /// What was probably meant.
@@ -88,23 +88,23 @@ pub enum Problem {
     Contended(HandoffId),
     /// The store could not do it.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(#[from] store::StoreError),
 }
 
 /// What an id stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sought {
+pub enum IdKind {
     /// A handoff.
     Handoff,
     /// A run of a workflow.
     Run,
 }
 
-impl std::fmt::Display for Sought {
+impl std::fmt::Display for IdKind {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Sought::Handoff => "handoff",
-            Sought::Run => "run",
+            IdKind::Handoff => "handoff",
+            IdKind::Run => "run",
         })
     }
 }

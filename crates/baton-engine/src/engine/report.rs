@@ -4,13 +4,13 @@ use std::fmt;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::request::Party;
-use baton_protocol::model::terms::{Decision, HandoffKind, Outcome};
+use baton_protocol::model::terms::{AgentDecision, HandoffKind, Outcome};
 use baton_protocol::model::{self, Document, Kind, Request};
 
 use super::{AppliedCommand, Engine, Problem, ValidDocument};
 use crate::answer::{self, Answer, Successors};
-use crate::handoff::{Handoff, Written};
-use crate::lifecycle::{Accept, Command, Ending, Fail, Report};
+use crate::handoff::{Handoff, WrittenDocument};
+use crate::lifecycle::{Accept, Command, Ending, Fail, HandIn};
 
 /// Why a document does not end an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct HandedIn<'a> {
     /// The document.
     pub document: ValidDocument,
     /// What it answers.
-    pub request: &'a Written,
+    pub request: &'a WrittenDocument,
     /// The handoff that it ends an attempt at.
     pub handoff: &'a Handoff,
     /// The agents that come next anyway.
@@ -81,7 +81,7 @@ impl HandedIn<'_> {
                 return Ok(Command::Fail(Fail { fence, failure, document: Some(written), dice, changed }));
             }
         };
-        Ok(Command::Report(Report { fence, ending, document: written, tokens_used: None, changed, transcript: None }))
+        Ok(Command::Report(HandIn { fence, ending, document: written, tokens_used: None, changed, transcript: None }))
     }
 }
 
@@ -93,7 +93,7 @@ impl Engine {
             NoAnswer::OtherKind(found) if found != Kind::Report => Problem::WrongKind { found, wanted: Kind::Report },
             why => Problem::NoAnswer(why),
         })?;
-        let completes = matches!(command, Command::Report(Report { ending: Ending::Complete, .. }));
+        let completes = matches!(command, Command::Report(HandIn { ending: Ending::Complete, .. }));
         if !next.is_empty() && !completes {
             return Err(Problem::NotComplete);
         }
@@ -104,11 +104,11 @@ impl Engine {
 /// Returns whether somebody who has done the work says that nothing may follow from it.
 fn stops(report: &model::Report) -> bool {
     let worked = matches!(report.outcome, Some(Outcome::Complete | Outcome::Partial | Outcome::NeedsReview));
-    worked && report.decision == Some(Decision::Stop)
+    worked && report.decision == Some(AgentDecision::Stop)
 }
 
 /// Returns whether a package is the request that it should answer: it is, if it goes the same way.
-fn is_same(package: &Request, asked: &Written, written: &Written) -> bool {
+fn is_same(package: &Request, asked: &WrittenDocument, written: &WrittenDocument) -> bool {
     if asked.text.trim() == written.text.trim() {
         return true;
     }

@@ -3,7 +3,7 @@
 use baton_protocol::wire::closest;
 use jiff::Timestamp;
 
-use super::{Engine, Problem, Sought};
+use super::{Engine, IdKind, Problem};
 use crate::handoff::Handoff;
 use crate::id::{HandoffId, RunId};
 use crate::ledger::{LedgerEntry, Occasion};
@@ -20,14 +20,14 @@ impl Engine {
     pub async fn resolve(&self, given: &str) -> Result<Handoff, Problem> {
         match self.named(given).await? {
             Some(handoff) => Ok(handoff),
-            None => Err(self.unknown(Sought::Handoff, given).await),
+            None => Err(self.unknown(IdKind::Handoff, given).await),
         }
     }
 
     /// Finds the run that an id, or a unique beginning of one, means; a handoff of a run means its run.
     pub async fn resolve_run(&self, given: &str) -> Result<Handoff, Problem> {
         let Some(handoff) = self.named(given).await? else {
-            return Err(self.unknown(Sought::Run, given).await);
+            return Err(self.unknown(IdKind::Run, given).await);
         };
         if handoff.is_run() {
             return Ok(handoff);
@@ -118,7 +118,7 @@ impl Engine {
         entries.into_iter().next_back().filter(|last| last.occasion == Occasion::Removed)
     }
 
-    async fn unknown(&self, sought: Sought, given: &str) -> Problem {
+    async fn unknown(&self, sought: IdKind, given: &str) -> Problem {
         if let Some(LedgerEntry { run, at, .. }) = self.removal(given).await {
             return Problem::Pruned { run, at: Timestamp::from_second(at.as_second()).unwrap_or(at) };
         }

@@ -6,12 +6,12 @@ use baton_protocol::model::{Document, Kind};
 use jiff::Timestamp;
 
 use super::{Engine, Problem, ValidDocument};
-use crate::asked::{self, Asked};
+use crate::asked::{self, AskedTerms};
 use crate::handoff::{Handoff, Priority, Terms};
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
 use crate::retry::milliseconds;
-use crate::store::{Accepted, Error};
+use crate::store::{AcceptedHandoff, StoreError};
 
 /// How long after a command was given its request may have been accepted.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(60);
@@ -126,10 +126,10 @@ impl Engine {
 
     /// Delivers requests: all of them or none. A duration counts from the first time that a request was sent, so that
     /// sending it again is still the same request.
-    pub async fn send(&self, mut requests: Vec<Accept>, wanted: &WantedTerms) -> Result<Vec<Accepted>, Problem> {
+    pub async fn send(&self, mut requests: Vec<Accept>, wanted: &WantedTerms) -> Result<Vec<AcceptedHandoff>, Problem> {
         for _ in 0..requests.len() {
             let existing = match self.store.accept(requests.clone(), self.now()).await {
-                Err(Error::Taken { existing, .. }) if wanted.is_relative() => existing,
+                Err(StoreError::Taken { existing, .. }) if wanted.is_relative() => existing,
                 answer => return Ok(answer?),
             };
             let Some(known) = self.store.find(&existing).await? else { continue };
@@ -145,7 +145,7 @@ impl Engine {
 }
 
 impl WantedTerms {
-    fn agreed(&self, from: String, to: String, asked: &Asked, now: Timestamp) -> Terms {
+    fn agreed(&self, from: String, to: String, asked: &AskedTerms, now: Timestamp) -> Terms {
         let mut retry = asked.retry;
         retry.max_retries = self.max_retries.unwrap_or(retry.max_retries);
         retry.delay_ms = self.retry_delay.map_or(retry.delay_ms, milliseconds);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{Engine, Problem};
 use crate::handoff::{Handoff, StateName};
 use crate::id::HandoffId;
-use crate::store::Error;
+use crate::store::StoreError;
 
 /// How long to pause where something is due already but nobody may have it: the queue is paused or full.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
@@ -82,7 +82,7 @@ impl Engine {
             };
             let away = away_since.map(|since| since.elapsed()).unwrap_or_default();
             match error {
-                Problem::Store(Error::Unreachable(_)) if !over && away < AWAY_MAX => {
+                Problem::Store(StoreError::Unreachable(_)) if !over && away < AWAY_MAX => {
                     if away_since.is_none() {
                         tell(StoreNews::Away(&error));
                         away_since = Some(Instant::now());

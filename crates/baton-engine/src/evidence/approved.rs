@@ -2,7 +2,7 @@
 
 use baton_protocol::rules::artifact_changed;
 
-use super::{Examined, Finding};
+use super::{ClaimFinding, ExaminedClaim};
 
 /// A file or folder as it was when it was looked at, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,31 +37,31 @@ pub struct ReportedFile {
     /// Whether it is a folder in which a later report names something.
     pub is_worked_in: bool,
     /// What was seen of it.
-    pub examined: Examined,
+    pub examined: ExaminedClaim,
 }
 
 /// How it is told that a file is not what was approved.
 const CHANGED_SINCE: &str = "has changed since it was shown";
 
 /// Returns the files that were looked at.
-pub fn seen_files(examined: &[Examined]) -> impl Iterator<Item = SeenFile> {
+pub fn seen_files(examined: &[ExaminedClaim]) -> impl Iterator<Item = SeenFile> {
     examined
         .iter()
         .filter_map(|examined| Some(SeenFile { path: examined.path.clone()?, sha256: examined.sha256.clone() }))
 }
 
 /// Returns what a person was shown of files, in journals from before they were looked at when the question was put.
-pub fn handed_over(files: &[SeenFile]) -> Vec<Examined> {
-    let seen = |file: &SeenFile| Examined {
+pub fn handed_over(files: &[SeenFile]) -> Vec<ExaminedClaim> {
+    let seen = |file: &SeenFile| ExaminedClaim {
         path: Some(file.path.clone()),
         sha256: file.sha256.clone(),
-        ..changed(Finding::Verified, format!("`{}` as it was handed over", file.path), String::new())
+        ..changed(ClaimFinding::Verified, format!("`{}` as it was handed over", file.path), String::new())
     };
     files.iter().map(seen).collect()
 }
 
 /// Says what a person is asked about a file: as it was reported, or what it is instead.
-pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> Examined {
+pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> ExaminedClaim {
     let ReportedFile { phase, is_worked_in, examined } = file;
     if examined.identity() == *now {
         return examined.clone();
@@ -74,16 +74,17 @@ pub fn when_asked(file: &ReportedFile, now: &FileIdentity) -> Examined {
     };
     let since = if *is_worked_in { "; a later report names something in it" } else { "" };
     let claim = format!("`{path}` is not as {phase} reported it");
-    let told = Examined { asks_person: !is_worked_in, ..changed(Finding::Unverifiable, claim, String::new()) };
+    let told =
+        ExaminedClaim { asks_person: !is_worked_in, ..changed(ClaimFinding::Unverifiable, claim, String::new()) };
     told.of(path, now, &format!("{then}{since}"))
 }
 
 /// Compares files that a person has approved with what stands there now; `None` if they are the same. Otherwise returns
 /// everything that was seen, with what has changed for a person to look at.
-pub fn after_approval(examined: &[Examined], now: &[FileIdentity]) -> Option<Vec<Examined>> {
+pub fn after_approval(examined: &[ExaminedClaim], now: &[FileIdentity]) -> Option<Vec<ExaminedClaim>> {
     let mut now = now.iter();
     let mut same = true;
-    let compare = |seen: &Examined| {
+    let compare = |seen: &ExaminedClaim| {
         let Some(path) = &seen.path else { return seen.clone() };
         let unseen = FileIdentity::Unknown("nobody looked at it".to_owned());
         let now = now.next().unwrap_or(&unseen);
@@ -92,7 +93,7 @@ pub fn after_approval(examined: &[Examined], now: &[FileIdentity]) -> Option<Vec
         }
         same = false;
         let claim = format!("`{path}` {CHANGED_SINCE}");
-        let told = Examined { asks_person: true, ..changed(Finding::Unverifiable, claim, String::new()) };
+        let told = ExaminedClaim { asks_person: true, ..changed(ClaimFinding::Unverifiable, claim, String::new()) };
         told.of(path.clone(), now, "look at it as it is now")
     };
     let examined = examined.iter().map(compare).collect();
@@ -100,17 +101,17 @@ pub fn after_approval(examined: &[Examined], now: &[FileIdentity]) -> Option<Vec
 }
 
 /// Says which approved files are not what was shown; nothing if that is not why somebody is asked.
-pub fn changed_since_shown(examined: &[Examined]) -> impl Iterator<Item = &Examined> {
+pub fn changed_since_shown(examined: &[ExaminedClaim]) -> impl Iterator<Item = &ExaminedClaim> {
     examined.iter().filter(|examined| examined.asks_person && examined.claim.ends_with(CHANGED_SINCE))
 }
 
 /// Puts down that nobody could look at the files that a decision is about.
-pub fn unseen(why: &str) -> Examined {
+pub fn unseen(why: &str) -> ExaminedClaim {
     let claim = "the files that this is about could not be looked at".to_owned();
-    Examined { asks_person: true, ..changed(Finding::Unverifiable, claim, why.to_owned()) }
+    ExaminedClaim { asks_person: true, ..changed(ClaimFinding::Unverifiable, claim, why.to_owned()) }
 }
 
-impl Examined {
+impl ExaminedClaim {
     /// Returns what stood at its path; only of what has one.
     pub fn identity(&self) -> FileIdentity {
         match (&self.sha256, &self.mark) {
@@ -120,23 +121,27 @@ impl Examined {
     }
 
     /// Tells what stands at a path now, and something about it if it is there.
-    fn of(self, path: String, now: &FileIdentity, about: &str) -> Examined {
+    fn of(self, path: String, now: &FileIdentity, about: &str) -> ExaminedClaim {
         let path = Some(path);
         match now.clone() {
-            FileIdentity::There { sha256, mark } => Examined { path, sha256, mark, seen: about.to_owned(), ..self },
-            FileIdentity::Nothing => Examined { path, seen: format!("it is gone; {about}"), ..self },
+            FileIdentity::There { sha256, mark } => {
+                ExaminedClaim { path, sha256, mark, seen: about.to_owned(), ..self }
+            }
+            FileIdentity::Nothing => ExaminedClaim { path, seen: format!("it is gone; {about}"), ..self },
             // Nothing would ever be the same as this: who approves it is told, and it is not compared again.
-            FileIdentity::Unknown(why) => Examined { seen: format!("{about}; it cannot be compared: {why}"), ..self },
+            FileIdentity::Unknown(why) => {
+                ExaminedClaim { seen: format!("{about}; it cannot be compared: {why}"), ..self }
+            }
         }
     }
 
     /// Tells it as what it is once people have approved it: what had changed has not changed again.
-    fn as_approved(&self) -> Examined {
+    fn as_approved(&self) -> ExaminedClaim {
         let path = self.path.clone().unwrap_or_default();
         match self.asks_person && self.rule == artifact_changed::RULE.name {
-            true => Examined {
+            true => ExaminedClaim {
                 claim: format!("`{path}` is as it was last shown"),
-                verdict: Finding::Verified,
+                verdict: ClaimFinding::Verified,
                 seen: String::new(),
                 asks_person: false,
                 ..self.clone()
@@ -146,8 +151,8 @@ impl Examined {
     }
 }
 
-fn changed(verdict: Finding, claim: String, seen: String) -> Examined {
-    Examined::new(artifact_changed::RULE.name, verdict, claim, seen)
+fn changed(verdict: ClaimFinding, claim: String, seen: String) -> ExaminedClaim {
+    ExaminedClaim::new(artifact_changed::RULE.name, verdict, claim, seen)
 }
 
 fn short(sha256: &str) -> &str {

@@ -2,14 +2,14 @@
 
 use baton_protocol::model::Document;
 use baton_protocol::wire::same_word;
-use baton_protocol::workflow::{Agent, Duration, Phase};
+use baton_protocol::workflow::{AgentFields, Duration, Phase};
 
 use super::limits::{self, Next};
 use super::turn::holds;
 use super::{complete, gate_evidence, join, requests};
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
-use crate::handoff::{Note, Terms, Written};
+use crate::handoff::{Note, Terms, WrittenDocument};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
@@ -36,7 +36,7 @@ pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
 }
 
 /// Says whether a phase is not left out.
-pub(super) fn is_wanted(run: &Run, located: &Located<'_>, index: usize) -> Result<bool, String> {
+pub(super) fn is_wanted(run: &Run, located: &LocatedPhase<'_>, index: usize) -> Result<bool, String> {
     let phase = &located.siblings[index];
     holds(run, &located.path_of(phase), phase.when.as_deref())
 }
@@ -115,7 +115,7 @@ pub(super) fn enter(
 }
 
 /// Reads a request that we wrote, as everybody will read it; the error says why nobody could.
-fn known(request: &Written) -> Result<Known, String> {
+fn known(request: &WrittenDocument) -> Result<Known, String> {
     Ok(match requests::read_back(request)? {
         Document::Request(request) => Known::Request(request),
         Document::Report(_) | Document::Acknowledgment(_) => Known::Nothing,
@@ -137,7 +137,7 @@ fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, String>
 }
 
 /// Agrees who may take the work, how soon they must come for it, and say that they understood.
-pub(super) fn agree(terms: &mut Terms, agent: &Agent, workflow: &str) {
+pub(super) fn agree(terms: &mut Terms, agent: &AgentFields, workflow: &str) {
     match agent.queue {
         Some(true) => terms.in_queue_of(workflow),
         Some(false) | None => terms.reserve(),
@@ -153,7 +153,7 @@ pub(super) fn agree(terms: &mut Terms, agent: &Agent, workflow: &str) {
 }
 
 /// Finds an agent of the workflow that a phase belongs to, by its name without regard to case, `-` and `_`.
-pub(super) fn agent_named<'d>(located: &Located<'d>, name: &str) -> Option<(&'d str, &'d Agent)> {
+pub(super) fn agent_named<'d>(located: &LocatedPhase<'d>, name: &str) -> Option<(&'d str, &'d AgentFields)> {
     located.definition.workflow.agents.iter().find(|(known, _)| same_word(known, name))
 }
 
@@ -163,7 +163,7 @@ pub(super) fn aside(
     about: &HandoffId,
     role: Role,
     terms: Terms,
-    request: Written,
+    request: WrittenDocument,
 ) -> Result<(), String> {
     beside(draft, about, about, role, terms, request)
 }
@@ -175,7 +175,7 @@ pub(super) fn beside(
     about: &HandoffId,
     role: Role,
     mut terms: Terms,
-    request: Written,
+    request: WrittenDocument,
 ) -> Result<(), String> {
     let place = draft.run.find(place).ok_or("what it is about is gone")?;
     let (phase, within) = (place.step.phase.clone(), place.step.within.clone());

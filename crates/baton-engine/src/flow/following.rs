@@ -3,7 +3,7 @@
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::Phase;
 
-use crate::definition::{Definition, Located};
+use crate::definition::{Definition, LocatedPhase};
 
 /// Returns the agents of the next phase in which anybody works: past checks and gates, and out of a group at its end.
 pub fn following(definition: &Definition, path: &str) -> Vec<String> {
@@ -26,7 +26,7 @@ pub fn following(definition: &Definition, path: &str) -> Vec<String> {
     agents
 }
 
-fn after<'d>(located: &Located<'d>) -> &'d [Phase] {
+fn after<'d>(located: &LocatedPhase<'d>) -> &'d [Phase] {
     let siblings = located.siblings;
     match located.phase().next.as_deref() {
         _ if located.is_branch() => &[],

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use baton_protocol::rules::{artifact_changed, claim_refuted};
 
-use crate::evidence::{Examined, Finding, ReportedFile};
+use crate::evidence::{ClaimFinding, ExaminedClaim, ReportedFile};
 use crate::handover::stands_on;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
 /// A decision is bound to so many files: each is hashed before it is asked for and once more after it.
@@ -21,7 +21,7 @@ pub(crate) enum GateLine {
     /// A file that a report names.
     File(ReportedFile),
     /// Anything else.
-    Seen(Examined),
+    Seen(ExaminedClaim),
 }
 
 /// Returns whether there are files that a decision at a gate is bound to.
@@ -30,7 +30,7 @@ pub(super) fn has_files(run: &Run, step: &Step) -> bool {
 }
 
 /// Returns what is told at a gate without files.
-pub(super) fn without_files(run: &Run, step: &Step) -> Vec<Examined> {
+pub(super) fn without_files(run: &Run, step: &Step) -> Vec<ExaminedClaim> {
     let seen = |line| match line {
         GateLine::Seen(examined) => Some(examined),
         GateLine::File(_) => None,
@@ -60,7 +60,7 @@ struct Telling {
 }
 
 impl Telling {
-    fn take(&mut self, tracked: &Tracked) {
+    fn take(&mut self, tracked: &TrackedHandoff) {
         let mut own = HashSet::new();
         let mut lines = Vec::new();
         for examined in &tracked.examined {
@@ -87,16 +87,16 @@ impl Telling {
         self.lines.extend(lines.into_iter().rev());
     }
 
-    fn file(&self, tracked: &Tracked, examined: &Examined, path: &str) -> GateLine {
+    fn file(&self, tracked: &TrackedHandoff, examined: &ExaminedClaim, path: &str) -> GateLine {
         let folder = format!("{path}/");
         let is_worked_in = self.later.range(folder.clone()..).next().is_some_and(|later| later.starts_with(&folder));
         GateLine::File(ReportedFile { phase: tracked.step.phase.clone(), is_worked_in, examined: examined.clone() })
     }
 
-    fn other(&mut self, examined: Examined) -> Option<GateLine> {
+    fn other(&mut self, examined: ExaminedClaim) -> Option<GateLine> {
         self.seen += 1;
         // What is not as it should be is told in any case.
-        let is_told = self.seen <= LINES_MAX || examined.verdict == Finding::Refuted || examined.asks_person;
+        let is_told = self.seen <= LINES_MAX || examined.verdict == ClaimFinding::Refuted || examined.asks_person;
         self.seen_left_out += usize::from(!is_told);
         is_told.then_some(GateLine::Seen(examined))
     }
@@ -107,13 +107,19 @@ impl Telling {
         if files_left_out > 0 {
             let claim = format!("{files_left_out} more reported files are not bound to this decision");
             let seen = format!("only {FILES_MAX} are looked at again after it, those of the latest reports");
-            lines.push(GateLine::Seen(line(artifact_changed::RULE.name, Finding::Unverifiable, claim, seen, true)));
+            lines.push(GateLine::Seen(line(
+                artifact_changed::RULE.name,
+                ClaimFinding::Unverifiable,
+                claim,
+                seen,
+                true,
+            )));
         }
         if seen_left_out > 0 {
             let claim = format!("{seen_left_out} more lines of evidence stand with the phases before");
             lines.push(GateLine::Seen(line(
                 claim_refuted::RULE.name,
-                Finding::Verified,
+                ClaimFinding::Verified,
                 claim,
                 "nothing in them is refuted".to_owned(),
                 false,
@@ -124,17 +130,17 @@ impl Telling {
 }
 
 /// Tells how a check ended.
-fn check(tracked: &Tracked) -> Examined {
+fn check(tracked: &TrackedHandoff) -> ExaminedClaim {
     let report = tracked.report();
     let ended = report.and_then(|report| report.verification.get("ended")?.as_str()).unwrap_or_default();
     let (verdict, word) = match tracked.passed() {
-        true => (Finding::Verified, "passed"),
-        false => (Finding::Refuted, "failed, and was let pass"),
+        true => (ClaimFinding::Verified, "passed"),
+        false => (ClaimFinding::Refuted, "failed, and was let pass"),
     };
     let claim = format!("the check `{}` {word}", tracked.step.phase);
     line(claim_refuted::RULE.name, verdict, claim, ended.to_owned(), false)
 }
 
-fn line(rule: &str, verdict: Finding, claim: String, seen: String, asks_person: bool) -> Examined {
-    Examined { asks_person, ..Examined::new(rule, verdict, claim, seen) }
+fn line(rule: &str, verdict: ClaimFinding, claim: String, seen: String, asks_person: bool) -> ExaminedClaim {
+    ExaminedClaim { asks_person, ..ExaminedClaim::new(rule, verdict, claim, seen) }
 }

@@ -15,13 +15,13 @@ use super::trouble::{in_one_line, trouble};
 use super::values::context;
 use crate::approval::Approval;
 use crate::draft::Draft;
-use crate::evidence::{self, Examined};
-use crate::handoff::{Ask, Digest, State, Terms, Written};
+use crate::evidence::{self, ExaminedClaim};
+use crate::handoff::{Ask, Digest, State, Terms, WrittenDocument};
 use crate::id::HandoffId;
 use crate::lifecycle::Decision;
-use crate::people::{AgentQuestion, ExpectedReply, Question, Trouble};
+use crate::people::{AgentQuestion, ExpectedReply, FailedCommand, Question};
 use crate::protection::gaps;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
@@ -48,7 +48,11 @@ pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Res
 }
 
 /// Makes the question whether the run should go on waiting for a handoff.
-pub(super) fn about_waiting(draft: &Draft, about: &HandoffId, question: &str) -> Result<(Terms, Written), String> {
+pub(super) fn about_waiting(
+    draft: &Draft,
+    about: &HandoffId,
+    question: &str,
+) -> Result<(Terms, WrittenDocument), String> {
     asking(draft, about, Role::Limit, question, &WHILE_WAITING)
 }
 
@@ -79,7 +83,7 @@ fn asking(
     role: Role,
     question: &str,
     choices: &[(&str, &str)],
-) -> Result<(Terms, Written), String> {
+) -> Result<(Terms, WrittenDocument), String> {
     let subject = draft.run.find(about).ok_or("what it is about is gone")?;
     let options: Map<String, Value> =
         choices.iter().map(|(word, meaning)| ((*word).to_owned(), Value::from(*meaning))).collect();
@@ -108,14 +112,14 @@ fn asking(
 }
 
 /// Returns what is demanded of those who approve a phase, or one of those inside of it.
-fn approval_of<'r>(run: &'r Run, subject: &'r Tracked) -> Option<&'r Approval> {
+fn approval_of<'r>(run: &'r Run, subject: &'r TrackedHandoff) -> Option<&'r Approval> {
     let inner = || run.members(&subject.handoff.id).find_map(|member| approval_of(run, member));
     subject.handoff.terms.approval.as_ref().or_else(inner)
 }
 
 /// Tells what happened in the phase so far: every visit, and how it ended.
-fn story(run: &Run, subject: &Tracked) -> String {
-    let line = |tracked: &Tracked| {
+fn story(run: &Run, subject: &TrackedHandoff) -> String {
+    let line = |tracked: &TrackedHandoff| {
         let ended = match (&tracked.handoff.state, &tracked.handoff.last_failure) {
             (State::Failed { .. }, Some(failure)) => format!("failed: {}", first_line(&failure.to_string())),
             (state, _) => state.name().to_string(),
@@ -136,7 +140,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Returns the gate that the workflow has put where a handoff waits for a person.
-pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &Tracked) -> Option<&'r GateFields> {
+pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &TrackedHandoff) -> Option<&'r GateFields> {
     let located = run.definition.locate(&tracked.step.phase)?;
     let phase = located.phase();
     match (tracked.step.role, &tracked.handoff.state) {
@@ -152,23 +156,24 @@ pub(crate) fn gate_of<'r>(run: &'r Run, tracked: &Tracked) -> Option<&'r GateFie
 }
 
 /// Whoever has asked something wants to see the answer.
-fn has_asked(tracked: &Tracked) -> bool {
+fn has_asked(tracked: &TrackedHandoff) -> bool {
     tracked.decided.as_ref().is_some_and(|decide| matches!(decide.decision, Decision::Ask { .. }))
 }
 
 fn is_done(report: &Report) -> bool {
-    use baton_protocol::model::terms::{Decision as Advice, Outcome};
-    report.outcome == Some(Outcome::Complete) && !matches!(report.decision, Some(Advice::Stop | Advice::Clarify))
+    use baton_protocol::model::terms::{AgentDecision, Outcome};
+    report.outcome == Some(Outcome::Complete)
+        && !matches!(report.decision, Some(AgentDecision::Stop | AgentDecision::Clarify))
 }
 
 /// Returns what a person is asked where a handoff waits for one.
-pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
+pub fn question(run: &Run, tracked: &TrackedHandoff) -> Option<Question> {
     let State::AwaitingPerson { ask } = tracked.handoff.state else { return None };
     let request = tracked.asked();
     let subject = tracked.step.about.as_ref().and_then(|about| run.find(about));
     let trouble = subject.filter(|_| tracked.step.role == Role::Failure).and_then(|subject| trouble(run, subject));
     let document = tracked.shown().clone();
-    let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(Tracked::report);
+    let blocked = subject.filter(|_| tracked.handoff.terms.returns_to.is_some()).and_then(TrackedHandoff::report);
     let questions = questions(document.read().as_ref(), blocked);
     let said = match ask {
         Ask::Gate => request.and_then(|request| request.context.as_ref()?.summary.clone()),
@@ -202,7 +207,7 @@ pub fn question(run: &Run, tracked: &Tracked) -> Option<Question> {
 }
 
 /// Returns what was seen of what a question is about: at a gate, of the phases before it.
-fn seen(run: &Run, tracked: &Tracked) -> Vec<Examined> {
+fn seen(run: &Run, tracked: &TrackedHandoff) -> Vec<ExaminedClaim> {
     let files = &tracked.handoff.terms.files;
     match tracked.step.role {
         Role::Gate if tracked.examined.is_empty() => {
@@ -215,16 +220,16 @@ fn seen(run: &Run, tracked: &Tracked) -> Vec<Examined> {
 }
 
 /// What a command did is told as what went wrong.
-fn is_check(trouble: Option<&Trouble>) -> bool {
+fn is_check(trouble: Option<&FailedCommand>) -> bool {
     trouble.is_some_and(|trouble| trouble.command.is_some())
 }
 
-fn handed_in(subject: &Tracked) -> Option<Written> {
+fn handed_in(subject: &TrackedHandoff) -> Option<WrittenDocument> {
     Some(subject.told.as_ref()?.written.clone())
 }
 
 /// Returns what is to be looked at. The request of a gate repeats what the workflow says about it.
-fn items(run: &Run, tracked: &Tracked) -> Vec<String> {
+fn items(run: &Run, tracked: &TrackedHandoff) -> Vec<String> {
     // What the orchestrator asks itself stands in the title, and why.
     if matches!(tracked.step.role, Role::Limit | Role::Failure) {
         return Vec::new();
@@ -237,12 +242,12 @@ fn items(run: &Run, tracked: &Tracked) -> Vec<String> {
             items.push(item.clone());
         }
     }
-    items.extend(evidence::left_to_person(&tracked.examined).map(Examined::sentence));
+    items.extend(evidence::left_to_person(&tracked.examined).map(ExaminedClaim::sentence));
     items
 }
 
 /// Returns what can be chosen: what the gate offers, or else what the agent offers as an answer.
-fn choices(tracked: &Tracked, questions: &[AgentQuestion]) -> Vec<(String, String)> {
+fn choices(tracked: &TrackedHandoff, questions: &[AgentQuestion]) -> Vec<(String, String)> {
     let terms = &tracked.handoff.terms;
     let waits = ExpectedReply::of(&tracked.handoff).is_some_and(ExpectedReply::is_answer);
     if terms.choices.is_empty() {
@@ -257,7 +262,7 @@ fn choices(tracked: &Tracked, questions: &[AgentQuestion]) -> Vec<(String, Strin
     terms.choices.iter().map(meaning).collect()
 }
 
-fn title(run: &Run, tracked: &Tracked, trouble: Option<&Trouble>) -> String {
+fn title(run: &Run, tracked: &TrackedHandoff, trouble: Option<&FailedCommand>) -> String {
     let agent = &tracked.handoff.terms.to;
     let phase = &tracked.step.phase;
     match (&tracked.handoff.state, tracked.step.role) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use baton_protocol::model::Report;
-use baton_protocol::model::findings::{Aggregation, Findings, Parallel, ParallelResult};
+use baton_protocol::model::findings::{Aggregation, Parallel, ParallelResult, PhaseFindings};
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::workflow::Phase;
 use serde_json::{Map, Value, json};
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
 use super::values::{context, names};
 use super::{enter, gates};
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::expression;
-use crate::handoff::Written;
+use crate::handoff::WrittenDocument;
 use crate::id::HandoffId;
-use crate::lifecycle::{Claim, Command, Ending, Report as Reporting};
-use crate::run::{Known, Lane, Progress, Run, Told, Tracked};
+use crate::lifecycle::{Claim, Command, Ending, HandIn};
+use crate::run::{Known, Lane, LastReport, Progress, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
@@ -27,13 +27,13 @@ use crate::step::{ORCHESTRATOR, Role};
 const AT_ONCE: usize = 8;
 
 /// Returns what a nested workflow was given.
-pub(super) fn given(group: &Tracked) -> Map<String, Value> {
+pub(super) fn given(group: &TrackedHandoff) -> Map<String, Value> {
     let data = group.asked().and_then(|request| request.input.as_ref()?.data.clone()).unwrap_or(Value::Null);
     data.get("inputs").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 /// Writes the request of a group: its items or its inputs are fixed when it begins.
-pub(super) fn request(asking: &Asking<'_>) -> Result<Written, String> {
+pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, String> {
     let phase = asking.located.phase();
     let data = if let Some(list) = &phase.foreach {
         let value = expression::evaluate(list, &names(asking.run, asking.path, [list.as_str()]));
@@ -88,7 +88,7 @@ fn at_once(phase: &Phase) -> usize {
 }
 
 /// Finds the next lane that is not left out, from one on; returns it with the path of the phase that it begins with.
-fn next_wanted(run: &Run, group: &Tracked, from: usize) -> Result<Option<(usize, String)>, String> {
+fn next_wanted(run: &Run, group: &TrackedHandoff, from: usize) -> Result<Option<(usize, String)>, String> {
     let path = &group.step.phase;
     let lanes = run.group(&group.handoff.id)?;
     let located = run.definition.locate(path).ok_or("its phase is not in the workflow")?;
@@ -119,7 +119,7 @@ fn is_at_limit(run: &Run, group: &HandoffId) -> bool {
 }
 
 /// Says whether members can begin, or all of them are done.
-pub(super) fn can_advance(run: &Run, group: &Tracked) -> bool {
+pub(super) fn can_advance(run: &Run, group: &TrackedHandoff) -> bool {
     // What is wrong with it is said when it goes on.
     let Ok(lanes) = run.group(&group.handoff.id) else { return true };
     let at_once = run.definition.locate(&group.step.phase).map_or(usize::MAX, |located| at_once(located.phase()));
@@ -185,22 +185,16 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let document = written_report(aggregate(&draft.run, group, &located)?);
     let read = read_back(&document)
         .map_err(|why| format!("phase {}: what came out of it cannot be put together: {why}", group.step.phase))?;
-    let known = Told::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
+    let known = LastReport::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
-    let reporting = Reporting {
-        fence,
-        ending: Ending::Complete,
-        document,
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let reporting =
+        HandIn { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new(), transcript: None };
     draft.apply_known(id, Command::Report(reporting), known).map_err(|refusal| refusal.to_string())
 }
 
 /// Puts together what came out of the members.
-fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>) -> Result<Report, String> {
+fn aggregate(run: &Run, group: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<Report, String> {
     let rule = located.phase().pass_when.unwrap_or_default();
     let known = run.group(&group.handoff.id)?;
     let lanes: Vec<(usize, Lane)> = known.begun().collect();
@@ -243,7 +237,7 @@ fn aggregate(run: &Run, group: &Tracked, located: &Located<'_>) -> Result<Report
         outcome: Some(Outcome::Complete),
         summary: Some(summary),
         artifacts,
-        findings: Some(Findings::Parallel(Parallel { results, aggregation: Some(aggregation) })),
+        findings: Some(PhaseFindings::Parallel(Parallel { results, aggregation: Some(aggregation) })),
         ..Report::default()
     })
 }

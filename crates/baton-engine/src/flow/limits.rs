@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use baton_protocol::workflow::Limits;
 use jiff::Timestamp;
 
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::handoff::later;
-use crate::run::{Counted, Run};
+use crate::run::{Run, RunCounters};
 use crate::step::Role;
 
 /// What would come next.
@@ -21,7 +21,7 @@ pub(super) struct Next<'a> {
 /// Where limits hold, and what counts there: the run, or a visit of a phase that is a workflow of its own.
 struct Scope<'r> {
     limits: Option<&'r Limits>,
-    counted: Cow<'r, Counted>,
+    counted: Cow<'r, RunCounters>,
     /// The path of that phase; empty for the run.
     path: String,
 }
@@ -38,7 +38,7 @@ impl Scope<'_> {
 }
 
 /// Returns the scopes around a phase, the run first.
-fn scopes<'r>(run: &'r Run, located: Option<&Located<'r>>) -> Vec<Scope<'r>> {
+fn scopes<'r>(run: &'r Run, located: Option<&LocatedPhase<'r>>) -> Vec<Scope<'r>> {
     let limits = run.definition.workflow.limits.as_ref();
     let mut scopes = vec![Scope { limits, counted: Cow::Borrowed(&run.counted), path: String::new() }];
     let Some(located) = located else { return scopes };
@@ -58,7 +58,7 @@ fn over<'s, 'r>(
     scopes: &'s [Scope<'r>],
     limit: impl Fn(&Limits) -> Option<u64>,
     (usual, per_phase): (u64, bool),
-    count: impl Fn(&Counted) -> u64,
+    count: impl Fn(&RunCounters) -> u64,
 ) -> Option<(&'s Scope<'r>, u64)> {
     let is_given = scopes.iter().any(|scope| scope.given(&limit).is_some());
     scopes.iter().enumerate().find_map(|(depth, scope)| {
@@ -77,7 +77,7 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         let made = scope.counted.handoffs;
         return told(scope, format!("{made} handoffs were made, and {limit} are allowed"));
     }
-    let visits = |counted: &Counted| counted.visits(next.phase);
+    let visits = |counted: &RunCounters| counted.visits(next.phase);
     let own = located.as_ref().and_then(|located| located.phase().visits);
     let visited = match own {
         // What a phase says about itself counts in its own workflow, and nothing else does.
@@ -89,9 +89,9 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         return Some(format!("the phase {phase} was visited {visits} times, and {limit} are allowed"));
     }
     if let Some(agent) = next.agent {
-        let exchanges = |counted: &Counted| counted.exchanges_with(next.phase, agent);
+        let exchanges = |counted: &RunCounters| counted.exchanges_with(next.phase, agent);
         // The usual limit lets work come back three times.
-        let back = |counted: &Counted| exchanges(counted).saturating_sub(1);
+        let back = |counted: &RunCounters| exchanges(counted).saturating_sub(1);
         if let Some((scope, limit)) = over(&scopes, |limits| limits.ping_pong, (3, true), back) {
             let times = exchanges(&scope.counted);
             return Some(format!("two agents handed work to each other {times} times, and {limit} are allowed"));
@@ -132,13 +132,13 @@ pub(super) fn told_wall_clock(run: &Run, now: Timestamp) -> String {
 /// Says whether the same failure has now happened as often as is allowed.
 pub fn same_failure(run: &Run, phase: &str, failure: &str) -> bool {
     let located = run.definition.locate(phase);
-    let again = |counted: &Counted| counted.failures(phase, failure) + 1;
+    let again = |counted: &RunCounters| counted.failures(phase, failure) + 1;
     over(&scopes(run, located.as_ref()), |limits| limits.same_failure, (3, true), again).is_some()
 }
 
 /// Returns the smallest limit of one thing that a workflow around a phase sets; the largest number if all of them say
 /// that there is none.
-pub(crate) fn smallest(located: &Located<'_>, limit: impl Fn(&Limits) -> Option<u64>) -> Option<u64> {
+pub(crate) fn smallest(located: &LocatedPhase<'_>, limit: impl Fn(&Limits) -> Option<u64>) -> Option<u64> {
     let given = located.workflows().filter_map(|definition| definition.workflow.limits.as_ref().and_then(&limit));
     given.map(|limit| if limit == 0 { u64::MAX } else { limit }).min()
 }

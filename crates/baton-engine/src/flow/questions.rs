@@ -3,7 +3,7 @@
 use baton_protocol::model::acknowledgment::Acknowledgment;
 use baton_protocol::model::report::{Blocker, QuestionFields};
 use baton_protocol::model::request::{OpenQuestion, Request};
-use baton_protocol::model::terms::{Decision, Outcome};
+use baton_protocol::model::terms::{AgentDecision, Outcome};
 use baton_protocol::model::{Document, Report};
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ pub fn offered(questions: &[AgentQuestion]) -> &[(String, String)] {
 }
 
 fn of_report(report: &Report) -> Vec<AgentQuestion> {
-    let clarifies = report.decision == Some(Decision::Clarify);
+    let clarifies = report.decision == Some(AgentDecision::Clarify);
     let asks = clarifies || matches!(report.outcome, Some(Outcome::NeedsClarification | Outcome::Blocked));
     let listed: Vec<AgentQuestion> =
         report.questions.iter().filter_map(|question| of_fields(&question.fields)).collect();

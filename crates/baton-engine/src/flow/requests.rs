@@ -11,20 +11,20 @@ use baton_protocol::model::terms::{ExpectedOutput, GateType, HandoffKind, Outcom
 use baton_protocol::model::{Artifact, Document, Kind, Report, Request};
 use baton_protocol::rules::review_without_verdict::REVIEW;
 use baton_protocol::wire::Label;
-use baton_protocol::workflow::Agent;
+use baton_protocol::workflow::AgentFields;
 use baton_protocol::{Dialect, Hints, convert, read};
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
 use super::turn;
 use super::values::{context, names};
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::expression;
-use crate::handoff::Written;
+use crate::handoff::WrittenDocument;
 use crate::handover;
 use crate::id::HandoffId;
 use crate::prompt;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{CHECK, GROUP, HUMAN, ORCHESTRATOR, Role};
 
 /// The longest summary that a request of a task carries, in tokens.
@@ -42,18 +42,18 @@ pub(super) const ARTIFACTS_MAX: usize = 1_000;
 /// What is known when something is asked.
 pub(super) struct Asking<'a> {
     pub(super) run: &'a Run,
-    pub(super) located: &'a Located<'a>,
+    pub(super) located: &'a LocatedPhase<'a>,
     pub(super) path: &'a str,
     pub(super) id: &'a HandoffId,
     pub(super) from: &'a str,
     /// Those whose results it goes on from.
-    pub(super) givers: Vec<&'a Tracked>,
+    pub(super) givers: Vec<&'a TrackedHandoff>,
     pub(super) at: Timestamp,
 }
 
 impl Asking<'_> {
     /// What is asked of an agent.
-    pub(super) fn work(&self, name: &str, agent: &Agent) -> Result<Written, String> {
+    pub(super) fn work(&self, name: &str, agent: &AgentFields) -> Result<WrittenDocument, String> {
         let phase = self.located.phase();
         let dialect = dialect_of(agent);
         let inputs = self.inputs()?;
@@ -101,7 +101,7 @@ impl Asking<'_> {
     }
 
     /// Adds what agents behind folders are told beyond others: the phases of both sides, and which artifact goes where.
-    fn for_folders(&self, mut request: Request, agent: &Agent) -> Request {
+    fn for_folders(&self, mut request: Request, agent: &AgentFields) -> Request {
         if let (Some(from), Some(giver)) = (&mut request.from, self.givers.last()) {
             from.phase = Some(label(&giver.step.phase));
         }
@@ -117,14 +117,14 @@ impl Asking<'_> {
     }
 
     /// What a command is run for.
-    pub(super) fn check(&self) -> Result<Written, String> {
+    pub(super) fn check(&self) -> Result<WrittenDocument, String> {
         let command = self.located.phase().check.as_ref().map(ToString::to_string).unwrap_or_default();
         let instructions = Some(format!("Run `{command}`: it passes if it ends with 0."));
         Ok(write("native", Request { instructions, ..self.plain(CHECK) }))
     }
 
     /// What a person is asked by a phase that is a gate.
-    pub(super) fn gate(&self) -> Result<Written, String> {
+    pub(super) fn gate(&self) -> Result<WrittenDocument, String> {
         let phase = self.located.phase();
         let fields = phase.gate.clone().unwrap_or_default();
         let usual = [("approve", "go on"), ("reject", "send it back with what must change")];
@@ -146,7 +146,7 @@ impl Asking<'_> {
     }
 
     /// What a group is made with.
-    pub(super) fn group(&self, data: Value) -> Written {
+    pub(super) fn group(&self, data: Value) -> WrittenDocument {
         let input = Some(Input { schema: None, data: Some(data) });
         write("native", Request { input, ..self.plain(GROUP) })
     }
@@ -218,7 +218,7 @@ impl Asking<'_> {
         knows
     }
 
-    fn handed_over(&self, giver: &Tracked) -> Option<HandedOver> {
+    fn handed_over(&self, giver: &TrackedHandoff) -> Option<HandedOver> {
         let told = giver.told.as_ref()?;
         Some(HandedOver {
             handoff: Some(giver.handoff.id.to_string()),
@@ -340,7 +340,7 @@ fn extend<T: PartialEq>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 }
 
 /// The file that an agent's report stands in, as an artifact.
-fn output_of(path: &str, giver: &Tracked) -> Artifact {
+fn output_of(path: &str, giver: &TrackedHandoff) -> Artifact {
     let description = Some(format!("what {} handed over in {}", giver.handoff.terms.to, giver.step.phase));
     let fields = ArtifactFields { path: Some(path.to_owned()), r#type: Some("doc".to_owned()), description, id: None };
     Artifact { fields, bare: false }
@@ -354,7 +354,7 @@ fn result_of(output: &Output) -> Option<Artifact> {
 }
 
 /// Returns who speaks when a handoff is followed by another.
-pub(super) fn voice(tracked: &Tracked) -> String {
+pub(super) fn voice(tracked: &TrackedHandoff) -> String {
     match tracked.step.role {
         Role::Work | Role::Delegation => tracked.handoff.terms.to.clone(),
         _ => ORCHESTRATOR.to_owned(),
@@ -373,25 +373,25 @@ pub(super) fn party(agent: &str) -> Option<Party> {
 
 /// Returns the dialect in which a request to an agent is kept: the native one, which loses nothing, unless the agent
 /// claims its work itself and reads it as it is.
-pub(super) fn dialect_of(agent: &Agent) -> &str {
+pub(super) fn dialect_of(agent: &AgentFields) -> &str {
     let own = agent.dialect.as_deref().filter(|_| agent.queue == Some(true));
     own.unwrap_or(Dialect::Native.as_str())
 }
 
 /// Writes a request in a dialect; in the native one where that dialect has no requests.
-pub(crate) fn write(dialect: &str, request: Request) -> Written {
+pub(crate) fn write(dialect: &str, request: Request) -> WrittenDocument {
     let wanted = Dialect::parse(dialect).filter(|dialect| dialect.has(Kind::Request)).unwrap_or(Dialect::Native);
     written(wanted, Document::Request(Box::new(request)))
 }
 
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
-pub fn fits(written: &Written) -> Result<(), String> {
+pub fn fits(written: &WrittenDocument) -> Result<(), String> {
     read_back(written).map(drop)
 }
 
 /// Reads what we wrote; the error says why nobody could.
-pub(super) fn read_back(written: &Written) -> Result<Document, String> {
+pub(super) fn read_back(written: &WrittenDocument) -> Result<Document, String> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
         let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
@@ -408,22 +408,22 @@ pub(super) fn read_back(written: &Written) -> Result<Document, String> {
 }
 
 /// Writes a report of the orchestrator itself.
-pub(super) fn written_report(report: Report) -> Written {
+pub(super) fn written_report(report: Report) -> WrittenDocument {
     written(Dialect::Native, Document::Report(Box::new(report)))
 }
 
 /// Writes a document in a dialect; in the native one where that dialect has no such document.
-pub(crate) fn written(dialect: Dialect, document: Document) -> Written {
+pub(crate) fn written(dialect: Dialect, document: Document) -> WrittenDocument {
     let (dialect, value) = match dialect.write(&document) {
         Some(value) => (dialect, value),
         None => (Dialect::Native, Dialect::Native.write(&document).unwrap_or(Value::Null)),
     };
-    Written::new(dialect, convert::render(&value, convert::Form::of(dialect)))
+    WrittenDocument::new(dialect, convert::render(&value, convert::Form::of(dialect)))
 }
 
 /// What a run reports when all of it is done.
-pub(super) fn final_report(run: &Run, why: &str) -> Written {
-    let phases: Vec<&Tracked> = run.handoffs().filter(|tracked| tracked.step.role.is_phase()).collect();
+pub(super) fn final_report(run: &Run, why: &str) -> WrittenDocument {
+    let phases: Vec<&TrackedHandoff> = run.handoffs().filter(|tracked| tracked.step.role.is_phase()).collect();
     let made = phases.iter().filter_map(|phase| phase.report()).flat_map(|report| &report.artifacts);
     let mut seen = HashSet::new();
     let artifacts = made.filter(|artifact| seen.insert(format!("{artifact:?}"))).take(ARTIFACTS_MAX).cloned().collect();

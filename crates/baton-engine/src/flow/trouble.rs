@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::answer;
 use crate::handoff::State;
-use crate::people::Trouble;
-use crate::run::{Run, Tracked};
+use crate::people::FailedCommand;
+use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
 /// Where a command agent writes what goes to standard error, in the folder of its attempt.
 const STDERR: &str = "stderr.log";
 
 /// Returns why a handoff failed; `None` if it did not.
-pub(super) fn trouble(run: &Run, subject: &Tracked) -> Option<Trouble> {
+pub(super) fn trouble(run: &Run, subject: &TrackedHandoff) -> Option<FailedCommand> {
     let report = subject.report().filter(|report| !answer::passes(report));
     match (&subject.handoff.state, &subject.handoff.last_failure, report) {
         (State::Failed { .. }, Some(failure), _) => {
             let (what, output) = told(&failure.to_string());
-            Some(Trouble { command: None, what, output, log: log(run, subject) })
+            Some(FailedCommand { command: None, what, output, log: log(run, subject) })
         }
         (_, _, Some(report)) if subject.step.role == Role::Check => Some(of_check(run, subject, report)),
         _ => None,
@@ -28,19 +28,19 @@ pub(super) fn trouble(run: &Run, subject: &Tracked) -> Option<Trouble> {
 }
 
 /// Returns the line of it that matters most: how it ended, and the last that was said.
-pub(super) fn in_one_line(trouble: &Trouble) -> String {
+pub(super) fn in_one_line(trouble: &FailedCommand) -> String {
     match trouble.output.lines().rfind(|line| !line.trim().is_empty()) {
         Some(last) => format!("{}: {}", trouble.what, last.trim()),
         None => trouble.what.clone(),
     }
 }
 
-fn of_check(run: &Run, subject: &Tracked, report: &Report) -> Trouble {
+fn of_check(run: &Run, subject: &TrackedHandoff, report: &Report) -> FailedCommand {
     let text = |name: &str| report.verification.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     let located = run.definition.locate(&subject.step.phase);
     let command = located.and_then(|located| located.phase().check.as_ref().map(ToString::to_string));
     let what = format!("the check {} failed: {}", subject.step.phase, text("ended"));
-    Trouble { command, what, output: text("output"), log: log(run, subject) }
+    FailedCommand { command, what, output: text("output"), log: log(run, subject) }
 }
 
 /// Takes a message apart: its first line says what happened, the others what was said.
@@ -50,7 +50,7 @@ fn told(message: &str) -> (String, String) {
     (first.to_owned(), rest.trim().to_owned())
 }
 
-fn log(run: &Run, subject: &Tracked) -> Option<PathBuf> {
+fn log(run: &Run, subject: &TrackedHandoff) -> Option<PathBuf> {
     let handoff = &subject.handoff;
     let located = run.definition.locate(&subject.step.phase)?;
     let name = match subject.step.role {
@@ -72,7 +72,7 @@ mod tests {
             (what.as_str(), output.as_str()),
             ("PROCESSING_ERROR: the command ended with 3", "one\nthe index is gone")
         );
-        let trouble = Trouble { command: None, what, output, log: None };
+        let trouble = FailedCommand { command: None, what, output, log: None };
         assert_eq!(in_one_line(&trouble), "PROCESSING_ERROR: the command ended with 3: the index is gone");
         assert_eq!(told("TIMEOUT: too slow"), ("TIMEOUT: too slow".to_owned(), String::new()));
     }

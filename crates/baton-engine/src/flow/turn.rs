@@ -1,22 +1,22 @@
 //! What follows from how a phase ended.
 
 use baton_protocol::model::terms::Outcome;
-use baton_protocol::model::{Findings, Report};
+use baton_protocol::model::{PhaseFindings, Report};
 use baton_protocol::wire::{Label, same_word};
 use baton_protocol::workflow::Phase;
 
 use super::values::{context, names};
 use super::{complete, enter, gates, stop};
 use crate::answer::{self, Opinion};
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::expression;
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decide, Decision, Route};
-use crate::route::{Row, Target, route};
-use crate::run::{CONTINUE, REVISE, Run, Tracked};
+use crate::route::{RouteRow, Target, route};
+use crate::run::{CONTINUE, REVISE, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
@@ -47,7 +47,7 @@ pub enum Turn {
 
 /// What follows, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
+pub struct DecidedTurn {
     /// What follows.
     pub turn: Turn,
     /// Why, and what it was decided against.
@@ -67,7 +67,7 @@ pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 }
 
 /// What runs at the same time as others cannot lead into them: nobody would wait for it there.
-fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut Decided) {
+fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut DecidedTurn) {
     let Some(subject) = run.find(subject) else { return };
     if let Turn::Phase { path, .. } = &decided.turn
         && *path != subject.step.phase
@@ -80,8 +80,14 @@ fn stay_in_branch(run: &Run, subject: &HandoffId, decided: &mut Decided) {
 }
 
 /// Carries out what was decided; at a limit a person is asked first.
-fn enact(draft: &mut Draft, id: &HandoffId, subject: &HandoffId, decided: Decided, waived: bool) -> Result<(), String> {
-    let Decided { turn, mut route } = decided;
+fn enact(
+    draft: &mut Draft,
+    id: &HandoffId,
+    subject: &HandoffId,
+    decided: DecidedTurn,
+    waived: bool,
+) -> Result<(), String> {
+    let DecidedTurn { turn, mut route } = decided;
     if let (Turn::Phase { path, .. }, false) = (&turn, waived)
         && let Some(limit) = enter::limit(draft, path)
     {
@@ -112,7 +118,7 @@ fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), String>
 }
 
 /// Decides what follows from how a handoff ended.
-pub fn after(run: &Run, id: &HandoffId) -> Result<Decided, String> {
+pub fn after(run: &Run, id: &HandoffId) -> Result<DecidedTurn, String> {
     let tracked = run.find(id).ok_or("it is gone")?;
     match tracked.step.role {
         Role::Run => Err("a run is followed by nothing".to_owned()),
@@ -126,7 +132,7 @@ pub fn after(run: &Run, id: &HandoffId) -> Result<Decided, String> {
     }
 }
 
-fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
+fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, String> {
     let located = run.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow")?;
     let phase = located.phase();
     match (&tracked.handoff.state, tracked.report()) {
@@ -153,26 +159,26 @@ fn after_phase(run: &Run, tracked: &Tracked) -> Result<Decided, String> {
 }
 
 /// Follows a row of the workflow about complete reports, where there is one.
-fn by_row(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Option<Decided> {
+fn by_row(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Option<DecidedTurn> {
     let workflow = &located.definition.workflow;
     let agent = located.phase().agent.as_deref()?;
     let outcome = report.outcome.unwrap_or(Outcome::Complete);
     let routed = route(workflow, agent, outcome, report.blocked_reason.as_deref(), report.verdict.as_deref());
     match (routed.row, routed.target) {
-        (Row::Workflow(_), Target::Phase(name)) if located.siblings.iter().any(|beside| beside.id() == name) => {
+        (RouteRow::Workflow(_), Target::Phase(name)) if located.siblings.iter().any(|beside| beside.id() == name) => {
             let notes = vec![note(About::Feedback, tracked, &told(report))];
             Some(go(located, &name, &routed.why, notes))
         }
         // Work that is done cannot be delegated, and a phase elsewhere cannot be reached from here.
-        (Row::Workflow(_), Target::Human | Target::Agent(_) | Target::Phase(_)) => {
+        (RouteRow::Workflow(_), Target::Human | Target::Agent(_) | Target::Phase(_)) => {
             Some(ask(tracked, located, &routed.why))
         }
-        (Row::Default(_) | Row::Fallback, _) => None,
+        (RouteRow::Default(_) | RouteRow::Fallback, _) => None,
     }
 }
 
 /// What came out is not good: it goes back to whoever can change it.
-fn not_good(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result<Decided, String> {
+fn not_good(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Result<DecidedTurn, String> {
     if let Some(decided) = by_row(tracked, located, report) {
         return Ok(decided);
     }
@@ -195,8 +201,8 @@ fn not_good(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Result
 /// Says what a report of a phase tells about the work. A review must say yes; issues of one that can send work back are
 /// no yes either.
 fn opinion_in(phase: &Phase, report: &Report) -> Opinion {
-    let silent =
-        report.verdict.is_none() && !matches!(report.findings, Some(Findings::Validate(_) | Findings::Parallel(_)));
+    let silent = report.verdict.is_none()
+        && !matches!(report.findings, Some(PhaseFindings::Validate(_) | PhaseFindings::Parallel(_)));
     match answer::opinion(report) {
         Opinion::Good if silent && !report.issues.is_empty() && (is_review(phase) || phase.on_failure.is_some()) => {
             Opinion::Bad
@@ -214,17 +220,17 @@ pub(crate) fn is_review(phase: &Phase) -> bool {
 /// Says whether a phase finds out whether work is good, by its kind or by what it reports.
 fn validates(phase: &Phase, report: &Report) -> bool {
     let kind = phase.kind.as_deref().unwrap_or(phase.id());
-    is_review(phase) || same_word(kind, "validate") || matches!(report.findings, Some(Findings::Validate(_)))
+    is_review(phase) || same_word(kind, "validate") || matches!(report.findings, Some(PhaseFindings::Validate(_)))
 }
 
 /// Says whether the agent itself has said that it must not go on.
-fn is_stopped(tracked: &Tracked) -> bool {
+fn is_stopped(tracked: &TrackedHandoff) -> bool {
     tracked.handoff.last_failure.as_ref().is_some_and(|failure| failure.code == Code::stopped())
 }
 
 /// An agent says that it must not go on. What validates goes back to whoever wrote it; inside a group it has failed; and
 /// otherwise a person decides.
-fn stopped(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided {
+fn stopped(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> DecidedTurn {
     let why = format!("{} says STOP", tracked.handoff.terms.to);
     // A workflow inside another one is a line of phases like any other; what runs beside others is judged with them.
     let validates = validates(located.phase(), report);
@@ -244,7 +250,7 @@ fn stopped(tracked: &Tracked, located: &Located<'_>, report: &Report) -> Decided
 }
 
 /// A person decides what follows.
-fn ask(tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
+fn ask(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str) -> DecidedTurn {
     let again = match tracked.step.role != Role::Work && worker_before(located).is_some() {
         true => ("back", "send it back to the agent before"),
         false => ("retry", "try the phase again"),
@@ -254,7 +260,7 @@ fn ask(tracked: &Tracked, located: &Located<'_>, why: &str) -> Decided {
 }
 
 /// A phase has failed: as it says, or back to the agent before it, or a person decides.
-fn failed(tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> Decided {
+fn failed(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, why: &str, note: Note) -> DecidedTurn {
     let phase = located.phase();
     let person = || ask(tracked, located, why);
     match phase.on_failure.as_deref() {
@@ -277,7 +283,7 @@ fn failed(tracked: &Tracked, located: &Located<'_>, why: &str, note: Note) -> De
 }
 
 /// Finds the nearest phase before it that writes, or else in which an agent works.
-fn worker_before(located: &Located<'_>) -> Option<usize> {
+fn worker_before(located: &LocatedPhase<'_>) -> Option<usize> {
     // What runs at the same time is not before it.
     if located.is_branch() {
         return None;
@@ -288,7 +294,7 @@ fn worker_before(located: &Located<'_>) -> Option<usize> {
     before.iter().rposition(writes).or_else(|| before.iter().rposition(|phase| phase.agent.is_some()))
 }
 
-fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Decided, String> {
+fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<DecidedTurn, String> {
     let choices = located.phase().gate.as_ref().map(|gate| &gate.choices);
     let chosen = tracked.answer().and_then(|answer| {
         let found = choices?.iter().find(|(word, _)| same_word(word, answer))?;
@@ -306,7 +312,7 @@ fn after_gate(run: &Run, tracked: &Tracked, located: &Located<'_>) -> Result<Dec
 }
 
 /// What a person decided after something had failed.
-fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
+fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String> {
     let about = gate.step.about.as_ref().and_then(|about| run.find(about)).ok_or("what failed is gone")?;
     let located = run.definition.locate(&about.step.phase).ok_or("its phase is not in the workflow")?;
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
@@ -340,7 +346,7 @@ fn after_failure(run: &Run, gate: &Tracked) -> Result<Decided, String> {
 }
 
 /// What a person decided at a limit: it goes on as it would have, or not at all.
-fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
+fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String> {
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let why = format!("{by} chose {answer} at the limit");
@@ -362,7 +368,7 @@ fn after_limit(run: &Run, gate: &Tracked) -> Result<Decided, String> {
 }
 
 /// On to the next phase that is not left out.
-fn onward(run: &Run, located: &Located<'_>, report: Option<&Report>) -> Result<Decided, String> {
+fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Result<DecidedTurn, String> {
     let phase = located.phase();
     let mut next = match phase.next.as_deref() {
         Some(word) if same_word(word, "end") => None,
@@ -407,14 +413,14 @@ fn advice(report: Option<&Report>, next: Option<&Phase>) -> Option<String> {
     (!advised.is_empty()).then(|| format!("{}, as the agent advised", advised.join(" and ")))
 }
 
-fn go(located: &Located<'_>, name: &str, why: &str, notes: Vec<Note>) -> Decided {
+fn go(located: &LocatedPhase<'_>, name: &str, why: &str, notes: Vec<Note>) -> DecidedTurn {
     let path = format!("{}{name}", located.prefix);
     decided(Turn::Phase { path: path.clone(), notes }, &path, why)
 }
 
-fn decided(turn: Turn, to: &str, why: &str) -> Decided {
+fn decided(turn: Turn, to: &str, why: &str) -> DecidedTurn {
     let route = Route { to: to.to_owned(), why: why.to_owned(), instead_of: None, skipped: Vec::new() };
-    Decided { turn, route }
+    DecidedTurn { turn, route }
 }
 
 /// What a report says to whoever must do it again.
@@ -423,7 +429,7 @@ fn told(report: &Report) -> String {
     let verdict = report.verdict.as_ref().map(|verdict| format!("Verdict: {verdict}"));
     // What the members of a group said is handed over by themselves.
     let found =
-        report.findings.as_ref().filter(|findings| !matches!(findings, Findings::Parallel(_))).map(|findings| {
+        report.findings.as_ref().filter(|findings| !matches!(findings, PhaseFindings::Parallel(_))).map(|findings| {
             use baton_protocol::wire::Wire as _;
             findings.write().to_string()
         });
@@ -433,7 +439,7 @@ fn told(report: &Report) -> String {
 }
 
 /// Only a report can be refuted; whatever else went wrong is told as it is.
-fn about_failure(tracked: &Tracked) -> About {
+fn about_failure(tracked: &TrackedHandoff) -> About {
     let failure = tracked.handoff.last_failure.as_ref();
     match failure.is_some_and(|failure| failure.code == Code::validation_failed()) {
         true => About::Refuted,
@@ -441,7 +447,7 @@ fn about_failure(tracked: &Tracked) -> About {
     }
 }
 
-fn note(about: About, tracked: &Tracked, text: &str) -> Note {
+fn note(about: About, tracked: &TrackedHandoff, text: &str) -> Note {
     let person = tracked.decided.as_ref().filter(|decide| matches!(decide.decision, Decision::Reject { .. }));
     let from = person.map_or_else(|| tracked.handoff.terms.to.clone(), Decide::who);
     Note::new(about, from, text)

@@ -9,7 +9,7 @@ use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
 use super::values::context;
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::handoff::{State, Terms};
 use crate::handover;
@@ -17,7 +17,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Route};
 use crate::retry::Policy;
 use crate::route::{Target, route};
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
@@ -85,7 +85,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
 
 /// Returns the path of a phase that a blocked one may lead to: one beside it. What runs at the same time as others
 /// cannot lead into them, and who only helps leads nowhere.
-fn way(blocked: &Tracked, located: &Located<'_>, name: &str) -> Option<String> {
+fn way(blocked: &TrackedHandoff, located: &LocatedPhase<'_>, name: &str) -> Option<String> {
     let beside = located.siblings.iter().find(|phase| phase.id() == name)?;
     (blocked.step.role == Role::Work && !located.is_branch()).then(|| located.path_of(beside))
 }
@@ -120,7 +120,7 @@ enum Asked {
     GoOn,
 }
 
-fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
+fn asked_at_limit(run: &Run, blocked: &TrackedHandoff) -> Asked {
     let gate = run
         .about(&blocked.handoff.id)
         .rev()
@@ -133,7 +133,7 @@ fn asked_at_limit(run: &Run, blocked: &Tracked) -> Asked {
 }
 
 /// Says whether somebody must be found who helps; not while a person is asked about a limit.
-pub(super) fn is_open(run: &Run, blocked: &Tracked) -> bool {
+pub(super) fn is_open(run: &Run, blocked: &TrackedHandoff) -> bool {
     !blocked.handoff.routed && !matches!(asked_at_limit(run, blocked), Asked::Waiting)
 }
 
@@ -145,7 +145,7 @@ fn plain(reason: &str) -> &str {
 }
 
 /// What is asked of the one who helps.
-fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
+fn delegation(blocked: &TrackedHandoff, to: &str, reason: &str, at: &str) -> Request {
     let agent = &blocked.handoff.terms.to;
     let generic = || format!("What {agent} needs to go on, with the reasons");
     let mut expected = package(blocked).and_then(|package| package.expectations.clone()).unwrap_or_default();
@@ -168,7 +168,7 @@ fn delegation(blocked: &Tracked, to: &str, reason: &str, at: &str) -> Request {
 }
 
 /// What a person is asked.
-fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
+fn escalation(blocked: &TrackedHandoff, reason: &str, at: &str) -> Request {
     let agent = &blocked.handoff.terms.to;
     let mut context_of = told(blocked);
     let blocked_by = format!("{agent} is blocked in the phase {}: {}", blocked.step.phase, plain(reason));
@@ -198,17 +198,17 @@ fn escalation(blocked: &Tracked, reason: &str, at: &str) -> Request {
     }
 }
 
-fn package(blocked: &Tracked) -> Option<&Request> {
+fn package(blocked: &TrackedHandoff) -> Option<&Request> {
     blocked.told.as_ref()?.package.as_deref()
 }
 
 /// Why the agent asks this one.
-fn why(blocked: &Tracked) -> Option<String> {
+fn why(blocked: &TrackedHandoff) -> Option<String> {
     package(blocked)?.to.as_ref()?.reason.clone()
 }
 
 /// What the blocked agent said, with its partial work.
-fn told(blocked: &Tracked) -> Context {
+fn told(blocked: &TrackedHandoff) -> Context {
     let Some(said) = &blocked.told else { return Context::default() };
     let report = &said.report;
     let question = |text: Option<String>, context: Option<String>| OpenQuestion {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::join;
 use crate::definition::Definition;
 use crate::handoff::State;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 
 /// Returns the names that the expressions and templates of a phase use: of what they do not speak of, nothing is worked
 /// out.
@@ -116,7 +116,7 @@ fn nothing() -> Value {
 }
 
 /// Returns what expressions see of a visit of a phase.
-pub fn result(tracked: &Tracked) -> Value {
+pub fn result(tracked: &TrackedHandoff) -> Value {
     let mut told = Map::new();
     if let Some(report) = tracked.report() {
         let document = Document::Report(Box::new(report.clone()));

@@ -11,7 +11,7 @@ use crate::draft::Draft;
 use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Release};
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
 /// Where work lies until an agent comes for it.
@@ -24,7 +24,7 @@ pub enum Comes {
 }
 
 /// Says whether and where the agent of a handoff comes for its work itself.
-pub fn comes(run: &Run, tracked: &Tracked) -> Option<Comes> {
+pub fn comes(run: &Run, tracked: &TrackedHandoff) -> Option<Comes> {
     if !matches!(tracked.step.role, Role::Work | Role::Delegation) {
         return None;
     }
@@ -62,8 +62,9 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
     let limit = limits::told_wall_clock(&draft.run, draft.at);
     let question = format!("Still waiting for {}: {limit}. Go on waiting?", awaited.handoff.terms.to);
     let (id, root) = (awaited.handoff.id.clone(), draft.run.root().handoff.id.clone());
-    let watched =
-        |tracked: &&Tracked| tracked.handoff.lease().is_some() && comes(&draft.run, tracked) == Some(Comes::ToAFolder);
+    let watched = |tracked: &&TrackedHandoff| {
+        tracked.handoff.lease().is_some() && comes(&draft.run, tracked) == Some(Comes::ToAFolder)
+    };
     let watched: Vec<(HandoffId, u64)> =
         draft.run.open().filter(watched).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
     for (id, fence) in watched {
@@ -75,7 +76,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
 }
 
 /// Finds somebody who is waited for: nobody has claimed it from the queue, or it lies in a folder.
-fn awaited(run: &Run) -> Option<&Tracked> {
+fn awaited(run: &Run) -> Option<&TrackedHandoff> {
     run.open().find(|tracked| match tracked.handoff.state {
         State::Pending { .. } => comes(run, tracked).is_some(),
         State::Claimed { .. } => comes(run, tracked) == Some(Comes::ToAFolder),
@@ -84,6 +85,6 @@ fn awaited(run: &Run) -> Option<&Tracked> {
     })
 }
 
-fn is_about_the_run(run: &Run, tracked: &Tracked) -> bool {
+fn is_about_the_run(run: &Run, tracked: &TrackedHandoff) -> bool {
     tracked.step.role == Role::Limit && tracked.step.about.as_ref() == Some(&run.root().handoff.id)
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::lifecycle::Decision;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
 /// Returns the handoffs whose results a step goes on from, the oldest first: the phase before it; after a group every
 /// member; inside a group what the group itself goes on from; and for a phase that is visited again what it had the
 /// first time, and whoever sent it back.
-pub(crate) fn givers<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
+pub(crate) fn givers<'r>(run: &'r Run, step: &Step) -> Vec<&'r TrackedHandoff> {
     let mut found = Found::default();
     collect(run, step, &mut found);
     found.in_order()
@@ -19,32 +19,32 @@ pub(crate) fn givers<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
 #[derive(Default)]
 struct Found<'r> {
     /// An earlier visit of a phase leaves a hole where it was.
-    givers: Vec<Option<&'r Tracked>>,
+    givers: Vec<Option<&'r TrackedHandoff>>,
     places: HashMap<&'r str, usize>,
 }
 
 impl<'r> Found<'r> {
     /// Adds a giver, in place of an earlier visit of the same phase.
-    fn add(&mut self, giver: &'r Tracked) {
+    fn add(&mut self, giver: &'r TrackedHandoff) {
         if let Some(before) = self.places.insert(&giver.step.phase, self.givers.len()) {
             self.givers[before] = None;
         }
         self.givers.push(Some(giver));
     }
 
-    fn in_order(self) -> Vec<&'r Tracked> {
+    fn in_order(self) -> Vec<&'r TrackedHandoff> {
         self.givers.into_iter().flatten().collect()
     }
 }
 
 /// Returns the visit of the same phase before this one.
-pub(super) fn earlier_visit<'r>(run: &'r Run, step: &Step) -> Option<&'r Tracked> {
+pub(super) fn earlier_visit<'r>(run: &'r Run, step: &Step) -> Option<&'r TrackedHandoff> {
     step.visit.checked_sub(1).filter(|_| step.role.is_phase()).and_then(|before| run.visit(&step.phase, before))
 }
 
 /// Returns the visits of the same phase before this one, the first one first.
-pub(crate) fn earlier_visits<'r>(run: &'r Run, step: &Step) -> Vec<&'r Tracked> {
-    let mut visits: Vec<&Tracked> =
+pub(crate) fn earlier_visits<'r>(run: &'r Run, step: &Step) -> Vec<&'r TrackedHandoff> {
+    let mut visits: Vec<&TrackedHandoff> =
         std::iter::successors(earlier_visit(run, step), |visit| earlier_visit(run, &visit.step)).collect();
     visits.reverse();
     visits
@@ -70,7 +70,7 @@ fn collect<'r>(run: &'r Run, step: &Step, found: &mut Found<'r>) {
 }
 
 /// Adds a handoff that gives, or those that stand behind it.
-fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Found<'r>) {
+fn expand<'r>(run: &'r Run, giver: &'r TrackedHandoff, behind: bool, found: &mut Found<'r>) {
     match giver.step.role {
         Role::Work => found.add(giver),
         Role::Check | Role::Gate => {
@@ -94,7 +94,7 @@ fn expand<'r>(run: &'r Run, giver: &'r Tracked, behind: bool, found: &mut Found<
     }
 }
 
-fn speaks(giver: &Tracked) -> bool {
+fn speaks(giver: &TrackedHandoff) -> bool {
     let said = giver.decided.as_ref().is_some_and(|decide| {
         decide.note.is_some() || matches!(decide.decision, Decision::Answer { .. } | Decision::Reject { .. })
     });
@@ -102,8 +102,8 @@ fn speaks(giver: &Tracked) -> bool {
 }
 
 /// Returns the latest visit of every phase inside a group, in the order in which they began.
-fn members<'r>(run: &'r Run, group: &Tracked) -> Vec<&'r Tracked> {
-    let mut latest: Vec<&Tracked> = Vec::new();
+fn members<'r>(run: &'r Run, group: &TrackedHandoff) -> Vec<&'r TrackedHandoff> {
+    let mut latest: Vec<&TrackedHandoff> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for member in run.members(&group.handoff.id) {
         match places.get(member.step.phase.as_str()) {

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use super::{Handover, ending, givers, place, sheet::Sheet};
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::Role;
 
 /// Returns what happened earlier: a line for each earlier phase, decisions that stand, questions that are open.
-pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<Handover> {
+pub(crate) fn index(run: &Run, receiver: &TrackedHandoff) -> Option<Handover> {
     let given: HashSet<&str> = givers(run, &receiver.step).into_iter().map(|giver| giver.handoff.id.as_str()).collect();
     let mut sheet = Sheet::default();
     let earlier = entries(run, receiver).into_iter().filter(|entry| !given.contains(entry.handoff.id.as_str()));
-    let line = |entry: &Tracked| format!("{}: {}", super::label(entry), ending(run, entry));
+    let line = |entry: &TrackedHandoff| format!("{}: {}", super::label(entry), ending(run, entry));
     sheet.list("earlier phases", earlier.map(line));
     let others = |by: &str| !given.contains(by) && by != receiver.handoff.id.as_str();
     let decisions = run.agenda().decisions().filter(|(by, _)| others(by.as_str()));
@@ -24,7 +24,7 @@ pub(crate) fn index(run: &Run, receiver: &Tracked) -> Option<Handover> {
 }
 
 /// Returns the latest visit of every phase that can be seen from a step: its neighbours, and those of the groups around.
-pub(super) fn entries<'r>(run: &'r Run, receiver: &Tracked) -> Vec<&'r Tracked> {
+pub(super) fn entries<'r>(run: &'r Run, receiver: &TrackedHandoff) -> Vec<&'r TrackedHandoff> {
     let mut found = Vec::new();
     let path = &receiver.step.phase;
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);

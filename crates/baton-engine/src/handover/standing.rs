@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::handoff::State;
-use crate::run::{Run, Tracked};
+use crate::run::{Run, TrackedHandoff};
 use crate::step::{Role, Step};
 
 /// Returns the agents' work and the checks that a step stands on, the latest first: of each phase on the way to it the last
 /// visit, also inside of groups and nested workflows. What goes on beside it is not on its way.
-pub(crate) fn stands_on<'r>(run: &'r Run, step: &'r Step) -> Vec<&'r Tracked> {
+pub(crate) fn stands_on<'r>(run: &'r Run, step: &'r Step) -> Vec<&'r TrackedHandoff> {
     let mut walk = Walk { run, phases: HashSet::new(), found: Vec::new() };
     let (mut step, mut met) = (step, HashSet::new());
     while let Some(before) = before(run, step).filter(|before| met.insert(before.handoff.id.as_str())) {
@@ -19,13 +19,13 @@ pub(crate) fn stands_on<'r>(run: &'r Run, step: &'r Step) -> Vec<&'r Tracked> {
         }
         step = &before.step;
     }
-    let ended = |tracked: &&Tracked| tracked.handoff.state.finished_at();
+    let ended = |tracked: &&TrackedHandoff| tracked.handoff.state.finished_at();
     walk.found.sort_by_key(|tracked| Reverse(ended(tracked)));
     walk.found
 }
 
 /// Returns the handoff that a step goes on from, or the group that it begins.
-fn before<'r>(run: &'r Run, step: &Step) -> Option<&'r Tracked> {
+fn before<'r>(run: &'r Run, step: &Step) -> Option<&'r TrackedHandoff> {
     let before = step.after.as_ref().or(step.within.as_ref())?;
     run.find(&run.speaker(before))
 }
@@ -34,20 +34,20 @@ struct Walk<'r> {
     run: &'r Run,
     /// The phases of which the last visit was met.
     phases: HashSet<&'r str>,
-    found: Vec<&'r Tracked>,
+    found: Vec<&'r TrackedHandoff>,
 }
 
 impl<'r> Walk<'r> {
-    fn take(&mut self, tracked: &'r Tracked) {
+    fn take(&mut self, tracked: &'r TrackedHandoff) {
         match tracked.step.role {
             Role::Work | Role::Check | Role::Group if !self.phases.insert(&tracked.step.phase) => {}
             Role::Work | Role::Check => {
                 let help = self.run.about(&tracked.handoff.id).filter(|other| other.step.role == Role::Delegation);
-                let is_done = |tracked: &&Tracked| matches!(tracked.handoff.state, State::Completed { .. });
+                let is_done = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Completed { .. });
                 self.found.extend([tracked].into_iter().chain(help).filter(is_done));
             }
             Role::Group => {
-                let members: Vec<&Tracked> = self.run.members(&tracked.handoff.id).collect();
+                let members: Vec<&TrackedHandoff> = self.run.members(&tracked.handoff.id).collect();
                 members.into_iter().rev().for_each(|member| self.take(member));
             }
             Role::Run | Role::Gate | Role::Delegation | Role::Escalation | Role::Failure | Role::Limit => {}

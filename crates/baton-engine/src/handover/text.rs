@@ -2,21 +2,21 @@
 //! model does not compile until somebody decides where it goes.
 
 use baton_protocol::Dialect;
-use baton_protocol::model::findings::{Checks, Findings};
-use baton_protocol::model::report::{Blocker, Next, Output, Question};
+use baton_protocol::model::findings::{Checks, PhaseFindings};
+use baton_protocol::model::report::{Blocker, Output, ReportQuestion, SuggestedNext};
 use baton_protocol::model::request::{Context, DecisionMade, Expectations, OpenQuestion, Party};
 use baton_protocol::model::terms::Outcome;
 use baton_protocol::model::{Artifact, Report, Request, SourceRange};
 use serde_json::{Map, Value};
 
 use super::sheet::{Sheet, cut};
-use crate::run::Told;
+use crate::run::LastReport;
 
 /// How much of the output of a failed check stands in the prompt: its end says most.
 const OUTPUT_CHARACTERS_MAX: usize = 2_000;
 
 /// Says what a report or a package says.
-pub(super) fn told(sheet: &mut Sheet, told: &Told) {
+pub(super) fn told(sheet: &mut Sheet, told: &LastReport) {
     let extensions = match &told.package {
         Some(package) => {
             request(sheet, package);
@@ -99,7 +99,7 @@ fn report(sheet: &mut Sheet, report: &Report) {
     sheet.line("verdict", verdict.as_deref());
     sheet.line("decision", advice.map(|advice| advice.as_str()));
     sheet.line("summary", summary.as_deref());
-    if let Some(Next { agent, phase, context }) = next {
+    if let Some(SuggestedNext { agent, phase, context }) = next {
         sheet.line("context", context.as_deref());
         sheet.line("suggested next agent", agent.as_deref());
         sheet.line("suggested next phase", phase.as_ref().map(ToString::to_string).as_deref());
@@ -138,30 +138,30 @@ fn report(sheet: &mut Sheet, report: &Report) {
 }
 
 /// What the phases of a task found is read in the file; files, problems and warnings are needed at once.
-fn found(sheet: &mut Sheet, findings: &Findings) {
+fn found(sheet: &mut Sheet, findings: &PhaseFindings) {
     let with = |path: &Option<String>, what: &Option<String>| {
         let what = what.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
         format!("{}{what}", path.as_deref().unwrap_or_default())
     };
     match findings {
-        Findings::Research(research) => {
+        PhaseFindings::Research(research) => {
             let there = research.existing_implementations.iter().map(|one| with(&one.file, &one.description));
             sheet.list("relevant files", there);
             sheet.list("patterns", research.patterns_found.iter().map(|one| with(&one.file, &one.pattern)));
         }
-        Findings::Write(write) => {
+        PhaseFindings::Write(write) => {
             sheet.list("files created", write.files_created.iter().map(|one| with(&one.path, &one.purpose)));
             sheet.list("files modified", write.files_modified.iter().map(|one| with(&one.path, &one.changes)));
             sheet.list("tests written", write.tests_written.iter().filter_map(|one| one.path.as_deref()));
         }
-        Findings::Validate(validate) => {
+        PhaseFindings::Validate(validate) => {
             sheet.list("blocking issues", &validate.blocking_issues);
             if let Some(checks) = &validate.checks {
                 sheet.list("failing checks", failed_checks(checks));
             }
             sheet.list("warnings of the checks", &validate.warnings);
         }
-        Findings::Parallel(parallel) => {
+        PhaseFindings::Parallel(parallel) => {
             let line = |one: &baton_protocol::model::findings::ParallelResult| {
                 let passed = if one.passed == Some(true) { "passed" } else { "did not pass" };
                 let name = one.r#type.as_deref().or(one.task_id.as_deref()).unwrap_or_default();
@@ -283,7 +283,7 @@ fn blocker(blocker: &Blocker) -> String {
     format!("{kind}{}{solved}", blocker.description.as_deref().unwrap_or_default())
 }
 
-fn asked(question: &Question) -> String {
+fn asked(question: &ReportQuestion) -> String {
     let fields = &question.fields;
     let mut text = fields.question.clone().unwrap_or_default();
     let options: Vec<String> = fields.options.iter().map(plain).collect();
@@ -328,8 +328,8 @@ fn plain(value: &Value) -> String {
 }
 
 /// Names what only the whole document has.
-pub(super) fn beyond(told: &Told) -> Vec<&'static str> {
-    let Told { written, report, package, .. } = told;
+pub(super) fn beyond(told: &LastReport) -> Vec<&'static str> {
+    let LastReport { written, report, package, .. } = told;
     let mut beyond = Vec::new();
     let block = matches!(written.dialect.as_str(), "metadata-block" | "phase-block");
     let prose = written.text.find("```").is_some_and(|end| !written.text[..end].trim().is_empty());
@@ -349,21 +349,21 @@ pub(super) fn beyond(told: &Told) -> Vec<&'static str> {
 }
 
 /// Returns the files that a report speaks of, each once.
-pub(crate) fn paths(told: &Told) -> Vec<String> {
-    let Told { report, package, .. } = told;
+pub(crate) fn paths(told: &LastReport) -> Vec<String> {
+    let LastReport { report, package, .. } = told;
     let mut paths: Vec<String> = report.files_modified.clone();
     paths.extend(report.output.as_ref().and_then(|output| output.artifact_path.clone()));
     match &report.findings {
-        Some(Findings::Research(research)) => {
+        Some(PhaseFindings::Research(research)) => {
             paths.extend(research.existing_implementations.iter().filter_map(|one| one.file.clone()));
             paths.extend(research.patterns_found.iter().filter_map(|one| one.file.clone()));
         }
-        Some(Findings::Write(write)) => {
+        Some(PhaseFindings::Write(write)) => {
             paths.extend(write.files_created.iter().filter_map(|one| one.path.clone()));
             paths.extend(write.files_modified.iter().filter_map(|one| one.path.clone()));
             paths.extend(write.tests_written.iter().filter_map(|one| one.path.clone()));
         }
-        Some(Findings::Validate(_) | Findings::Parallel(_)) | None => {}
+        Some(PhaseFindings::Validate(_) | PhaseFindings::Parallel(_)) | None => {}
     }
     paths.extend(package.iter().filter_map(|package| package.context.as_ref()).flat_map(|c| c.relevant_files.clone()));
     paths.extend(report.source_files_verified.iter().map(|file| SourceRange::parse(file).path.to_owned()));
@@ -373,6 +373,6 @@ pub(crate) fn paths(told: &Told) -> Vec<String> {
 }
 
 /// Returns the specification that a package names.
-pub(crate) fn spec_path(told: &Told) -> Option<String> {
+pub(crate) fn spec_path(told: &LastReport) -> Option<String> {
     told.package.as_ref()?.context.as_ref()?.spec_path.clone()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Action, Transition};
-use crate::handoff::{Ask, Handoff, Note, State, Terms, Written, whole};
+use crate::handoff::{Ask, Handoff, Note, State, Terms, WrittenDocument, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
 
@@ -19,7 +19,7 @@ pub struct Accept {
     /// What is agreed.
     pub terms: Terms,
     /// The request.
-    pub request: Written,
+    pub request: WrittenDocument,
     /// What the first attempt must know beyond the request.
     pub notes: Vec<Note>,
 }

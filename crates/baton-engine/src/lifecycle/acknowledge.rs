@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::claim::held;
 use super::{Action, Refusal};
-use crate::handoff::{Ask, Handoff, State, Written, later};
+use crate::handoff::{Ask, Handoff, State, WrittenDocument, later};
 
 /// Say whether the request was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Acknowledge {
     /// Whether the work can begin; otherwise the blockers need a person.
     pub understood: bool,
     /// The acknowledgment.
-    pub document: Written,
+    pub document: WrittenDocument,
 }
 
 impl Acknowledge {

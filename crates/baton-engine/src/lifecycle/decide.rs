@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use super::fail::give_up;
 use super::report::completed;
 use super::resume::start_over;
-use super::{Action, Refusal, Refused};
+use super::{Action, Refusal, RefusedCommand};
 use crate::approval::{self, is_enough};
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::id::HandoffId;
-use crate::known::{Known, Who};
+use crate::known::{HowKnown, Who};
 use crate::sabotage::{Bug, planted};
 use crate::step::Role;
 
@@ -21,7 +21,7 @@ pub struct Decide {
     /// Who decides: the name that is known.
     pub by: String,
     /// How it is known.
-    pub known: Known,
+    pub known: HowKnown,
     /// What they want to be called.
     pub label: Option<String>,
     /// Through which door: the command line, the page, …
@@ -76,14 +76,14 @@ impl Decide {
 
     /// Says what must be journalled of it when it is refused: that somebody tried who may not, or a signature that does not
     /// fit, such as one that was used before.
-    pub(super) fn to_journal(&self, refusal: &Refusal) -> Option<Refused> {
+    pub(super) fn to_journal(&self, refusal: &Refusal) -> Option<RefusedCommand> {
         let signature = self.known.signature();
         if !refusal.is_of_decider() && signature.is_none() {
             return None;
         }
         let key = signature.map(|signature| format!(" {}", signature.key)).unwrap_or_default();
         let by = Some(shortened(&format!("{} ({}{key})", self.who(), self.way())));
-        Some(Refused {
+        Some(RefusedCommand {
             command: "decide".to_owned(),
             fence: 0,
             why: shortened(&refusal.to_string()),
@@ -100,8 +100,8 @@ impl Decide {
     /// Returns through which door, and whether it was signed.
     pub fn way(&self) -> String {
         match self.known {
-            Known::Signature(_) => format!("{}, signed", self.door),
-            Known::Account | Known::Unproven => self.door.clone(),
+            HowKnown::Signature(_) => format!("{}, signed", self.door),
+            HowKnown::Account | HowKnown::Unproven => self.door.clone(),
         }
     }
 
@@ -181,7 +181,7 @@ impl Decide {
                     self.note(handoff, About::Feedback, feedback);
                 }
                 let mut failure = Failure::new(Code::rejected(), feedback.clone());
-                failure.chance = Chance::Permanent;
+                failure.chance = Transience::Permanent;
                 Ok(give_up(handoff, failure, at))
             }
             (Ask::Review, Decision::Answer { .. }) => {
@@ -265,7 +265,7 @@ mod tests {
     fn decide(shown: &Digest, decision: Decision) -> Command {
         Command::Decide(Decide {
             by: "ana".to_owned(),
-            known: Known::Account,
+            known: HowKnown::Account,
             label: None,
             door: "cli".to_owned(),
             shown: shown.clone(),

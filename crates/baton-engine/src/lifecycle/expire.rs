@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::claim::readable_claimant;
 use super::fail::{give_up, try_again};
 use super::{Action, Refusal};
-use crate::failure::{Chance, Code, Failure};
+use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{Handoff, Lease, State, whole};
 
 /// Notice that a lease, a time-out, a deadline or the time to claim or acknowledge it has ended.
@@ -67,7 +67,7 @@ impl Expire {
 
 impl Expire {
     fn judged(&self, failure: Failure) -> Failure {
-        if self.for_good { Failure { chance: Chance::Permanent, ..failure } } else { failure }
+        if self.for_good { Failure { chance: Transience::Permanent, ..failure } } else { failure }
     }
 }
 
@@ -103,7 +103,7 @@ fn seconds(milliseconds: u64) -> f64 {
 fn overdue_now(handoff: &mut Handoff, at: Timestamp) -> Vec<Action> {
     let was = handoff.state.name();
     let mut failure = Failure::new(Code::timeout(), format!("the deadline passed while it was {was}"));
-    failure.chance = Chance::Permanent;
+    failure.chance = Transience::Permanent;
     give_up(handoff, failure, at)
 }
 

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::claim::held_by;
 use super::report::{completed, heard_once};
 use super::{Action, Refusal};
-use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{About, Digest, Handoff, State, Written};
+use crate::failure::{Code, Failure, Transience};
+use crate::handoff::{About, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
 
 /// Say that the attempt failed.
@@ -17,7 +17,7 @@ pub struct Fail {
     /// What went wrong.
     pub failure: Failure,
     /// What was reported beyond that.
-    pub document: Option<Written>,
+    pub document: Option<WrittenDocument>,
     /// A random number between 0 and 1, for the jitter of the policy.
     pub dice: f64,
     /// Files that had changed since the attempt began, as far as somebody looked.
@@ -50,7 +50,7 @@ impl Fail {
 pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: Timestamp) -> Vec<Action> {
     let policy = handoff.terms.retry;
     let attempts = if planted(Bug::RetriesNotCounted) { 1 } else { handoff.attempts };
-    if failure.chance == Chance::Permanent || !policy.allows_another(attempts) {
+    if failure.chance == Transience::Permanent || !policy.allows_another(attempts) {
         return give_up(handoff, failure, at);
     }
     handoff.last_failure = Some(failure);

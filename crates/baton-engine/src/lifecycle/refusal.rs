@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::handoff::{Digest, StateName, Written};
+use crate::handoff::{Digest, StateName, WrittenDocument};
 
 /// Why a command has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ pub enum Refusal {
 
 /// A refused command, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedCommand {
     /// The verb.
     pub command: String,
     /// The token of the caller.
@@ -131,7 +131,7 @@ pub struct Refused {
     /// Why it was refused.
     pub why: String,
     /// The document that came too late.
-    pub document: Option<Written>,
+    pub document: Option<WrittenDocument>,
     /// Who decided what they may not decide, and how.
     pub by: Option<String>,
 }

@@ -6,18 +6,18 @@ use super::claim::held;
 use super::resume::start_over;
 use super::{Action, Refusal};
 use crate::evidence::Transcript;
-use crate::handoff::{Ask, Digest, Handoff, State, Written};
+use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
 
 /// Hand in what came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct HandIn {
     /// The token of the claim.
     pub fence: u64,
     /// How the attempt ended.
     pub ending: Ending,
     /// The report.
-    pub document: Written,
+    pub document: WrittenDocument,
     /// How many tokens the attempt used, where somebody has counted.
     pub tokens_used: Option<u64>,
     /// Files that had changed since the attempt began, as far as somebody looked.
@@ -42,7 +42,7 @@ pub enum Ending {
     NeedsClarification,
 }
 
-impl Report {
+impl HandIn {
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.document.digest();
         heard_once(handoff, self.fence, &digest)?;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Action, Refusal};
-use crate::handoff::{About, Handoff, Note, State, Written};
+use crate::handoff::{About, Handoff, Note, State, WrittenDocument};
 
 /// Go on with what the blocked agent waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Resume {
 
 impl Resume {
     /// What a handoff that is finished gives back to the one that waits for it: its report, or why there is none.
-    pub fn after(done: &Handoff, report: Option<&Written>) -> Resume {
+    pub fn after(done: &Handoff, report: Option<&WrittenDocument>) -> Resume {
         let name = done.state.name();
         let by = done.terms.to.clone();
         // What a person decided stands in the notes, with what the person was asked.
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
-    use crate::lifecycle::{Command, Ending, Report, apply};
+    use crate::lifecycle::{Command, Ending, HandIn, apply};
 
     #[test]
     fn blocked_handoff_goes_on_with_the_resolution() {
@@ -99,9 +99,13 @@ mod tests {
         let told = apply(&claimed, Command::Resume(resume), sample::time(40)).expect("claimed").handoff;
         assert!(told.lease().is_some());
         let ending = Ending::Blocked { reason: "security_concern".to_owned() };
-        let document =
-            Written { dialect: "native".to_owned(), text: "blocked".to_owned(), path: None, warnings: Box::default() };
-        let blocked = Command::Report(Report {
+        let document = WrittenDocument {
+            dialect: "native".to_owned(),
+            text: "blocked".to_owned(),
+            path: None,
+            warnings: Box::default(),
+        };
+        let blocked = Command::Report(HandIn {
             fence: told.fence,
             ending,
             document,

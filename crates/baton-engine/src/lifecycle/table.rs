@@ -5,7 +5,7 @@ use crate::handoff::StateName;
 
 /// One command in all states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct LifecycleRow {
     /// The verb, with what distinguishes this variant of it.
     pub command: &'static str,
     /// What it does in each state, in the order of [`StateName::ALL`].
@@ -32,8 +32,8 @@ pub enum Cell {
 }
 
 /// Tries every command in every state.
-pub fn rows() -> Vec<Row> {
-    sample::commands().into_iter().map(|(command, make)| Row { command, cells: cells(make) }).collect()
+pub fn rows() -> Vec<LifecycleRow> {
+    sample::commands().into_iter().map(|(command, make)| LifecycleRow { command, cells: cells(make) }).collect()
 }
 
 fn cells(make: sample::Make) -> Vec<Cell> {
@@ -64,16 +64,16 @@ pub(crate) mod sample {
     #[cfg(test)]
     use crate::approval::{Approval, Approver, Key};
     use crate::failure::{Code, Failure};
-    use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, Written};
+    use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, WrittenDocument};
     use crate::id::{HandoffId, RunId};
     #[cfg(test)]
     use crate::journal::Fact;
-    use crate::known::Known;
+    use crate::known::HowKnown;
     #[cfg(test)]
-    use crate::lifecycle::Refused;
+    use crate::lifecycle::RefusedCommand;
     use crate::lifecycle::{
-        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release,
-        Report, Requeue, Resume, Route, Verdict, Verify,
+        Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
+        Release, Requeue, Resume, Route, Verdict, Verify,
     };
     #[cfg(test)]
     use crate::ssh::Signature;
@@ -132,8 +132,8 @@ pub(crate) mod sample {
         handoff
     }
 
-    fn written(text: &str) -> Written {
-        Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+    fn written(text: &str) -> WrittenDocument {
+        WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
     }
 
     pub(crate) fn claim() -> Command {
@@ -153,7 +153,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
-        Command::Report(Report {
+        Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
             document: written(text),
@@ -164,7 +164,7 @@ pub(crate) mod sample {
     }
 
     fn ending(fence: u64, ending: Ending) -> Command {
-        Command::Report(Report {
+        Command::Report(HandIn {
             fence,
             ending,
             document: written("done"),
@@ -216,7 +216,7 @@ pub(crate) mod sample {
         let shown = handoff.shown().unwrap_or(Digest::of(b""));
         Command::Decide(Decide {
             by: "ana".to_owned(),
-            known: Known::Unproven,
+            known: HowKnown::Unproven,
             label: None,
             door: "cli".to_owned(),
             shown,
@@ -268,14 +268,14 @@ pub(crate) mod sample {
     pub(crate) fn facts() -> Vec<Fact> {
         let claimed = handoff(StateName::Claimed);
         let happened = commands().into_iter().map(|(_, make)| Fact::from(make(&claimed)));
-        let refused = Refused {
+        let refused = RefusedCommand {
             command: "report".to_owned(),
             fence: 1,
             why: "late".to_owned(),
             document: Some(written("too late")),
             by: None,
         };
-        let not_named = Refused {
+        let not_named = RefusedCommand {
             command: "decide".to_owned(),
             fence: 0,
             why: "carl may not decide this; approvers: ana".to_owned(),
@@ -283,7 +283,7 @@ pub(crate) mod sample {
             by: Some("carl (cli)".to_owned()),
         };
         let first = Fact::Accepted(Box::new(accept()));
-        let approvals = [approvals(), Fact::from(known(Known::Account)), Fact::from(known(signature()))];
+        let approvals = [approvals(), Fact::from(known(HowKnown::Account)), Fact::from(known(signature()))];
         let refused = [Fact::Refused(refused), Fact::Refused(not_named)];
         std::iter::once(first).chain(happened).chain(approvals).chain(refused).collect()
     }
@@ -302,15 +302,15 @@ pub(crate) mod sample {
     }
 
     #[cfg(test)]
-    fn known(known: Known) -> Command {
+    fn known(known: HowKnown) -> Command {
         let Command::Decide(decide) = decide(&handoff(StateName::Claimed), Decision::Approve) else { unreachable!() };
         Command::Decide(Decide { known, label: Some("release manager".to_owned()), ..decide })
     }
 
     #[cfg(test)]
-    fn signature() -> Known {
+    fn signature() -> HowKnown {
         let (key, armoured) = ("SHA256:abc".to_owned(), "-----BEGIN SSH SIGNATURE-----\n".to_owned());
-        Known::Signature(Box::new(Signature { key, armoured }))
+        HowKnown::Signature(Box::new(Signature { key, armoured }))
     }
 }
 

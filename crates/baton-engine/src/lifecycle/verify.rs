@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::fail::{give_up, try_again};
 use super::report::{asked, completed};
 use super::{Action, Refusal};
-use crate::evidence::Examined;
+use crate::evidence::ExaminedClaim;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::sabotage::{Bug, planted};
@@ -19,7 +19,7 @@ pub struct Verify {
     /// What it showed.
     pub verdict: Verdict,
     /// What was seen, claim by claim.
-    pub examined: Vec<Examined>,
+    pub examined: Vec<ExaminedClaim>,
     /// Identifies what was seen, so that a decision can be bound to it. Older events have none.
     pub evidence: Option<Digest>,
     /// What identifies the files of it that the store keeps, so that one that is missing is noticed.

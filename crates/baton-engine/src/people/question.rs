@@ -12,7 +12,7 @@ use crate::flow;
 use crate::handoff::{About, Ask, Handoff, Note, State};
 use crate::id::HandoffId;
 use crate::journal::Event;
-use crate::run::{Run, Told};
+use crate::run::{LastReport, Run};
 
 impl Question {
     /// Returns what a person is asked about a handoff whose run has this journal; `None` if it waits for nobody.
@@ -44,7 +44,7 @@ fn alone(handoff: &Handoff, events: &[Event]) -> Option<Question> {
     // What the agent that waits for the answer has said.
     let handed_in = handoff.terms.returns_to.as_ref().and_then(|id| reported_document(&of(id)));
     let blocked =
-        handed_in.as_ref().and_then(|written| Told::read(written, Successors::Nobody)).map(|told| told.report);
+        handed_in.as_ref().and_then(|written| LastReport::read(written, Successors::Nobody)).map(|told| told.report);
     let questions = flow::questions(document.as_ref(), blocked.as_ref());
     let reply = ExpectedReply::of(handoff)?;
     let choices = if reply.is_answer() { flow::offered(&questions).to_vec() } else { choices(handoff, request) };

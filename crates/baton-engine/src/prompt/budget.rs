@@ -4,13 +4,13 @@
 use baton_protocol::tokens;
 
 use super::page::{Cuts, Page};
-use super::{Fault, Prompt, measure};
+use super::{Prompt, PromptFault, measure};
 
 /// What a prompt has at most where nobody says more. What others wrote beyond that stands in files.
 const USUAL_TOKENS_MAX: usize = 20_000;
 
 /// Prints a page within a budget.
-pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, Fault> {
+pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, PromptFault> {
     let whole = page.print(&Cuts::default())?;
     let tokens = measure::count(&whole);
     let budget = asked.map_or(USUAL_TOKENS_MAX, |budget| usize::try_from(budget).unwrap_or(usize::MAX));
@@ -23,12 +23,12 @@ pub(super) fn fit(page: &Page<'_>, asked: Option<u64>) -> Result<Prompt, Fault> 
     // A long task is the author's business, unless the author has said how long it may be.
     match tokens <= budget || asked.is_none() {
         true => Ok(Prompt { shortened: page.shortened(&cuts, &text), text, tokens }),
-        false => Err(Fault::OverBudget { tokens, budget }),
+        false => Err(PromptFault::OverBudget { tokens, budget }),
     }
 }
 
 /// Finds the mildest cuts that are enough; the hardest if none are.
-fn enough(page: &Page<'_>, budget: usize) -> Result<Cuts, Fault> {
+fn enough(page: &Page<'_>, budget: usize) -> Result<Cuts, PromptFault> {
     let fits = |cuts: &Cuts| page.print(cuts).map(|text| tokens::over_budget(&text, budget).is_none());
     let (notes, longest) = (page.notes().saturating_sub(1), page.longest());
     let mut cuts = Cuts::default();
@@ -46,7 +46,7 @@ fn enough(page: &Page<'_>, budget: usize) -> Result<Cuts, Fault> {
 }
 
 /// Finds the least amount up to `most` that is enough; `most` if none is.
-fn least(most: usize, is_enough: impl Fn(usize) -> Result<bool, Fault>) -> Result<usize, Fault> {
+fn least(most: usize, is_enough: impl Fn(usize) -> Result<bool, PromptFault>) -> Result<usize, PromptFault> {
     let (mut low, mut high) = (0, most);
     while low < high {
         let middle = low + (high - low) / 2;

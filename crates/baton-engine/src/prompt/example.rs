@@ -3,9 +3,9 @@
 mod findings;
 
 use baton_protocol::convert::{self, Form};
-use baton_protocol::model::report::{Next, Output, Report};
+use baton_protocol::model::report::{Output, Report, SuggestedNext};
 use baton_protocol::model::request::{Context, DecisionMade, Party, Request};
-use baton_protocol::model::terms::{Decision, ExpectedOutput, HandoffKind, Outcome, TaskPhase};
+use baton_protocol::model::terms::{AgentDecision, ExpectedOutput, HandoffKind, Outcome, TaskPhase};
 use baton_protocol::model::{Acknowledgment, Artifact, Document};
 use baton_protocol::rules::missing_verification;
 use baton_protocol::wire::Label;
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
             files_modified: vec!["src/rows.rs".to_owned()],
             artifacts: vec![Artifact::bare(self.path.clone())],
             verification: self.verification(),
-            next: Some(Next { context: Some(context), ..Next::default() }),
+            next: Some(SuggestedNext { context: Some(context), ..SuggestedNext::default() }),
             ..Report::default()
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
             id: self.briefing.request.id.clone(),
             phase: Some(Label::Name(phase.as_str().to_owned())),
             outcome: Some(Outcome::Complete),
-            decision: Some(Decision::Proceed),
+            decision: Some(AgentDecision::Proceed),
             findings: Some(findings::of(phase, &self.path)),
             summary: Some(self.summary()),
             ..Report::default()

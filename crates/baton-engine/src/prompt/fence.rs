@@ -2,7 +2,7 @@
 
 use baton_protocol::tokens;
 
-use super::Fault;
+use super::PromptFault;
 
 /// The longest that the name of an origin may be.
 const ORIGIN_CHARACTERS_MAX: usize = 80;
@@ -17,11 +17,11 @@ pub(super) struct Fence<'a> {
 }
 
 impl<'a> Fence<'a> {
-    pub(super) fn new(delimiter: &'a str) -> Result<Self, Fault> {
+    pub(super) fn new(delimiter: &'a str) -> Result<Self, PromptFault> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match (8..=64).contains(&delimiter.len()) && delimiter.bytes().all(fits) {
             true => Ok(Fence { delimiter }),
-            false => Err(Fault::Delimiter(delimiter.to_owned())),
+            false => Err(PromptFault::Delimiter(delimiter.to_owned())),
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Piece {
 
 /// What was said since the work was asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct SaidSince {
     pub(super) about: &'static str,
     pub(super) from: String,
     /// What the agent should make of it.
@@ -44,7 +44,7 @@ pub(super) struct Material {
     pub(super) index: Option<Piece>,
     /// What the agent itself has said before.
     pub(super) memory: Option<Piece>,
-    pub(super) notes: Vec<Said>,
+    pub(super) notes: Vec<SaidSince>,
     pub(super) failure: Option<Piece>,
 }
 
@@ -152,7 +152,7 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     texts.into_iter().filter_map(piece).collect()
 }
 
-fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
+fn said(note: &Note, fence: Fence<'_>, file: String) -> SaidSince {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
         // Evidence looks at claims; Baton itself at whether there is a report at all.
@@ -191,7 +191,7 @@ fn said(note: &Note, fence: Fence<'_>, file: String) -> Said {
         text = format!("You asked:\n> {asked}\n\n{from} answered:\n{text}");
     }
     let piece = Piece { name: about, label: format!("{title}, from {from}"), text, file: Some(file), bounded: false };
-    Said { about, from, meaning, piece }
+    SaidSince { about, from, meaning, piece }
 }
 
 /// What the run is about, unless that is the name of the workflow alone.

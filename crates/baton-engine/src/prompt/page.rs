@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::example::{self, Example};
 use super::fence::{self, Fence};
 use super::material::{Material, Piece};
-use super::{Briefing, Fault, ReportTo};
+use super::{Briefing, PromptFault, ReportTo};
 use crate::expression;
 
 /// The name of the workflow's own template in messages.
@@ -74,7 +74,7 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, Fault> {
+    pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, PromptFault> {
         let fence = Fence::new(briefing.delimiter)?;
         let sender = briefing.request.from.as_ref().and_then(|from| from.agent.as_deref());
         Ok(Page {
@@ -103,14 +103,14 @@ impl<'a> Page<'a> {
     }
 
     /// Renders the template.
-    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, Fault> {
+    pub(super) fn print(&self, cuts: &Cuts) -> Result<String, PromptFault> {
         let view = Serde(self.view(cuts));
         let environment: &Environment<'_> = &ENVIRONMENT;
         let rendered = match self.briefing.template {
             Some(text) => environment.render_named_str(OWN, text, view),
             None => environment.get_template("prompt").and_then(|template| template.render(view)),
         };
-        let text = rendered.map_err(|error| Fault::Template {
+        let text = rendered.map_err(|error| PromptFault::Template {
             line: error.line().filter(|_| error.name() == Some(OWN)),
             reason: expression::explain(&error),
         })?;

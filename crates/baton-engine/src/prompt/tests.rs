@@ -17,7 +17,7 @@ use baton_protocol::workflow::Skill;
 use serde_json::json;
 
 use super::{Briefing, Prompt, ReportTo, render};
-use crate::evidence::Check;
+use crate::evidence::CheckCommand;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Note};
 use crate::handover::Handover;
@@ -31,7 +31,7 @@ struct Case {
     failure: Option<Failure>,
     skills: Vec<Skill>,
     handovers: Vec<Handover>,
-    checks: Vec<Check>,
+    checks: Vec<CheckCommand>,
     writes: Option<Vec<String>>,
 }
 
@@ -45,7 +45,7 @@ impl Case {
             failure: None,
             skills: vec![Skill::named("developing-with-tdd"), Skill::named("verifying-before-completion")],
             handovers: Vec::new(),
-            checks: vec![Check {
+            checks: vec![CheckCommand {
                 name: "tests_passed".to_owned(),
                 words: words("cargo test"),
                 timeout: Duration::ZERO,

@@ -22,7 +22,7 @@ fn everybody() -> Workflow {
     workflow(&format!("name: all\nagents:\n{declared}phases: [{{id: a, agent: tool-lead}}]\n"))
 }
 
-fn blocked(workflow: &Workflow, agent: &str, reason: &str) -> Routed {
+fn blocked(workflow: &Workflow, agent: &str, reason: &str) -> RoutedReport {
     route(workflow, agent, Outcome::Blocked, Some(reason), None)
 }
 
@@ -54,7 +54,7 @@ fn built_in_table() {
     ] {
         let routed = blocked(&workflow, who, reason);
         assert_eq!(routed.target, target, "{who} {reason}: {}", routed.why);
-        assert!(matches!(routed.row, Row::Default(_)), "{who} {reason}");
+        assert!(matches!(routed.row, RouteRow::Default(_)), "{who} {reason}");
     }
 }
 
@@ -63,7 +63,7 @@ fn each_built_in_row_is_the_first_that_fits_it() {
     let workflow = everybody();
     for (index, row) in DEFAULT_ROUTES.iter().enumerate() {
         let agent = if row.agent == "*" { "somebody" } else { row.agent };
-        assert_eq!(blocked(&workflow, agent, row.reason).row, Row::Default(index), "{row:?}");
+        assert_eq!(blocked(&workflow, agent, row.reason).row, RouteRow::Default(index), "{row:?}");
     }
 }
 
@@ -77,13 +77,16 @@ routes:\n  - {agent: dev, reason: legal, to: lead}\n  - {agent: '*', reason: unk
     );
     let seen = |status, reason, verdict| route(&workflow, "dev", status, reason, verdict);
     let blocked = |reason| seen(Outcome::Blocked, Some(reason), None);
-    assert_eq!((blocked("Legal").target, blocked("legal").row), (Target::Agent("lead".to_owned()), Row::Workflow(0)));
-    assert_eq!(blocked("unknown").row, Row::Workflow(1));
+    assert_eq!(
+        (blocked("Legal").target, blocked("legal").row),
+        (Target::Agent("lead".to_owned()), RouteRow::Workflow(0))
+    );
+    assert_eq!(blocked("unknown").row, RouteRow::Workflow(1));
     let changes = seen(Outcome::Complete, None, Some("changes requested"));
-    assert_eq!((changes.target, changes.row), (Target::Phase("p".to_owned()), Row::Workflow(2)));
-    assert_eq!(seen(Outcome::Complete, None, Some("APPROVED")).row, Row::Fallback);
-    assert_eq!(seen(Outcome::Complete, Some("unknown"), None).row, Row::Fallback);
-    assert_eq!(seen(Outcome::Blocked, None, None).row, Row::Fallback);
+    assert_eq!((changes.target, changes.row), (Target::Phase("p".to_owned()), RouteRow::Workflow(2)));
+    assert_eq!(seen(Outcome::Complete, None, Some("APPROVED")).row, RouteRow::Fallback);
+    assert_eq!(seen(Outcome::Complete, Some("unknown"), None).row, RouteRow::Fallback);
+    assert_eq!(seen(Outcome::Blocked, None, None).row, RouteRow::Fallback);
     insta::assert_snapshot!(blocked("nobody").why, @"route 5 of the workflow leads to ghost, which this workflow does not have: a person decides");
     insta::assert_snapshot!(blocked("nowhere").why, @"route 6 of the workflow leads nowhere: a person decides");
     insta::assert_snapshot!(blocked("odd").why, @"no row fits blocked of dev with reason odd: a person decides");
@@ -99,11 +102,11 @@ routes:\n  - {agent: 'frontend-*', reason: 'security*', to: back}\n  - {agent: '
 - {agent: '*', reason: '*_failures', phase: p}\n",
     );
     let row = |agent, reason| blocked(&workflow, agent, reason).row;
-    assert_eq!(row("frontend-dev", "security_concern"), Row::Workflow(0));
-    assert_eq!(row("Frontend_Lead", "Security-Hole"), Row::Workflow(0));
-    assert_eq!(row("frontend-dev", "insecurity"), Row::Workflow(1));
-    assert_eq!(row("back", "test_failures"), Row::Workflow(2));
-    assert_eq!(row("back", "security_concern"), Row::Fallback);
+    assert_eq!(row("frontend-dev", "security_concern"), RouteRow::Workflow(0));
+    assert_eq!(row("Frontend_Lead", "Security-Hole"), RouteRow::Workflow(0));
+    assert_eq!(row("frontend-dev", "insecurity"), RouteRow::Workflow(1));
+    assert_eq!(row("back", "test_failures"), RouteRow::Workflow(2));
+    assert_eq!(row("back", "security_concern"), RouteRow::Fallback);
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn an_agent_that_is_not_there_gets_nothing() {
         "name: a\nagents: {integration-developer: {queue: true}}\nphases: [{id: p, agent: integration-developer}]\n",
     );
     let routed = blocked(&workflow, "integration-developer", "security_concern");
-    assert_eq!((routed.target, routed.row), (Target::Human, Row::Default(0)));
+    assert_eq!((routed.target, routed.row), (Target::Human, RouteRow::Default(0)));
     insta::assert_snapshot!(routed.why, @"the built-in route of integration-developer with reason security_concern leads to backend-security, which this workflow does not have: a person decides");
 }
 
@@ -126,8 +129,8 @@ proptest! {
         rows in prop::collection::vec((prop::option::of("[*]|dev|tool-lead"), "[a-z]{0,4}", prop::option::of("tool-lead|ghost|human")), 0..4),
     ) {
         let mut workflow = workflow("name: a\nagents: {dev: {queue: true}, tool-lead: {queue: true}}\nphases: [{id: p, agent: dev}]\n");
-        workflow.routes = rows.into_iter().map(|(agent, reason, to)| Route {
-            agent, to, reason: Some(reason).filter(|reason| !reason.is_empty()), ..Route::default()
+        workflow.routes = rows.into_iter().map(|(agent, reason, to)| RouteFields {
+            agent, to, reason: Some(reason).filter(|reason| !reason.is_empty()), ..RouteFields::default()
         }).collect();
         let routed = route(&workflow, &agent, status, reason.as_deref(), verdict.as_deref());
         match routed.target {
@@ -136,7 +139,7 @@ proptest! {
         }
         prop_assert!(!routed.why.is_empty());
         if status != Outcome::Blocked {
-            prop_assert!(!matches!(routed.row, Row::Default(_)));
+            prop_assert!(!matches!(routed.row, RouteRow::Default(_)));
         }
     }
 }

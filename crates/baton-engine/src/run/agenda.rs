@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_protocol::model::request::{DecisionMade, OpenQuestion};
 use rpds::RedBlackTreeMapSync;
 
-use super::Told;
+use super::LastReport;
 use crate::id::HandoffId;
 
 /// What was decided and what is open, with the handoff that said so. A copy shares it.
@@ -47,7 +47,7 @@ impl Agenda {
 
     /// Takes what an agent has handed over. A decision takes the place of an earlier one with the same identifier, unless
     /// that was made at the same time in another lane; and a decision that repeats a question closes it.
-    pub(super) fn take(&mut self, by: &HandoffId, lane: &str, told: &Told) {
+    pub(super) fn take(&mut self, by: &HandoffId, lane: &str, told: &LastReport) {
         let package = told.package.as_ref().and_then(|package| package.context.as_ref());
         let own = (&told.report.decisions, &told.report.open_questions);
         let (decisions, questions) = package.map_or(own, |context| (&context.decisions, &context.open_questions));

@@ -13,11 +13,11 @@ use crate::definition::Definition;
 use crate::draft::Draft;
 use crate::driver::prompt_of;
 use crate::flow;
-use crate::handoff::{State, Terms, Written};
+use crate::handoff::{State, Terms, WrittenDocument};
 use crate::handover;
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Fact, Head};
-use crate::lifecycle::{Accept, Command, Ending, Report, Verdict, Verify};
+use crate::lifecycle::{Accept, Command, Ending, HandIn, Verdict, Verify};
 use crate::step::{ORCHESTRATOR, Role, Step};
 
 thread_local! {
@@ -59,13 +59,13 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     let before = LOOKS.get();
     let mut draft = Draft::new(run, at);
     flow::settle(&mut draft).expect("it goes on");
-    let is_pending = |tracked: &&super::Tracked| matches!(tracked.handoff.state, State::Pending { .. });
+    let is_pending = |tracked: &&super::TrackedHandoff| matches!(tracked.handoff.state, State::Pending { .. });
     let id = flow::work(&draft.run).find(is_pending).expect("somebody can work").handoff.id.clone();
     prompt_of(&draft.run, draft.run.find(&id).expect("it is there"), "k7Qz2m9XwB4t").expect("a prompt");
     flow::claim(&mut draft, &id).expect("claimed");
     let text = json!({"baton": 1, "document": "report", "outcome": "complete", "summary": format!("{id} is done.")});
-    let document = Written::new(Dialect::Native, text.to_string());
-    let report = Report {
+    let document = WrittenDocument::new(Dialect::Native, text.to_string());
+    let report = HandIn {
         fence: 1,
         ending: Ending::Complete,
         document,
@@ -143,7 +143,7 @@ fn earlier_visit_is_found_whatever_it_was_called() {
     let mut terms = Terms::between(ORCHESTRATOR, "clerk");
     terms.step = Some(step.clone());
     let id = HandoffId::parse("r.work-0badcafe.1").expect("safe");
-    let request = Written::new(Dialect::Native, "{}".to_owned());
+    let request = WrittenDocument::new(Dialect::Native, "{}".to_owned());
     draft.accept(Accept { id: id.clone(), run, terms, request, notes: Vec::new() });
     step.visit = 2;
     let earlier = handover::earlier_visits(&draft.run, &step);

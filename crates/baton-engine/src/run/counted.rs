@@ -13,7 +13,7 @@ use crate::step::{Role, Step};
 
 /// What was counted since the beginning, or since a person revised the run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
+pub struct RunCounters {
     /// Since when.
     pub since: Timestamp,
     /// Handoffs between agents, checks and groups.
@@ -29,11 +29,11 @@ pub struct Counted {
 /// So many turns are remembered; two agents that go on for longer have reached every limit.
 const TURNS_MAX: usize = 256;
 
-impl Counted {
+impl RunCounters {
     /// Starts counting.
-    pub fn since(since: Timestamp) -> Counted {
+    pub fn since(since: Timestamp) -> RunCounters {
         let (visits, failures) = (HashTrieMapSync::new_sync(), HashTrieMapSync::new_sync());
-        Counted { since, handoffs: 0, tokens: 0, visits, failures, turns: Arc::default() }
+        RunCounters { since, handoffs: 0, tokens: 0, visits, failures, turns: Arc::default() }
     }
 
     pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, tokens: u64) {
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn there_and_back_is_one_exchange() {
         let with = |turns: &[&str]| {
-            let mut counted = Counted::since(Timestamp::UNIX_EPOCH);
+            let mut counted = RunCounters::since(Timestamp::UNIX_EPOCH);
             let (last, before) = turns.split_last().expect("somebody");
             let turns = before.iter().map(|name| Arc::new(("p".to_owned(), (*name).to_owned())));
             counted.turns = Arc::new(turns.collect());

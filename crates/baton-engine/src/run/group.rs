@@ -8,9 +8,9 @@ use std::sync::Arc;
 use rpds::{HashTrieMapSync, VectorSync};
 use serde_json::Value;
 
-use super::Tracked;
+use super::TrackedHandoff;
 use super::index::Place;
-use crate::definition::Located;
+use crate::definition::LocatedPhase;
 use crate::sabotage::{Bug, planted};
 
 /// The items of a foreach, by their key.
@@ -22,7 +22,7 @@ pub(crate) struct Items {
 
 impl Items {
     /// Reads the items that a group was made with; the error says that the record of them is damaged.
-    pub(super) fn of(group: &Tracked) -> Result<Items, String> {
+    pub(super) fn of(group: &TrackedHandoff) -> Result<Items, String> {
         let damaged = || format!("the list of {} cannot be read: the record is damaged", group.step.phase);
         let data = group.asked().and_then(|request| request.input.as_ref()?.data.as_ref()).ok_or_else(damaged)?;
         let items = data.get("items").and_then(Value::as_array).ok_or_else(damaged)?;
@@ -80,7 +80,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Begins a group without members; the error says why nobody can tell which lanes it has.
-    pub(super) fn new(located: &Located<'_>, tracked: &Tracked) -> Result<Group, String> {
+    pub(super) fn new(located: &LocatedPhase<'_>, tracked: &TrackedHandoff) -> Result<Group, String> {
         let phase = located.phase();
         let names = if phase.workflow.is_some() {
             Names::Workflow(phase.id().to_owned())

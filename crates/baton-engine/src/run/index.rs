@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, RedBlackTreeSetSync};
 
-use super::Tracked;
-use crate::handoff::{State, Written};
+use super::TrackedHandoff;
+use crate::handoff::{State, WrittenDocument};
 use crate::id::HandoffId;
 use crate::step::Role;
 
@@ -39,7 +39,7 @@ pub(super) struct Index {
 
 impl Index {
     /// Takes a new handoff.
-    pub(super) fn add(&mut self, place: Place, tracked: &Tracked) {
+    pub(super) fn add(&mut self, place: Place, tracked: &TrackedHandoff) {
         let step = &tracked.step;
         self.places.insert_mut(tracked.handoff.id.clone(), place);
         if step.role.is_phase() {
@@ -55,7 +55,7 @@ impl Index {
     }
 
     /// Takes that a handoff has changed. `before` is when it changed before that.
-    pub(super) fn update(&mut self, place: Place, tracked: &Tracked, before: Timestamp) {
+    pub(super) fn update(&mut self, place: Place, tracked: &TrackedHandoff, before: Timestamp) {
         let handoff = &tracked.handoff;
         put(&mut self.open, place, !(handoff.routed && handoff.state.name().is_finished()));
         put(&mut self.waiting, place, matches!(handoff.state, State::AwaitingPerson { .. }));
@@ -67,8 +67,8 @@ impl Index {
     }
 
     /// Remembers that somebody must look whether something follows from a handoff, if that can be.
-    pub(super) fn mark(&mut self, place: Place, tracked: &Tracked) {
-        let Tracked { handoff, step, .. } = tracked;
+    pub(super) fn mark(&mut self, place: Place, tracked: &TrackedHandoff) {
+        let TrackedHandoff { handoff, step, .. } = tracked;
         let can_be = match &handoff.state {
             State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } | State::Blocked { .. } => {
                 !handoff.routed
@@ -80,7 +80,7 @@ impl Index {
     }
 
     /// Takes a report that stands in a file of its agent.
-    pub(super) fn add_report(&mut self, place: Place, written: &Written) {
+    pub(super) fn add_report(&mut self, place: Place, written: &WrittenDocument) {
         if written.path.is_some() {
             push(&mut self.reports, &fingerprint(written), place);
         }
@@ -103,7 +103,7 @@ impl Index {
     }
 
     /// Returns those that may have handed in the same text in the same file.
-    pub(super) fn reports(&self, written: &Written) -> &[Place] {
+    pub(super) fn reports(&self, written: &WrittenDocument) -> &[Place] {
         self.reports.get(&fingerprint(written)).map_or(&[], Vec::as_slice)
     }
 
@@ -129,7 +129,7 @@ fn push<K: Clone + Eq + std::hash::Hash>(map: &mut HashTrieMapSync<K, Vec<Place>
     }
 }
 
-fn fingerprint(written: &Written) -> u64 {
+fn fingerprint(written: &WrittenDocument) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&written.path, &written.text).hash(&mut hasher);
     hasher.finish()

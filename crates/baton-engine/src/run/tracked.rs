@@ -7,11 +7,11 @@ use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
 use super::group::Items;
-use crate::answer::{self, Successors, Understood};
+use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
-use crate::evidence::{Examined, Transcript};
+use crate::evidence::{ExaminedClaim, Transcript};
 use crate::failure::Code;
-use crate::handoff::{Digest, Handoff, State, Written};
+use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Decide, Decision, Ending, Route};
 use crate::protection::Protection;
@@ -19,21 +19,21 @@ use crate::step::{Role, Step};
 
 /// One handoff of a run.
 #[derive(Debug, Clone)]
-pub struct Tracked {
+pub struct TrackedHandoff {
     /// The handoff as it is now.
     pub handoff: Handoff,
     /// The step that it stands for.
     pub step: Step,
     /// What was asked.
-    pub request: Arc<Written>,
+    pub request: Arc<WrittenDocument>,
     understood: Arc<OnceLock<Option<Box<Request>>>>,
     items: Arc<OnceLock<Result<Arc<Items>, String>>>,
     /// The last report that could be understood.
-    pub told: Option<Arc<Told>>,
+    pub told: Option<Arc<LastReport>>,
     /// The last acknowledgment, if the request was not understood.
-    pub acknowledgment: Option<Written>,
+    pub acknowledgment: Option<WrittenDocument>,
     /// What was handed in last, if it was refused because it is not valid.
-    pub refused: Option<Written>,
+    pub refused: Option<WrittenDocument>,
     /// Files that had changed when something was last handed in.
     pub changed: Vec<String>,
     /// What identifies how the workspace was before each attempt, by the token of its claim.
@@ -41,7 +41,7 @@ pub struct Tracked {
     /// The transcript of the attempt that reported last.
     pub transcript: Option<Transcript>,
     /// What the evidence showed about it.
-    pub examined: Vec<Examined>,
+    pub examined: Vec<ExaminedClaim>,
     /// The last decision of a person.
     pub decided: Option<Decide>,
     /// What was last decided to follow.
@@ -70,14 +70,14 @@ pub(crate) enum Known {
     /// The request.
     Request(Box<Request>),
     /// The report.
-    Report(Arc<Told>),
+    Report(Arc<LastReport>),
 }
 
 /// A report, as it was written and as it was understood.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct LastReport {
     /// As it was written.
-    pub written: Written,
+    pub written: WrittenDocument,
     /// As it was understood.
     pub report: Report,
     /// The package, if it is one: a report has no place for all that a package says.
@@ -86,18 +86,18 @@ pub struct Told {
     pub asks: Option<String>,
 }
 
-impl Told {
+impl LastReport {
     /// Reads what an agent handed in; `None` if it is no report. `next` are the agents that come next anyway.
-    pub fn read(written: &Written, next: Successors<'_>) -> Option<Told> {
-        let Understood { report, package, asks } = answer::understand(written.read()?, next)?;
-        Some(Told { written: written.clone(), report, package, asks })
+    pub fn read(written: &WrittenDocument, next: Successors<'_>) -> Option<LastReport> {
+        let UnderstoodReport { report, package, asks } = answer::understand(written.read()?, next)?;
+        Some(LastReport { written: written.clone(), report, package, asks })
     }
 
     /// Takes a document that was just read, if it is a report as such: only with a package it matters who comes next.
-    pub(crate) fn of(written: &Written, document: Document) -> Option<Told> {
+    pub(crate) fn of(written: &WrittenDocument, document: Document) -> Option<LastReport> {
         match document {
             Document::Report(report) => {
-                Some(Told { written: written.clone(), report: *report, package: None, asks: None })
+                Some(LastReport { written: written.clone(), report: *report, package: None, asks: None })
             }
             Document::Request(_) | Document::Acknowledgment(_) => None,
         }
@@ -115,17 +115,17 @@ impl Told {
     }
 }
 
-impl Tracked {
-    pub(super) fn new(handoff: Handoff, fact: &Fact) -> Tracked {
+impl TrackedHandoff {
+    pub(super) fn new(handoff: Handoff, fact: &Fact) -> TrackedHandoff {
         let request = match fact {
             Fact::Accepted(accept) => accept.request.clone(),
             Fact::Happened(_) | Fact::Refused(_) => {
-                Written { dialect: String::new(), text: String::new(), path: None, warnings: Box::default() }
+                WrittenDocument { dialect: String::new(), text: String::new(), path: None, warnings: Box::default() }
             }
         };
         let alone =
             || Step { role: Role::Work, phase: String::new(), visit: 1, within: None, about: None, after: None };
-        Tracked {
+        TrackedHandoff {
             step: handoff.terms.step.clone().unwrap_or_else(alone),
             since: handoff.changed_at,
             handoff,
@@ -176,7 +176,7 @@ impl Tracked {
                 let next = if report.ending == Ending::Complete { Successors::Anybody } else { Successors::Nobody };
                 self.told = match known {
                     Known::Report(told) => Some(told),
-                    Known::Nothing | Known::Request(_) => Told::read(&report.document, next).map(Arc::new),
+                    Known::Nothing | Known::Request(_) => LastReport::read(&report.document, next).map(Arc::new),
                 };
                 self.refused = None;
                 self.changed.clone_from(&report.changed);
@@ -192,7 +192,7 @@ impl Tracked {
                 match (&fail.document, fail.failure.code == Code::validation_failed()) {
                     (Some(document), true) => self.refused = Some(document.clone()),
                     (Some(document), false) => {
-                        self.told = Told::read(document, Successors::Nobody).map(Arc::new).or(self.told.take());
+                        self.told = LastReport::read(document, Successors::Nobody).map(Arc::new).or(self.told.take());
                         self.refused = None;
                     }
                     (None, _) => {}
@@ -261,7 +261,7 @@ impl Tracked {
     }
 
     /// Returns the document that a person is shown, by what identifies it.
-    pub fn shown(&self) -> &Written {
+    pub fn shown(&self) -> &WrittenDocument {
         let handed_in = self.told.iter().map(|told| &told.written).chain(&self.acknowledgment);
         let mut shown = handed_in.filter(|written| self.handoff.last_report.as_ref() == Some(&written.digest()));
         shown.next().unwrap_or(&self.request)

@@ -8,8 +8,8 @@ use super::document::{StoredFailure, StoredWritten};
 use super::evidence::StoredTranscript;
 use super::finite;
 use crate::evidence::Transcript;
-use crate::handoff::{Digest, Written};
-use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, Heartbeat, Release, Report};
+use crate::handoff::{Digest, WrittenDocument};
+use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, HandIn, Heartbeat, Release};
 use crate::protection::Protection;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -183,9 +183,9 @@ impl From<StoredHeartbeat<'_>> for Heartbeat {
     }
 }
 
-impl<'s> From<&'s Report> for StoredReport<'s> {
-    fn from(report: &'s Report) -> Self {
-        let Report { fence, ending, document, tokens_used, changed, transcript } = report;
+impl<'s> From<&'s HandIn> for StoredReport<'s> {
+    fn from(report: &'s HandIn) -> Self {
+        let HandIn { fence, ending, document, tokens_used, changed, transcript } = report;
         StoredReport {
             fence: *fence,
             ending: ending.into(),
@@ -197,10 +197,10 @@ impl<'s> From<&'s Report> for StoredReport<'s> {
     }
 }
 
-impl From<StoredReport<'_>> for Report {
+impl From<StoredReport<'_>> for HandIn {
     fn from(stored: StoredReport<'_>) -> Self {
         let StoredReport { fence, ending, document, tokens_used, changed, transcript } = stored;
-        Report {
+        HandIn {
             fence,
             ending: ending.into(),
             document: document.into(),
@@ -252,7 +252,7 @@ impl From<StoredFail<'_>> for Fail {
         Fail {
             fence,
             failure: failure.into(),
-            document: document.map(Written::from),
+            document: document.map(WrittenDocument::from),
             dice,
             changed: changed.into_owned(),
         }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::document::StoredWritten;
-use crate::handoff::{Digest, Written};
-use crate::known::Known;
-use crate::lifecycle::{Cancel, Decide, Decision, Refused, Requeue, Resume, Route};
+use crate::handoff::{Digest, WrittenDocument};
+use crate::known::HowKnown;
+use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route};
 use crate::ssh::Signature;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -150,22 +150,22 @@ impl From<StoredDecision<'_>> for Decision {
     }
 }
 
-impl<'s> From<&'s Known> for StoredKnown<'s> {
-    fn from(known: &'s Known) -> Self {
+impl<'s> From<&'s HowKnown> for StoredKnown<'s> {
+    fn from(known: &'s HowKnown) -> Self {
         match known {
-            Known::Unproven => StoredKnown::Unproven,
-            Known::Account => StoredKnown::Account,
-            Known::Signature(signature) => StoredKnown::Signature(signature.as_ref().into()),
+            HowKnown::Unproven => StoredKnown::Unproven,
+            HowKnown::Account => StoredKnown::Account,
+            HowKnown::Signature(signature) => StoredKnown::Signature(signature.as_ref().into()),
         }
     }
 }
 
-impl From<StoredKnown<'_>> for Known {
+impl From<StoredKnown<'_>> for HowKnown {
     fn from(stored: StoredKnown<'_>) -> Self {
         match stored {
-            StoredKnown::Unproven => Known::Unproven,
-            StoredKnown::Account => Known::Account,
-            StoredKnown::Signature(signature) => Known::Signature(Box::new(signature.into())),
+            StoredKnown::Unproven => HowKnown::Unproven,
+            StoredKnown::Account => HowKnown::Account,
+            StoredKnown::Signature(signature) => HowKnown::Signature(Box::new(signature.into())),
         }
     }
 }
@@ -250,9 +250,9 @@ impl From<StoredRoute<'_>> for Route {
     }
 }
 
-impl<'s> From<&'s Refused> for StoredRefused<'s> {
-    fn from(refused: &'s Refused) -> Self {
-        let Refused { command, fence, why, document, by } = refused;
+impl<'s> From<&'s RefusedCommand> for StoredRefused<'s> {
+    fn from(refused: &'s RefusedCommand) -> Self {
+        let RefusedCommand { command, fence, why, document, by } = refused;
         StoredRefused {
             command: command.into(),
             fence: *fence,
@@ -263,14 +263,14 @@ impl<'s> From<&'s Refused> for StoredRefused<'s> {
     }
 }
 
-impl From<StoredRefused<'_>> for Refused {
+impl From<StoredRefused<'_>> for RefusedCommand {
     fn from(stored: StoredRefused<'_>) -> Self {
         let StoredRefused { command, fence, why, document, by } = stored;
-        Refused {
+        RefusedCommand {
             command: command.into_owned(),
             fence,
             why: why.into_owned(),
-            document: document.map(Written::from),
+            document: document.map(WrittenDocument::from),
             by: by.map(Cow::into_owned),
         }
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{About, Note, Written};
+use crate::failure::{Code, Failure, Transience};
+use crate::handoff::{About, Note, WrittenDocument};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredWritten<'s> {
@@ -30,7 +30,7 @@ pub(super) struct StoredNote<'s> {
 pub(super) struct StoredFailure<'s> {
     code: Cow<'s, Code>,
     message: Cow<'s, str>,
-    chance: Chance,
+    chance: Transience,
 }
 
 /// Returns the stored form of each.
@@ -43,9 +43,9 @@ pub(super) fn owned<S, D: From<S>>(stored: Vec<S>) -> Vec<D> {
     stored.into_iter().map(D::from).collect()
 }
 
-impl<'s> From<&'s Written> for StoredWritten<'s> {
-    fn from(written: &'s Written) -> Self {
-        let Written { dialect, text, path, warnings } = written;
+impl<'s> From<&'s WrittenDocument> for StoredWritten<'s> {
+    fn from(written: &'s WrittenDocument) -> Self {
+        let WrittenDocument { dialect, text, path, warnings } = written;
         StoredWritten {
             dialect: dialect.into(),
             text: text.into(),
@@ -55,10 +55,10 @@ impl<'s> From<&'s Written> for StoredWritten<'s> {
     }
 }
 
-impl From<StoredWritten<'_>> for Written {
+impl From<StoredWritten<'_>> for WrittenDocument {
     fn from(stored: StoredWritten<'_>) -> Self {
         let StoredWritten { dialect, text, path, warnings } = stored;
-        Written {
+        WrittenDocument {
             dialect: dialect.into_owned(),
             text: text.into_owned(),
             path: path.map(Cow::into_owned),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{owned, stored};
 use super::finite;
-use crate::evidence::{Examined, Finding, SeenFile, Transcript};
+use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
 use crate::handoff::Digest;
 use crate::lifecycle::{Verdict, Verify};
 
@@ -41,7 +41,7 @@ enum StoredVerdict<'s> {
 pub(super) struct StoredExamined<'s> {
     rule: Cow<'s, str>,
     claim: Cow<'s, str>,
-    verdict: Finding,
+    verdict: ClaimFinding,
     seen: Cow<'s, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<Cow<'s, str>>,
@@ -120,9 +120,9 @@ impl From<StoredVerdict<'_>> for Verdict {
     }
 }
 
-impl<'s> From<&'s Examined> for StoredExamined<'s> {
-    fn from(examined: &'s Examined) -> Self {
-        let Examined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
+impl<'s> From<&'s ExaminedClaim> for StoredExamined<'s> {
+    fn from(examined: &'s ExaminedClaim) -> Self {
+        let ExaminedClaim { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = examined;
         StoredExamined {
             rule: rule.into(),
             claim: claim.into(),
@@ -137,10 +137,10 @@ impl<'s> From<&'s Examined> for StoredExamined<'s> {
     }
 }
 
-impl From<StoredExamined<'_>> for Examined {
+impl From<StoredExamined<'_>> for ExaminedClaim {
     fn from(stored: StoredExamined<'_>) -> Self {
         let StoredExamined { rule, claim, verdict, seen, path, sha256, mark, allowed, asks_person } = stored;
-        Examined {
+        ExaminedClaim {
             rule: rule.into_owned(),
             claim: claim.into_owned(),
             verdict,

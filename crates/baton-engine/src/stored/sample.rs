@@ -4,16 +4,16 @@ use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 
 use crate::approval::{Approval, Approver, Key, Vote};
-use crate::evidence::{Examined, Finding, SeenFile, Transcript};
-use crate::failure::{Chance, Code, Failure};
-use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, Written};
+use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
+use crate::failure::{Code, Failure, Transience};
+use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
 use crate::id::HandoffId;
 use crate::journal::Fact;
-use crate::known::Known;
+use crate::known::HowKnown;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Refused, Release,
-    Report, Requeue, Resume, Route, Verdict, Verify,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
+    RefusedCommand, Release, Requeue, Resume, Route, Verdict, Verify,
 };
 use crate::protection::Protection;
 use crate::retry::Policy;
@@ -44,8 +44,8 @@ fn digest(word: &str) -> Digest {
     Digest(word.to_owned())
 }
 
-fn written() -> Written {
-    Written {
+fn written() -> WrittenDocument {
+    WrittenDocument {
         dialect: "native".to_owned(),
         text: text("document"),
         path: some("path"),
@@ -58,7 +58,7 @@ fn note() -> Note {
 }
 
 fn failure() -> Failure {
-    Failure { code: Code::timeout(), message: text("message"), chance: Chance::Permanent }
+    Failure { code: Code::timeout(), message: text("message"), chance: Transience::Permanent }
 }
 
 fn approver() -> Approver {
@@ -91,11 +91,11 @@ fn terms() -> Terms {
     }
 }
 
-fn examined() -> Examined {
-    Examined {
+fn examined() -> ExaminedClaim {
+    ExaminedClaim {
         rule: text("rule"),
         claim: text("claim"),
-        verdict: Finding::Unverifiable,
+        verdict: ClaimFinding::Unverifiable,
         seen: text("seen"),
         path: some("path"),
         sha256: some("sha256"),
@@ -119,7 +119,7 @@ fn claim(protection: Protection) -> Command {
 }
 
 fn report(ending: Ending) -> Command {
-    Command::Report(Report {
+    Command::Report(HandIn {
         fence: 1,
         ending,
         document: written(),
@@ -141,7 +141,7 @@ fn verify(verdict: Verdict) -> Command {
     })
 }
 
-fn decide(known: Known, decision: Decision) -> Command {
+fn decide(known: HowKnown, decision: Decision) -> Command {
     Command::Decide(Decide {
         by: text("by"),
         known,
@@ -158,8 +158,13 @@ fn decide(known: Known, decision: Decision) -> Command {
 pub(super) fn facts() -> Vec<Fact> {
     let run = sample::run();
     let accept = Accept { id: sample::id(), run, terms: terms(), request: written(), notes: vec![note()] };
-    let refused =
-        Refused { command: text("command"), fence: 1, why: text("why"), document: Some(written()), by: some("by") };
+    let refused = RefusedCommand {
+        command: text("command"),
+        fence: 1,
+        why: text("why"),
+        document: Some(written()),
+        by: some("by"),
+    };
     let signature = Signature { key: text("key"), armoured: text("armoured") };
     let commands = [
         claim(Protection::Bubblewrap),
@@ -182,10 +187,10 @@ pub(super) fn facts() -> Vec<Fact> {
         verify(Verdict::Refuted { reasons: text("reasons"), for_good: true }),
         Command::Expire(Expire { dice: 0.5, for_good: true, fence: Some(1) }),
         Command::Resume(Resume { by: text("by"), resolution: text("resolution"), question: some("question") }),
-        decide(Known::Account, Decision::Approve),
-        decide(Known::Signature(Box::new(signature)), Decision::Reject { feedback: text("feedback") }),
-        decide(Known::Unproven, Decision::Answer { answers: text("answers") }),
-        decide(Known::Account, Decision::Ask { question: text("question") }),
+        decide(HowKnown::Account, Decision::Approve),
+        decide(HowKnown::Signature(Box::new(signature)), Decision::Reject { feedback: text("feedback") }),
+        decide(HowKnown::Unproven, Decision::Answer { answers: text("answers") }),
+        decide(HowKnown::Account, Decision::Ask { question: text("question") }),
         Command::Cancel(Cancel { by: text("by"), reason: some("reason") }),
         Command::Requeue(Requeue { by: text("by"), note: some("note") }),
         Command::Release(Release { fence: 1, why: text("why") }),

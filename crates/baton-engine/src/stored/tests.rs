@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::body::BesideBody;
 use super::*;
-use crate::evidence::Finding;
-use crate::failure::Chance;
+use crate::evidence::ClaimFinding;
+use crate::failure::Transience;
 use crate::handoff::{About, Ask, Handoff};
 use crate::journal::Fact;
 use crate::lifecycle::{Command, Expire};
@@ -72,11 +72,11 @@ fn words_of_closed_vocabularies_are_stored_as_ever() {
         (json!(Role::Escalation), "escalation"),
         (json!(Role::Failure), "failure"),
         (json!(Role::Limit), "limit"),
-        (json!(Chance::Transient), "transient"),
-        (json!(Chance::Permanent), "permanent"),
-        (json!(Finding::Verified), "verified"),
-        (json!(Finding::Refuted), "refuted"),
-        (json!(Finding::Unverifiable), "unverifiable"),
+        (json!(Transience::Transient), "transient"),
+        (json!(Transience::Permanent), "permanent"),
+        (json!(ClaimFinding::Verified), "verified"),
+        (json!(ClaimFinding::Refuted), "refuted"),
+        (json!(ClaimFinding::Unverifiable), "unverifiable"),
     ];
     for (stored, word) in words {
         assert_eq!(stored, word);
@@ -116,7 +116,7 @@ fn newer_version_is_refused_and_not_taken_for_damage() {
 fn unknown_kind_of_event_and_damage_are_told_apart() {
     let unknown = fact::read("delegated", "{}").expect_err("there is no such kind");
     assert!(unknown.to_string().contains("written by a newer baton"), "{unknown}");
-    assert!(matches!(unknown.at("event 1"), store::Error::Newer(_)));
+    assert!(matches!(unknown.at("event 1"), store::StoreError::Newer(_)));
     for detail in ["", "{}", "{\"v\":", "{\"v\":\"two\"}", "[]"] {
         let why = fact::read("claimed", detail);
         assert!(matches!(why, Err(Unreadable::Damaged(_))), "{detail}: {why:?}");

@@ -1,9 +1,9 @@
 //! People decide: reviews, questions, gates with choices, and what an agent recommends.
 
 use baton_engine::Command;
-use baton_engine::known::{Decider, Known};
+use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::Said;
+use baton_engine::people::Response;
 use serde_json::json;
 
 use crate::play::{Act, Play};
@@ -123,7 +123,7 @@ fn a_gate_takes_the_replies_that_it_offers() {
         let waiting = play.run.waiting().next().unwrap();
         let question = baton_engine::flow::question(&play.run, waiting).unwrap();
         for decision in decisions() {
-            let said = Said {
+            let said = Response {
                 decision: decision.clone(),
                 note: None,
                 by: Decider::account("ana", None),
@@ -204,7 +204,7 @@ fn only_what_is_offered_can_be_chosen() {
     ] {
         let decide = baton_engine::lifecycle::Decide {
             by: "ana".to_owned(),
-            known: Known::Account,
+            known: HowKnown::Account,
             label: None,
             door: "test".to_owned(),
             shown: id.shown().unwrap(),

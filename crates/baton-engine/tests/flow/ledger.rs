@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Action, Command, Resume, Transition};
-use baton_engine::store::Step;
+use baton_engine::store::TransactionStep;
 use baton_engine::{Handoff, HandoffId};
 use jiff::Timestamp;
 
@@ -18,16 +18,16 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Carries out all steps; a step that is refused would be a mistake of whoever drafted it.
-    pub(crate) fn carry_out(&mut self, steps: &[Step], at: Timestamp) {
+    pub(crate) fn carry_out(&mut self, steps: &[TransactionStep], at: Timestamp) {
         for step in steps {
             match step {
-                Step::Accept(accept) => {
+                TransactionStep::Accept(accept) => {
                     accept.check().unwrap();
                     assert!(!self.handoffs.contains_key(&accept.id), "{} was accepted twice", accept.id);
                     self.record((**accept).clone().apply(self.not_before(at)));
                 }
-                Step::Held { id, fence } => lifecycle::holds(&self.handoffs[id], *fence).unwrap(),
-                Step::Apply(id, command) => self.happen(id, command.clone(), at).unwrap_or_else(|why| {
+                TransactionStep::Held { id, fence } => lifecycle::holds(&self.handoffs[id], *fence).unwrap(),
+                TransactionStep::Apply(id, command) => self.happen(id, command.clone(), at).unwrap_or_else(|why| {
                     panic!("{} {id}: {why}", command.name());
                 }),
             }
@@ -49,7 +49,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn reported(&self, id: &HandoffId) -> Option<Written> {
+    fn reported(&self, id: &HandoffId) -> Option<WrittenDocument> {
         let own = self.events.iter().rev().filter(|event| event.handoff == *id);
         own.map(|event| event.fact().unwrap()).find_map(|fact| match fact {
             Fact::Happened(Command::Report(report)) => Some(report.document),

@@ -20,7 +20,7 @@ fn never_content(times: usize) -> Vec<Act> {
 
 /// How often a person was asked at a limit.
 fn gates(play: &Play) -> usize {
-    let of = |role| move |tracked: &&baton_engine::run::Tracked| tracked.step.role == role;
+    let of = |role| move |tracked: &&baton_engine::run::TrackedHandoff| tracked.step.role == role;
     play.run.handoffs().filter(of(baton_engine::step::Role::Limit)).count()
 }
 

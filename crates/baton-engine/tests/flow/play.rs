@@ -10,14 +10,14 @@ use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::draft::Draft;
 use baton_engine::driver::prompt_of;
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::flow;
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::known::Decider;
-use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Decision, Ending, Fail, Report, Verdict, Verify};
-use baton_engine::people::Said;
+use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Decision, Ending, Fail, HandIn, Verdict, Verify};
+use baton_engine::people::Response;
 use baton_engine::prompt::Prompt;
-use baton_engine::run::{Run, Told, Tracked};
+use baton_engine::run::{LastReport, Run, TrackedHandoff};
 use baton_engine::step::{ORCHESTRATOR, Role, Step};
 use baton_engine::{HandoffId, RunId, State, Terms};
 use baton_protocol::{Dialect, workflow};
@@ -97,7 +97,7 @@ impl Play {
         let request = definition.request(&run, "ana");
         let accept = Accept { id: id.clone(), run, terms, request, notes: Vec::new() };
         let mut ledger = Ledger::default();
-        ledger.carry_out(&[baton_engine::store::Step::Accept(Box::new(accept))], now);
+        ledger.carry_out(&[baton_engine::store::TransactionStep::Accept(Box::new(accept))], now);
         let run = Run::of_journal(&ledger.events).unwrap();
         let mut play = Play { ledger, run, now, script: HashMap::new(), told: None };
         let mut draft = play.draft();
@@ -182,8 +182,7 @@ impl Play {
 
     pub(crate) fn claim_ready(&mut self) {
         let mut draft = self.draft();
-        let is_ready =
-            |tracked: &&Tracked| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= draft.at);
+        let is_ready = |tracked: &&TrackedHandoff| matches!(tracked.handoff.state, State::Pending { ready_at } if ready_at <= draft.at);
         let ready: Vec<HandoffId> =
             flow::work(&draft.run).filter(is_ready).map(|tracked| tracked.handoff.id.clone()).collect();
         for id in ready {
@@ -211,14 +210,14 @@ impl Play {
     pub(crate) fn decide(&mut self, id: &HandoffId, decision: Decision, note: Option<&str>) {
         let question = flow::question(&self.run, self.run.find(id).unwrap()).unwrap();
         let (by, door) = (Decider::account("ana", None), "test".to_owned());
-        let said = Said { by, door, decision, note: note.map(str::to_owned) };
+        let said = Response { by, door, decision, note: note.map(str::to_owned) };
         let mut draft = self.draft();
         draft.apply(id, Command::Decide(question.decided(said))).unwrap_or_else(|why| panic!("{id}: {why}"));
         self.carry_out(draft);
     }
 
     fn act_of_an_agent(&mut self) -> bool {
-        let is_working = |tracked: &&Tracked| tracked.handoff.lease().is_some();
+        let is_working = |tracked: &&TrackedHandoff| tracked.handoff.lease().is_some();
         let Some(tracked) = flow::work(&self.run).find(is_working).cloned() else { return false };
         let (id, fence, role) = (tracked.handoff.id.clone(), tracked.handoff.fence, tracked.step.role);
         let who = match role {
@@ -240,14 +239,14 @@ impl Play {
         let mut draft = self.draft();
         match act {
             Act::Says(members) => answered(&mut draft, id, fence, native(&members), None),
-            Act::Writes(dialect, text) => answered(&mut draft, id, fence, Written::new(dialect, text), None),
+            Act::Writes(dialect, text) => answered(&mut draft, id, fence, WrittenDocument::new(dialect, text), None),
             Act::Lies(what) => answered(&mut draft, id, fence, native(&json!({"outcome": "complete"})), Some(what)),
             Act::Fails(message) => fail(&mut draft, id, fence, Failure::new(Code::processing_error(), message), None),
             Act::Exits(passed) => {
                 let verdict = if passed { Value::Null } else { json!("failed") };
                 let summary = if passed { "The check passed." } else { "The check failed: exit 1." };
                 let document = native(&json!({"outcome": "complete", "verdict": verdict, "summary": summary}));
-                let report = Report {
+                let report = HandIn {
                     fence,
                     ending: Ending::Complete,
                     document,
@@ -291,7 +290,7 @@ impl Play {
         self.run = Run::of_journal(&self.ledger.events).unwrap();
     }
 
-    pub(crate) fn find(&self, name: &str) -> &Tracked {
+    pub(crate) fn find(&self, name: &str) -> &TrackedHandoff {
         let id = HandoffId::parse(format!("r.{name}")).unwrap();
         self.run.find(&id).unwrap_or_else(|| panic!("there is no {name}:\n{}", self.story()))
     }
@@ -325,17 +324,17 @@ fn claim(tokens: u64) -> Command {
 }
 
 /// Writes a report in the native form.
-fn native(members: &Value) -> Written {
+fn native(members: &Value) -> WrittenDocument {
     let mut report = Map::from_iter([("baton".to_owned(), json!(1)), ("document".to_owned(), json!("report"))]);
     let members = members.as_object().cloned().unwrap_or_default();
     report.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
-    Written::new(Dialect::Native, Value::Object(report).to_string())
+    WrittenDocument::new(Dialect::Native, Value::Object(report).to_string())
 }
 
-fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, refuted: Option<&str>) {
+fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: WrittenDocument, refuted: Option<&str>) {
     let following = flow::following(&draft.run.definition, &draft.run.find(id).unwrap().step.phase);
-    let told =
-        Told::read(&document, Successors::Agents(&following)).unwrap_or_else(|| panic!("no report: {}", document.text));
+    let told = LastReport::read(&document, Successors::Agents(&following))
+        .unwrap_or_else(|| panic!("no report: {}", document.text));
     let ending = match answer::of_report(&told.report).unwrap() {
         Answer::Ended(ending) => ending,
         Answer::Failed(failure) => return fail(draft, id, fence, failure, Some(document)),
@@ -344,7 +343,7 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
     draft
         .apply(
             id,
-            Command::Report(Report {
+            Command::Report(HandIn {
                 fence,
                 ending,
                 document,
@@ -373,16 +372,16 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: Written, re
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 
-fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure, document: Option<Written>) {
+fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure, document: Option<WrittenDocument>) {
     let phase = draft.run.find(id).unwrap().step.phase.clone();
     if flow::same_failure(&draft.run, &phase, &failure.to_string()) {
-        failure.chance = Chance::Permanent;
+        failure.chance = Transience::Permanent;
     }
     draft.apply(id, Command::Fail(Fail { fence, failure, document, dice: 0.0, changed: Vec::new() })).unwrap();
 }
 
 /// Who a person is in the script, where a handoff waits for one.
-fn person(tracked: &Tracked) -> String {
+fn person(tracked: &TrackedHandoff) -> String {
     let what = match tracked.step.role {
         Role::Escalation => "question",
         Role::Failure => "failure",

@@ -1,11 +1,11 @@
 //! A random life of one handoff: its terms, and commands with times, tokens and documents that may be right or wrong.
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{Digest, Handoff, Terms, Written};
+use baton_engine::handoff::{Digest, Handoff, Terms, WrittenDocument};
 use baton_engine::journal::Fact;
-use baton_engine::known::Known;
+use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::{
-    self, Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Report,
+    self, Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
     Requeue, Resume, Verdict, Verify,
 };
 use baton_engine::{HandoffId, RunId, retry};
@@ -119,7 +119,7 @@ impl Step {
             Token::Older => handoff.fence.saturating_sub(1),
             Token::Absurd => u64::MAX,
         };
-        let document = Written {
+        let document = WrittenDocument {
             dialect: "native".to_owned(),
             text: format!("text {}", self.text),
             path: None,
@@ -130,7 +130,7 @@ impl Step {
             Asked::Claim(lease_ms) => Command::Claim(Claim::by("w", lease_ms)),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
             Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
-            Asked::Report(ending) => Command::Report(Report {
+            Asked::Report(ending) => Command::Report(HandIn {
                 fence,
                 ending,
                 document,
@@ -171,7 +171,7 @@ impl Step {
             Asked::Decide(decision) => {
                 let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
-                let (door, known, label) = ("cli".to_owned(), Known::Account, None);
+                let (door, known, label) = ("cli".to_owned(), HowKnown::Account, None);
                 Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),
@@ -188,8 +188,12 @@ fn shifted(time: Timestamp, milliseconds: i64) -> Timestamp {
 pub(crate) fn life() -> impl Strategy<Value = Life> {
     (terms(), prop::collection::vec(step(), 0..60)).prop_map(|(terms, steps)| {
         let id = HandoffId::parse("hoff-1").unwrap();
-        let request =
-            Written { dialect: "native".to_owned(), text: "do it".to_owned(), path: None, warnings: Box::default() };
+        let request = WrittenDocument {
+            dialect: "native".to_owned(),
+            text: "do it".to_owned(),
+            path: None,
+            warnings: Box::default(),
+        };
         let accept = Accept { run: RunId::alone(&id), id, terms, request, notes: Vec::new() };
         Life { accept, accepted_at: start(), steps }
     })

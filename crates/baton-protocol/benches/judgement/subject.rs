@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use baton_protocol::read::{Format, markdown};
-use baton_protocol::schema::Compiled;
+use baton_protocol::schema::CompiledSchema;
 use baton_protocol::{Hints, Settings, Surroundings, schema};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(crate) struct Subject {
     format: Format,
     pub(crate) bytes: Vec<u8>,
     bare: String,
-    schema: Compiled,
+    schema: CompiledSchema,
 }
 
 impl Subject {
@@ -41,7 +41,7 @@ impl Subject {
             Format::Markdown => markdown::fences(text, 0).blocks.pop().expect("a block").block.text.into_owned(),
             Format::Yaml => text.to_owned(),
         };
-        let compiled = Compiled::new(&schema::find(schema).expect("a schema")).expect("a schema");
+        let compiled = CompiledSchema::new(&schema::find(schema).expect("a schema")).expect("a schema");
         let subject = Subject { name: schema, format, bare, schema: compiled, bytes };
         assert!(subject.judge(), "{file} is valid");
         assert!(subject.validate(), "{file} satisfies {schema}");

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{marks, schema_of};
 use crate::diagnostic::{Finding, Place};
-use crate::model::report::{Failure, Output, Report, Retry};
+use crate::model::report::{Output, Report, ReportedFailure, ReportedRetry};
 use crate::model::request::{Context, Expectations, Input, Party, Request, RetryPolicy};
 use crate::model::terms::{Outcome, Priority, RequestState};
 use crate::model::{Document, Kind};
@@ -178,7 +178,7 @@ wire! {
         /// Who answers.
         optional target: Option<MailboxParty>,
         /// What went wrong.
-        required error: Option<Failure>,
+        required error: Option<ReportedFailure>,
         /// What did not satisfy its schema.
         optional validation: Map<String, Value>,
         /// Whether it can be tried again.
@@ -400,7 +400,7 @@ impl MailboxResponse {
             next_steps: self.next_steps,
             warnings: self.warnings,
             errors: self.errors,
-            retry: self.retry_count.map(|count| Retry { count: Some(count), ..Retry::default() }),
+            retry: self.retry_count.map(|count| ReportedRetry { count: Some(count), ..ReportedRetry::default() }),
             ..Report::default()
         }
     }
@@ -432,7 +432,7 @@ impl MailboxResponse {
 
 impl MailboxFailure {
     fn into_report(self) -> Report {
-        let retry = Retry { available: self.retry_available, count: self.retry_count, max: self.max_retries };
+        let retry = ReportedRetry { available: self.retry_available, count: self.retry_count, max: self.max_retries };
         Report {
             id: self.handoff_id,
             requested_at: self.timestamp,
@@ -444,7 +444,7 @@ impl MailboxFailure {
             from: self.target.map(MailboxParty::into_party),
             error: self.error,
             validation: self.validation,
-            retry: (retry != Retry::default()).then_some(retry),
+            retry: (retry != ReportedRetry::default()).then_some(retry),
             recovery_actions: self.recovery_actions,
             warnings: self.warnings,
             ..Report::default()

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{marks, schema_of};
 use crate::model::Document;
-use crate::model::report::{Next, Question, Report};
+use crate::model::report::{Report, ReportQuestion, SuggestedNext};
 use crate::model::request::Party;
 use crate::model::terms::Outcome;
 use crate::tree::Node;
@@ -74,13 +74,13 @@ wire! {
         /// What the agent tried before it gave up.
         optional attempted: Vec<String>,
         /// What a person must answer.
-        optional questions: Vec<Question>,
+        optional questions: Vec<ReportQuestion>,
         /// What the next agent gets.
-        optional handoff: Option<Handoff>,
+        optional handoff: Option<MetadataHandoff>,
     }
 
     /// What the next agent gets.
-    pub struct Handoff {
+    pub struct MetadataHandoff {
         /// The recommended next agent; null when blocked.
         optional next_agent: Option<String>,
         /// Brief instructions for the next agent.
@@ -116,8 +116,11 @@ pub(super) fn schemas() -> Vec<(&'static str, Schema)> {
 impl MetadataBlock {
     /// Converts into the canonical form.
     pub(super) fn into_report(self) -> Report {
-        let next =
-            self.handoff.map(|handoff| Next { agent: handoff.next_agent, phase: None, context: handoff.context });
+        let next = self.handoff.map(|handoff| SuggestedNext {
+            agent: handoff.next_agent,
+            phase: None,
+            context: handoff.context,
+        });
         Report {
             from: self.agent.map(|agent| Party { agent: Some(agent), ..Party::default() }),
             output_type: self.output_type,
@@ -139,7 +142,7 @@ impl MetadataBlock {
     /// Converts from the canonical form. A summary stands in for a context that is not there.
     pub(super) fn of_report(report: &Report) -> Self {
         let context = report.next_context().map(str::to_owned).or_else(|| report.summary.clone());
-        let handoff = Handoff { next_agent: report.next_agent().map(str::to_owned), context };
+        let handoff = MetadataHandoff { next_agent: report.next_agent().map(str::to_owned), context };
         MetadataBlock {
             agent: report.agent().map(str::to_owned),
             output_type: report.output_type.clone(),
@@ -153,7 +156,7 @@ impl MetadataBlock {
             blocked_reason: report.blocked_reason.clone(),
             attempted: report.attempted.clone(),
             questions: report.questions.clone(),
-            handoff: (handoff != Handoff::default()).then_some(handoff),
+            handoff: (handoff != MetadataHandoff::default()).then_some(handoff),
         }
     }
 }

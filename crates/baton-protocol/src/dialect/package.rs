@@ -134,7 +134,7 @@ wire! {
         /// Who had sent it.
         optional from: Option<String>,
         /// What was understood: the task and constraints in own words, or just how far.
-        required understood: Option<Understood>,
+        required understood: Option<PackageUnderstanding>,
         /// What must be clarified.
         optional questions: Vec<String>,
         /// What is in the way.
@@ -201,36 +201,36 @@ impl schemars::JsonSchema for Sentences {
 
 /// What was understood.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Understood {
+pub enum PackageUnderstanding {
     /// In own words.
     OwnWords(OwnWords),
     /// Just how far.
     Degree(Understanding),
 }
 
-impl Wire for Understood {
+impl Wire for PackageUnderstanding {
     const EXPECTED: &'static str = "an object, or full, partial or none";
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
         match node {
-            Node::Object(_) => OwnWords::read(node, reader).map(Understood::OwnWords),
+            Node::Object(_) => OwnWords::read(node, reader).map(PackageUnderstanding::OwnWords),
             Node::Bool(understood) => {
                 reader.keep(Value::Bool(understood));
-                Some(Understood::Degree(if understood { Understanding::Full } else { Understanding::None }))
+                Some(PackageUnderstanding::Degree(if understood { Understanding::Full } else { Understanding::None }))
             }
-            node => Understanding::read(node, reader).map(Understood::Degree),
+            node => Understanding::read(node, reader).map(PackageUnderstanding::Degree),
         }
     }
 
     fn write(&self) -> Value {
         match self {
-            Understood::OwnWords(words) => words.write(),
-            Understood::Degree(degree) => degree.write(),
+            PackageUnderstanding::OwnWords(words) => words.write(),
+            PackageUnderstanding::Degree(degree) => degree.write(),
         }
     }
 }
 
-impl schemars::JsonSchema for Understood {
+impl schemars::JsonSchema for PackageUnderstanding {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Understood".into()
     }
@@ -372,8 +372,8 @@ fn expectations_of(request: &Request) -> Option<PackageExpectations> {
 impl PackageAcknowledgment {
     fn into_acknowledgment(self) -> Acknowledgment {
         let (understanding, words) = match self.understood {
-            Some(Understood::OwnWords(words)) => (None, words),
-            Some(Understood::Degree(degree)) => (Some(degree), OwnWords::default()),
+            Some(PackageUnderstanding::OwnWords(words)) => (None, words),
+            Some(PackageUnderstanding::Degree(degree)) => (Some(degree), OwnWords::default()),
             None => (None, OwnWords::default()),
         };
         Acknowledgment {
@@ -403,9 +403,9 @@ impl PackageAcknowledgment {
         };
         let words = OwnWords { task: acknowledgment.task.clone(), constraints };
         let understood = match (words == OwnWords::default(), acknowledgment.understanding) {
-            (true, Some(degree)) => Some(Understood::Degree(degree)),
+            (true, Some(degree)) => Some(PackageUnderstanding::Degree(degree)),
             (true, None) => None,
-            (false, _) => Some(Understood::OwnWords(words)),
+            (false, _) => Some(PackageUnderstanding::OwnWords(words)),
         };
         PackageAcknowledgment {
             id: acknowledgment.id.clone(),

@@ -7,7 +7,7 @@ use super::metadata_block::{self, MetadataBlock};
 use super::{marks, schema_of};
 use crate::model::Document;
 use crate::model::artifact::Artifact;
-use crate::model::report::{Blocker, Next, Report};
+use crate::model::report::{Blocker, Report, SuggestedNext};
 use crate::tree::Node;
 use crate::wire::{Label, Reader, same_word, wire};
 
@@ -115,7 +115,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Schema)> {
 impl PhaseFields {
     fn into_report(self, block: Report) -> Report {
         let handoff = self.handoff.unwrap_or_default();
-        let next = Next { agent: handoff.next_agent, phase: handoff.next_phase, context: handoff.context };
+        let next = SuggestedNext { agent: handoff.next_agent, phase: handoff.next_phase, context: handoff.context };
         Report {
             phase: self.phase,
             summary: self.summary,
@@ -123,7 +123,7 @@ impl PhaseFields {
             artifacts: self.artifacts,
             verification: self.verification,
             blockers: handoff.blockers,
-            next: (next != Next::default()).then_some(next),
+            next: (next != SuggestedNext::default()).then_some(next),
             ..block
         }
     }

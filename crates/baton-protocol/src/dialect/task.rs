@@ -4,10 +4,10 @@ use schemars::Schema;
 use serde_json::{Number, Value};
 
 use super::{marks, schema_of};
-use crate::model::findings::Findings;
+use crate::model::findings::PhaseFindings;
 use crate::model::report::Report;
 use crate::model::request::{Context, Expectations, Request};
-use crate::model::terms::{Decision, ExpectedOutput, Outcome, TaskPhase};
+use crate::model::terms::{AgentDecision, ExpectedOutput, Outcome, TaskPhase};
 use crate::model::{Document, Kind};
 use crate::tree::Node;
 use crate::wire::{Label, Reader, Wire, vocabulary, wire};
@@ -77,9 +77,9 @@ wire! {
         /// How far the work got.
         required status: Option<TaskStatus>,
         /// What the orchestrator should do.
-        required decision: Option<Decision>,
+        required decision: Option<AgentDecision>,
         /// What the phase found.
-        required findings: Option<Findings>,
+        required findings: Option<PhaseFindings>,
         /// Compact summary for the next phase, at most 500 tokens.
         required context_summary: Option<String>,
         /// About how many tokens the work took.
@@ -142,10 +142,10 @@ fn read_response(node: Node<'_>, reader: &mut Reader) -> Option<Report> {
 }
 
 /// Reads findings as the phase demands, unless they plainly belong to another phase.
-fn read_findings(phase: Option<TaskPhase>, node: Node<'_>, reader: &mut Reader) -> Option<Findings> {
-    match Findings::phase_of(&node, phase).or(phase) {
-        Some(phase) => Findings::read_phase(phase, node, reader),
-        None => Findings::read(node, reader),
+fn read_findings(phase: Option<TaskPhase>, node: Node<'_>, reader: &mut Reader) -> Option<PhaseFindings> {
+    match PhaseFindings::phase_of(&node, phase).or(phase) {
+        Some(phase) => PhaseFindings::read_phase(phase, node, reader),
+        None => PhaseFindings::read(node, reader),
     }
 }
 

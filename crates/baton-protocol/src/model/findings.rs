@@ -216,7 +216,7 @@ wire! {
 
 /// The findings of one phase.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Findings {
+pub enum PhaseFindings {
     /// Of research.
     Research(Research),
     /// Of writing.
@@ -227,14 +227,14 @@ pub enum Findings {
     Parallel(Parallel),
 }
 
-impl Findings {
+impl PhaseFindings {
     /// Returns the phase that these belong to.
     pub fn phase(&self) -> TaskPhase {
         match self {
-            Findings::Research(_) => TaskPhase::Research,
-            Findings::Write(_) => TaskPhase::Write,
-            Findings::Validate(_) => TaskPhase::Validate,
-            Findings::Parallel(_) => TaskPhase::Parallel,
+            PhaseFindings::Research(_) => TaskPhase::Research,
+            PhaseFindings::Write(_) => TaskPhase::Write,
+            PhaseFindings::Validate(_) => TaskPhase::Validate,
+            PhaseFindings::Parallel(_) => TaskPhase::Parallel,
         }
     }
 
@@ -255,23 +255,23 @@ impl Findings {
     }
 
     /// Reads the findings of a phase.
-    pub fn read_phase(phase: TaskPhase, node: Node<'_>, reader: &mut Reader) -> Option<Findings> {
+    pub fn read_phase(phase: TaskPhase, node: Node<'_>, reader: &mut Reader) -> Option<PhaseFindings> {
         Some(match phase {
-            TaskPhase::Research => Findings::Research(Research::read(node, reader)?),
-            TaskPhase::Write => Findings::Write(Write::read(node, reader)?),
-            TaskPhase::Validate => Findings::Validate(Validate::read(node, reader)?),
-            TaskPhase::Parallel => Findings::Parallel(Parallel::read(node, reader)?),
+            TaskPhase::Research => PhaseFindings::Research(Research::read(node, reader)?),
+            TaskPhase::Write => PhaseFindings::Write(Write::read(node, reader)?),
+            TaskPhase::Validate => PhaseFindings::Validate(Validate::read(node, reader)?),
+            TaskPhase::Parallel => PhaseFindings::Parallel(Parallel::read(node, reader)?),
         })
     }
 }
 
-impl Wire for Findings {
+impl Wire for PhaseFindings {
     const EXPECTED: &'static str = "the findings of a phase";
 
     /// Reads findings whose phase only their members tell.
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
-        match Findings::phase_of(&node, None) {
-            Some(phase) => Findings::read_phase(phase, node, reader),
+        match PhaseFindings::phase_of(&node, None) {
+            Some(phase) => PhaseFindings::read_phase(phase, node, reader),
             None if matches!(node, Node::Object(_)) => {
                 reader.keep(node.into_json());
                 None
@@ -285,15 +285,15 @@ impl Wire for Findings {
 
     fn write(&self) -> Value {
         match self {
-            Findings::Research(findings) => findings.write(),
-            Findings::Write(findings) => findings.write(),
-            Findings::Validate(findings) => findings.write(),
-            Findings::Parallel(findings) => findings.write(),
+            PhaseFindings::Research(findings) => findings.write(),
+            PhaseFindings::Write(findings) => findings.write(),
+            PhaseFindings::Validate(findings) => findings.write(),
+            PhaseFindings::Parallel(findings) => findings.write(),
         }
     }
 }
 
-impl schemars::JsonSchema for Findings {
+impl schemars::JsonSchema for PhaseFindings {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Findings".into()
     }

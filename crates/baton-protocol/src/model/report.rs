@@ -4,9 +4,9 @@ use serde_json::{Map, Number, Value};
 
 use super::Extensions;
 use super::artifact::Artifact;
-use super::findings::Findings;
+use super::findings::PhaseFindings;
 use super::request::{DecisionMade, OpenQuestion, Party};
-use super::terms::{Decision, Outcome};
+use super::terms::{AgentDecision, Outcome};
 use crate::tree::Node;
 use crate::wire::{Label, Reader, Wire, wire};
 
@@ -34,7 +34,7 @@ wire! {
         /// A reviewer's verdict on somebody else's work.
         optional verdict: Option<String>,
         /// What the agent recommends.
-        optional decision: Option<Decision>,
+        optional decision: Option<AgentDecision>,
         /// Where the output is.
         optional feature_directory: Option<String>,
         /// What was done, in a few sentences.
@@ -54,7 +54,7 @@ wire! {
         /// Whether the output is valid.
         optional validation: Map<String, Value>,
         /// What the phase found.
-        optional findings: Option<Findings>,
+        optional findings: Option<PhaseFindings>,
         /// Why it is blocked.
         optional blocked_reason: Option<String>,
         /// What was tried before giving up.
@@ -62,19 +62,19 @@ wire! {
         /// What is in the way.
         optional blockers: Vec<Blocker>,
         /// What a person must answer.
-        optional questions: Vec<Question>,
+        optional questions: Vec<ReportQuestion>,
         /// What was decided.
         optional decisions: Vec<DecisionMade>,
         /// What is not settled, for those who follow.
         optional open_questions: Vec<OpenQuestion>,
         /// What should come next.
-        optional next: Option<Next>,
+        optional next: Option<SuggestedNext>,
         /// The main result.
         optional output: Option<Output>,
         /// What went wrong.
-        optional error: Option<Failure>,
+        optional error: Option<ReportedFailure>,
         /// Whether it can be tried again.
-        optional retry: Option<Retry>,
+        optional retry: Option<ReportedRetry>,
         /// How to recover.
         optional recovery_actions: Vec<String>,
         /// What to do next.
@@ -106,7 +106,7 @@ wire! {
     }
 
     /// What should come next.
-    pub struct Next {
+    pub struct SuggestedNext {
         /// Which agent; the orchestrator decides.
         optional agent: Option<String>,
         /// Which phase.
@@ -128,7 +128,7 @@ wire! {
     }
 
     /// What went wrong.
-    pub struct Failure {
+    pub struct ReportedFailure {
         /// Which kind of failure.
         required code: Option<String>,
         /// What happened.
@@ -140,7 +140,7 @@ wire! {
     }
 
     /// Whether it can be tried again.
-    pub struct Retry {
+    pub struct ReportedRetry {
         /// Whether it can.
         optional available: Option<bool>,
         /// How often it was tried again.
@@ -166,23 +166,23 @@ wire! {
 
 /// A question for a person: a bare sentence, or an object with options.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Question {
+pub struct ReportQuestion {
     /// Its members.
     pub fields: QuestionFields,
     /// Whether it was written as a bare sentence.
     pub bare: bool,
 }
 
-impl Wire for Question {
+impl Wire for ReportQuestion {
     const EXPECTED: &'static str = "a question";
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
         match node {
             Node::Text(text) => {
                 let fields = QuestionFields { question: Some(text.into_owned()), ..QuestionFields::default() };
-                Some(Question { fields, bare: true })
+                Some(ReportQuestion { fields, bare: true })
             }
-            node => QuestionFields::read(node, reader).map(|fields| Question { fields, bare: false }),
+            node => QuestionFields::read(node, reader).map(|fields| ReportQuestion { fields, bare: false }),
         }
     }
 
@@ -194,7 +194,7 @@ impl Wire for Question {
     }
 }
 
-impl schemars::JsonSchema for Question {
+impl schemars::JsonSchema for ReportQuestion {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Question".into()
     }

@@ -20,7 +20,7 @@ vocabulary! {
     }
 
     /// What an agent recommends to the orchestrator.
-    pub enum Decision, "decision", unknown_decision {
+    pub enum AgentDecision, "decision", unknown_decision {
         /// Go on with the next phase.
         Proceed = "PROCEED",
         /// Halt and tell a person.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Block, Conflict, Format};
+use super::{Block, ConflictMarkers, Format};
 
 /// The fenced blocks of a text.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ const BEFORE: [char; 3] = [' ', '\t', '>'];
 /// Returns the fenced blocks of a text that begins at `offset` in the file.
 pub fn fences(text: &str, offset: usize) -> Fences<'_> {
     let mut found = Fences::default();
-    let mut conflict = Conflict::default();
+    let mut conflict = ConflictMarkers::default();
     let mut open: Option<Opening<'_>> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {

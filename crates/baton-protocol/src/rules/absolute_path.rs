@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::diagnostic::excerpt;
-use super::{Case, Findings};
-use crate::model::{Artifact, Findings as Found};
+use super::{Case, RuleFindings};
+use crate::model::{Artifact, PhaseFindings as Found};
 
 rule! {
     /// ## What it checks
@@ -31,7 +31,7 @@ rule! {
     "absolute-path": Shape, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let mut look = |pointer: fmt::Arguments<'_>, path: &str| {
         if is_absolute(path) {
             let message = format!("`{}` is an absolute path", excerpt(path));

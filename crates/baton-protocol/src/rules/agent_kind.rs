@@ -1,9 +1,9 @@
 //! An agent that cannot be reached, or in several ways at once.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::dialect::Dialect;
 use crate::wire::{join, suggest};
-use crate::workflow::{Agent, Case};
+use crate::workflow::{AgentFields, WorkflowCase};
 
 rule! {
     /// ## What it checks
@@ -29,7 +29,7 @@ rule! {
     "agent-kind": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (name, agent) in case.workflow.agents.iter() {
         let pointer = join("/agents", name);
         let ways = ways(agent);
@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Returns the fields that say how an agent is reached.
-fn ways(agent: &Agent) -> Vec<&'static str> {
+fn ways(agent: &AgentFields) -> Vec<&'static str> {
     let ways = [
         ("command", agent.command.is_some()),
         ("profile", agent.profile.is_some()),
@@ -63,7 +63,7 @@ fn ways(agent: &Agent) -> Vec<&'static str> {
     ways.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
 }
 
-fn judge_fields(agent: &Agent, pointer: &str, ways: &[&str], findings: &mut Findings<'_>) {
+fn judge_fields(agent: &AgentFields, pointer: &str, ways: &[&str], findings: &mut RuleFindings<'_>) {
     let [way] = ways else { return };
     let is_process = matches!(*way, "command" | "profile");
     let misplaced = [
@@ -90,7 +90,7 @@ fn judge_fields(agent: &Agent, pointer: &str, ways: &[&str], findings: &mut Find
     }
 }
 
-fn judge_words(agent: &Agent, pointer: &str, findings: &mut Findings<'_>) {
+fn judge_words(agent: &AgentFields, pointer: &str, findings: &mut RuleFindings<'_>) {
     if agent.command.as_ref().is_some_and(|command| command.is_empty()) {
         findings.add(&join(pointer, "command"), "the command is empty", "name a program and its arguments");
     }

@@ -1,6 +1,6 @@
 //! Results of parallel tasks that do not add up.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model;
 use crate::model::findings::{Aggregation, Parallel};
@@ -77,11 +77,11 @@ fn at_least(text: &str) -> Option<PassWhen> {
     (same_word(word, "at_least") && rest.len() > digits.len()).then_some(PassWhen::AtLeast(least))
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !matches!(case.dialect, Dialect::Task | Dialect::Native) {
         return;
     }
-    let Some(model::Findings::Parallel(parallel)) = case.report().and_then(|report| report.findings.as_ref()) else {
+    let Some(model::PhaseFindings::Parallel(parallel)) = case.report().and_then(|report| report.findings.as_ref()) else {
         return;
     };
     let Some(aggregation) = parallel.aggregation.as_ref() else { return };
@@ -104,7 +104,7 @@ fn count(parallel: &Parallel) -> Option<(u64, u64)> {
     Some((parallel.results.len() as u64, passed))
 }
 
-fn check_counts(parallel: &Parallel, aggregation: &Aggregation, findings: &mut Findings<'_>) {
+fn check_counts(parallel: &Parallel, aggregation: &Aggregation, findings: &mut RuleFindings<'_>) {
     let mut compare = |member: &str, said: Option<u64>, counted: u64| {
         if let Some(said) = said.filter(|said| *said != counted) {
             findings.add(
@@ -125,7 +125,7 @@ fn check_overall(
     parallel: &Parallel,
     aggregation: &Aggregation,
     (rule, when): (&str, PassWhen),
-    findings: &mut Findings<'_>,
+    findings: &mut RuleFindings<'_>,
 ) {
     let (Some((total, passed)), Some(said)) = (count(parallel), aggregation.overall_passed) else {
         return;

@@ -1,8 +1,8 @@
 //! An artifact with nothing in it.
 
 use super::artifact_missing::each_artifact;
-use super::{Case, Findings};
-use crate::surroundings::Sight;
+use super::{Case, RuleFindings};
+use crate::surroundings::PathState;
 
 rule! {
     /// ## What it checks
@@ -28,11 +28,11 @@ rule! {
     "artifact-empty": Evidence, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     each_artifact(case, |artifact| {
         let message = match artifact.sight {
-            Sight::File { bytes: 0 } => format!("`{}` is an empty file", artifact.path),
-            Sight::Folder { empty: true } => format!("`{}` is an empty folder", artifact.path),
+            PathState::File { bytes: 0 } => format!("`{}` is an empty file", artifact.path),
+            PathState::Folder { empty: true } => format!("`{}` is an empty folder", artifact.path),
             _ => return,
         };
         findings.add(&artifact.pointer(), message, "write what belongs there, or do not claim it");

@@ -1,8 +1,8 @@
 //! An artifact that does not exist.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model;
-use crate::surroundings::Sight;
+use crate::surroundings::PathState;
 
 rule! {
     /// ## What it checks
@@ -27,19 +27,19 @@ rule! {
     "artifact-missing": Evidence, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     each_artifact(case, |artifact| match artifact.sight {
-        Sight::Missing => findings.add(
+        PathState::Missing => findings.add(
             &artifact.pointer(),
             format!("`{}` does not exist in the workspace", artifact.path),
             "write the file, or name the path where it is, relative to the workspace",
         ),
-        Sight::Unreadable => findings.add(
+        PathState::Unreadable => findings.add(
             &artifact.pointer(),
             format!("`{}` cannot be looked at", artifact.path),
             "make it readable for the user that runs the check",
         ),
-        Sight::Outside | Sight::Folder { .. } | Sight::File { .. } => {}
+        PathState::Outside | PathState::Folder { .. } | PathState::File { .. } => {}
     });
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Artifact<'a> {
     /// The path, as the document has it.
     pub(super) path: &'a str,
     /// What stands there.
-    pub(super) sight: Sight,
+    pub(super) sight: PathState,
 }
 
 /// Where the path of an artifact stands; pointers are made only for findings.
@@ -93,7 +93,7 @@ pub(super) fn each_artifact<'a>(case: &Case<'a>, mut visit: impl FnMut(Artifact<
     if let Some(path) = report.output.as_ref().and_then(|output| output.artifact_path.as_deref()) {
         look(Place::Member("/output/artifact_path"), path);
     }
-    if let Some(model::Findings::Write(write)) = &report.findings {
+    if let Some(model::PhaseFindings::Write(write)) = &report.findings {
         for (index, file) in write.files_created.iter().enumerate() {
             look(Place::ItemPath("/findings/files_created", index), file.path.as_deref().unwrap_or_default());
         }

@@ -1,8 +1,8 @@
 //! An artifact that lies outside the workspace.
 
 use super::artifact_missing::each_artifact;
-use super::{Case, Findings};
-use crate::surroundings::Sight;
+use super::{Case, RuleFindings};
+use crate::surroundings::PathState;
 
 rule! {
     /// ## What it checks
@@ -26,9 +26,9 @@ rule! {
     "artifact-outside-workspace": Evidence, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     each_artifact(case, |artifact| {
-        if artifact.sight == Sight::Outside {
+        if artifact.sight == PathState::Outside {
             findings.add(
                 &artifact.pointer(),
                 format!("`{}` lies outside the workspace", artifact.path),

@@ -1,6 +1,6 @@
 //! A file that a package speaks of without listing it.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::SourceRange;
 use crate::model::request::Context;
 
@@ -49,7 +49,7 @@ const DOMAINS: &[&str] = &["ai", "app", "co", "com", "dev", "edu", "gov", "io", 
 /// Words after which a path is one that is gone.
 const GONE: &[&str] = &["delete", "deleted", "deletes", "drop", "dropped", "remove", "removed", "removes"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(context) = case.package().and_then(|request| request.context.as_ref()) else {
         return;
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model;
 use crate::wire::{join, same_word};
 
@@ -26,11 +26,11 @@ rule! {
     "bad-coverage": Shape, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
     check_map("/verification", &report.verification, findings);
     check_map("/validation", &report.validation, findings);
-    if let Some(model::Findings::Validate(validate)) = &report.findings
+    if let Some(model::PhaseFindings::Validate(validate)) = &report.findings
         && let Some(tests) = validate.checks.as_ref().and_then(|checks| checks.tests.as_ref())
         && let Some(coverage) = &tests.coverage
     {
@@ -38,7 +38,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut Findings<'_>) {
+fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut RuleFindings<'_>) {
     for (name, value) in checked {
         let pointer = join(pointer, name);
         match value {
@@ -52,7 +52,7 @@ fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut Finding
     }
 }
 
-fn judge(pointer: &str, value: &Value, findings: &mut Findings<'_>) {
+fn judge(pointer: &str, value: &Value, findings: &mut RuleFindings<'_>) {
     if !value.as_f64().is_some_and(|percent| (0.0..=100.0).contains(&percent)) {
         findings.add(
             pointer,

@@ -1,7 +1,7 @@
 //! An expression or a template that cannot be read.
 
-use super::Findings;
-use crate::workflow::{Case, Worked};
+use super::RuleFindings;
+use crate::workflow::{WorkflowCase, WorkedText};
 
 rule! {
     /// ## What it checks
@@ -26,12 +26,12 @@ rule! {
     "bad-expression": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for ((pointer, _), worked) in case.worked() {
         if let Err(why) = worked.references() {
             let (what, help) = match worked {
-                Worked::Expression(_) => ("expression", "write text that is meant literally in quotes: \"'text'\""),
-                Worked::Template(_) => ("template", "close every `{{` with `}}` and every `{%` with `%}`"),
+                WorkedText::Expression(_) => ("expression", "write text that is meant literally in quotes: \"'text'\""),
+                WorkedText::Template(_) => ("template", "close every `{{` with `}}` and every `{%` with `%}`"),
             };
             findings.add(&pointer, format!("this {what} cannot be read: {why}"), help);
         }

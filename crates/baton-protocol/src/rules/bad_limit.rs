@@ -1,8 +1,8 @@
 //! Limits that make no sense.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::wire::join;
-use crate::workflow::{Case, PassWhen, Retry, Step};
+use crate::workflow::{WorkflowCase, PassWhen, RetryFields, FlowStep};
 
 rule! {
     /// ## What it checks
@@ -33,7 +33,7 @@ rule! {
 /// The most retries that the engine accepts.
 const RETRIES_MAX: u64 = 1_000;
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let limits = case.workflow.limits.clone().unwrap_or_default();
     let mut times = Vec::new();
     for (name, agent) in case.workflow.agents.iter() {
@@ -67,7 +67,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn times_of(step: &Step<'_>) -> Vec<(String, crate::workflow::Duration)> {
+fn times_of(step: &FlowStep<'_>) -> Vec<(String, crate::workflow::Duration)> {
     let mut times = Vec::new();
     times.extend(step.phase.timeout.map(|time| (join(&step.pointer, "timeout"), time)));
     for (index, check) in step.phase.verify.iter().enumerate() {
@@ -82,7 +82,7 @@ fn times_of(step: &Step<'_>) -> Vec<(String, crate::workflow::Duration)> {
     times
 }
 
-fn judge_retry(retry: Option<&Retry>, pointer: &str, findings: &mut Findings<'_>) {
+fn judge_retry(retry: Option<&RetryFields>, pointer: &str, findings: &mut RuleFindings<'_>) {
     let Some(retry) = retry else { return };
     let pointer = join(pointer, "retry");
     if retry.max_retries.is_some_and(|retries| retries > RETRIES_MAX) {
@@ -98,7 +98,7 @@ fn judge_retry(retry: Option<&Retry>, pointer: &str, findings: &mut Findings<'_>
     }
 }
 
-fn judge_numbers(step: &Step<'_>, findings: &mut Findings<'_>) {
+fn judge_numbers(step: &FlowStep<'_>, findings: &mut RuleFindings<'_>) {
     if step.phase.visits == Some(0) {
         findings.add(&join(&step.pointer, "visits"), "nothing would ever run", "use 1 or more, or leave it out");
     }

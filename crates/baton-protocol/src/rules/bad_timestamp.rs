@@ -4,7 +4,7 @@ use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
 
 use crate::diagnostic::excerpt;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 
 rule! {
     /// ## What it checks
@@ -29,7 +29,7 @@ rule! {
     "bad-timestamp": Shape, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     for (pointer, text) in timestamps(case) {
         if let Some(fault) = fault(text) {
             findings.add(pointer, fault, "write date and time in ISO 8601, such as 2026-03-09T16:42:07Z");

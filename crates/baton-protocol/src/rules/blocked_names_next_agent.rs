@@ -1,7 +1,7 @@
 //! Judges whether a blocked agent leaves the routing to the orchestrator.
 
 use super::blocked_without_reason::blocked;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 
 rule! {
@@ -35,7 +35,7 @@ rule! {
     "blocked-names-next-agent": Blocked, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(agent) = blocked(case).and_then(|report| report.next_agent()) else { return };
     let message = if agent.trim().is_empty() {
         "the report is blocked, but its next agent is a blank text and not null".to_owned()

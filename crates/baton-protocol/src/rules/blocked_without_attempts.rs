@@ -1,7 +1,7 @@
 //! Judges whether a blocked agent says what it tried.
 
 use super::blocked_without_reason::blocked;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 
 rule! {
     /// ## What it checks
@@ -31,7 +31,7 @@ rule! {
     "blocked-without-attempts": Blocked, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = blocked(case) else { return };
     if report.attempted.iter().any(|attempt| !attempt.trim().is_empty()) {
         return;

@@ -1,7 +1,7 @@
 //! Judges whether a blocked phase says what is in its way.
 
 use super::blocked_without_reason::blocked;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 
 rule! {
@@ -43,7 +43,7 @@ rule! {
     "blocked-without-blockers": Blocked, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if case.dialect == Dialect::PhaseBlock && blocked(case).is_some_and(|report| report.blockers.is_empty()) {
         findings.add(
             "/outcome",

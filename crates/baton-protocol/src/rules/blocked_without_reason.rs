@@ -1,6 +1,6 @@
 //! Judges whether a blocked report can be routed at all.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::Report;
 use crate::model::terms::Outcome;
@@ -33,7 +33,7 @@ rule! {
     "blocked-without-reason": Blocked, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = blocked(case) else { return };
     let (pointer, message) = match report.blocked_reason.as_deref() {
         // A value of the wrong type has been told already.

@@ -1,6 +1,6 @@
 //! Judges whether blockers and status tell the same story.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::terms::Outcome;
 
 rule! {
@@ -34,7 +34,7 @@ rule! {
     "blockers-without-block": Blocked, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report().filter(|report| !report.blockers.is_empty()) else { return };
     // A status that could not be read is an error already.
     let Some(outcome) = report.outcome.filter(|outcome| *outcome != Outcome::Blocked) else { return };

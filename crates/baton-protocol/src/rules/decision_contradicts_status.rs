@@ -1,8 +1,8 @@
 //! A report that wants to go on although it says that it could not finish.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
-use crate::model::terms::{Decision, Outcome};
+use crate::model::terms::{AgentDecision, Outcome};
 
 rule! {
     /// ## What it checks
@@ -26,11 +26,11 @@ rule! {
     "decision-contradicts-status": Task, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !matches!(case.dialect, Dialect::Task | Dialect::Native) {
         return;
     }
-    let proceeds = |decision: Option<Decision>| decision == Some(Decision::Proceed);
+    let proceeds = |decision: Option<AgentDecision>| decision == Some(AgentDecision::Proceed);
     let Some(report) = case.report().filter(|report| proceeds(report.decision)) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! A delegation that does not say what to deliver.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::Request;
 use crate::model::terms::HandoffKind;
 
@@ -31,7 +31,7 @@ rule! {
     "delegation-without-deliverable": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(request) = case.package().filter(|request| request.told_kind() == HandoffKind::Delegation) else {
         return;
     };

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::Findings;
+use super::RuleFindings;
 use crate::diagnostic::excerpt;
 use crate::wire::join;
-use crate::workflow::Case;
+use crate::workflow::WorkflowCase;
 
 rule! {
     /// ## What it checks
@@ -32,7 +32,7 @@ rule! {
     "duplicate-phase": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for list in case.flow.lists() {
         let mut known = HashSet::new();
         for step in list.iter().map(|step| &case.flow.steps[*step]) {

@@ -1,7 +1,7 @@
 //! Phases that can follow each other for ever.
 
-use super::Findings;
-use crate::workflow::{Case, Flow};
+use super::RuleFindings;
+use crate::workflow::{WorkflowCase, Flow};
 
 rule! {
     /// ## What it checks
@@ -30,7 +30,7 @@ rule! {
     "endless-cycle": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     if case.workflow.limits.as_ref().and_then(|limits| limits.visits_per_phase) != Some(0) {
         return;
     }

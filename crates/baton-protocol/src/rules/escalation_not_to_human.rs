@@ -1,6 +1,6 @@
 //! A decision for a person that is handed to an agent.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::request::Party;
 use crate::model::terms::HandoffKind;
@@ -29,7 +29,7 @@ rule! {
     "escalation-not-to-human": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(request) = case.package() else { return };
     let what = match request.kind {
         _ if request.gate.is_some() => "a gate",

@@ -1,6 +1,6 @@
 //! Findings that do not have the form of their phase.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::Report;
 use crate::model::findings::{Parallel, Research, Validate, Write};
@@ -35,7 +35,7 @@ rule! {
     "findings-shape": Task, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !matches!(case.dialect, Dialect::Task | Dialect::Native) {
         return;
     }
@@ -80,10 +80,10 @@ fn members_of(phase: TaskPhase) -> String {
 
 /// Says whether the findings have no member of their phase, not even an empty list.
 fn says_nothing(case: &Case<'_>, report: &Report) -> bool {
-    use crate::model::Findings;
+    use crate::model::PhaseFindings;
     let phase = match report.findings.as_ref() {
-        Some(Findings::Research(research)) if *research == Research::default() => TaskPhase::Research,
-        Some(Findings::Write(write)) if *write == Write::default() => TaskPhase::Write,
+        Some(PhaseFindings::Research(research)) if *research == Research::default() => TaskPhase::Research,
+        Some(PhaseFindings::Write(write)) if *write == Write::default() => TaskPhase::Write,
         // The others have required members, which were looked for while reading.
         _ => return false,
     };

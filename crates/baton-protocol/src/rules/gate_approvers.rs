@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Findings;
+use super::RuleFindings;
 use crate::model::terms::GateType;
 use crate::settings::Signer;
 use crate::wire::join;
-use crate::workflow::{ApproverNames, Case, GateFields};
+use crate::workflow::{ApproverNames, WorkflowCase, GateFields};
 
 rule! {
     /// ## What it checks
@@ -36,7 +36,7 @@ rule! {
     "gate-approvers": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for step in &case.flow.steps {
         for (member, gate) in step.phase.gates() {
             let pointer = join(&step.pointer, member);
@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Findings<'_>) {
+fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut RuleFindings<'_>) {
     let kind = gate.r#type.unwrap_or(GateType::Blocking);
     if kind != GateType::Blocking {
         findings.add(
@@ -89,7 +89,7 @@ fn judge(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Fi
 }
 
 /// Judges whether enough of those who may decide can sign.
-fn judge_keys(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut Findings<'_>) {
+fn judge_keys(gate: &GateFields, pointer: &str, signers: &[Signer], findings: &mut RuleFindings<'_>) {
     let names = gate.approver_names();
     let needed = usize::try_from(gate.at_least.unwrap_or(1)).unwrap_or(usize::MAX);
     let mut can_sign = true;

@@ -1,9 +1,9 @@
 //! A gate whose particulars do not fit its type.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::model::terms::GateType;
 use crate::wire::join;
-use crate::workflow::{Case, GateFields};
+use crate::workflow::{WorkflowCase, GateFields};
 
 rule! {
     /// ## What it checks
@@ -33,7 +33,7 @@ rule! {
     "gate-kind": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for step in &case.flow.steps {
         for (member, gate) in step.phase.gates() {
             let pointer = join(&step.pointer, member);
@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn judge(gate: &GateFields, pointer: &str, is_phase: bool, findings: &mut Findings<'_>) {
+fn judge(gate: &GateFields, pointer: &str, is_phase: bool, findings: &mut RuleFindings<'_>) {
     let kind = gate.r#type.unwrap_or(GateType::Blocking);
     let word = kind.as_str();
     match (kind, gate.after) {

@@ -1,6 +1,6 @@
 //! A gate that does not say what to validate.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::terms::HandoffKind;
 
 rule! {
@@ -30,7 +30,7 @@ rule! {
     "gate-without-items": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(request) = case.package() else { return };
     if request.gate.is_none() && request.told_kind() != HandoffKind::Gate {
         return;

@@ -1,6 +1,6 @@
 //! A package whose summary says nothing, with nothing else to start from.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::request::Context;
 use crate::prose;
 
@@ -29,7 +29,7 @@ rule! {
     "implicit-context": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(context) = case.package().and_then(|request| request.context.as_ref()) else {
         return;
     };

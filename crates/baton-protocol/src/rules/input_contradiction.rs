@@ -1,8 +1,8 @@
 //! An input that must be given and has a default.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::wire::join;
-use crate::workflow::Case;
+use crate::workflow::WorkflowCase;
 
 rule! {
     /// ## What it checks
@@ -26,7 +26,7 @@ rule! {
     "input-contradiction": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (name, input) in case.workflow.inputs.iter() {
         if input.required == Some(true) && input.default.is_some() {
             findings.add_name(

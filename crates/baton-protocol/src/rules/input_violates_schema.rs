@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Case, Findings};
-use crate::schema::{Compiled, Violation};
+use super::{Case, RuleFindings};
+use crate::schema::{CompiledSchema, Violation};
 
 rule! {
     /// ## What it checks
@@ -32,7 +32,7 @@ const TOLD_MAX: usize = 20;
 /// A value in a message is not told beyond this.
 const MESSAGE_CHARACTERS_MAX: usize = 200;
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let (Some(request), Some(schemas)) = (case.request(), case.surroundings.schemas) else {
         return;
     };
@@ -59,7 +59,7 @@ pub(super) enum Told<'v> {
 }
 
 /// Tells the first violations one by one, and how many more there are.
-pub(super) fn tell(schema: &Compiled, value: &Value, mut tell: impl FnMut(Told<'_>)) {
+pub(super) fn tell(schema: &CompiledSchema, value: &Value, mut tell: impl FnMut(Told<'_>)) {
     let violations = schema.violations(value);
     violations.iter().take(TOLD_MAX).for_each(|violation| tell(Told::One(violation)));
     if violations.len() > TOLD_MAX {

@@ -1,7 +1,7 @@
 //! Judges whether a time was looked up or made up.
 
 use super::bad_timestamp::{time_of_day, timestamps};
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 
 rule! {
     /// ## What it checks
@@ -26,7 +26,7 @@ rule! {
     "invented-timestamp": Shape, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     for (pointer, text) in timestamps(case) {
         if time_of_day(text).is_some_and(|time| time == jiff::civil::Time::midnight()) {
             findings.add(

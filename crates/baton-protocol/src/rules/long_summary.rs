@@ -1,6 +1,6 @@
 //! Counts the sentences of summaries whose protocol says how many there should be.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::prose;
 
@@ -26,7 +26,7 @@ rule! {
     "long-summary": Context, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let context = case.request().and_then(|request| request.context.as_ref());
     let (pointer, summary, most) = match case.dialect {
         Dialect::PhaseBlock => ("/summary", case.report().and_then(|report| report.summary.as_deref()), 2),

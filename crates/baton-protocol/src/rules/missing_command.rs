@@ -1,8 +1,8 @@
 //! A program that cannot be found on this machine.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::wire::join;
-use crate::workflow::{Case, CommandLine, Profile};
+use crate::workflow::{WorkflowCase, CommandLine, Profile};
 
 rule! {
     /// ## What it checks
@@ -28,7 +28,7 @@ rule! {
     "missing-command": Workflow, Warning => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let Some(files) = case.files else { return };
     let mut programs: Vec<(String, &str)> = Vec::new();
     for (pointer, command) in case.commands() {

@@ -1,8 +1,8 @@
 //! Judges whether the next agent gets anything at all. What is required and absent was said while reading.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
-use crate::model::report::Next;
+use crate::model::report::SuggestedNext;
 use crate::model::{Report, Request};
 use crate::wire::{Label, same_word};
 
@@ -41,7 +41,7 @@ rule! {
     "missing-context": Context, Warning, error_in [Task, PhaseBlock] => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if let Some(report) = case.report() {
         check_report(case, report, findings);
     } else if let Some(request) = case.request() {
@@ -49,7 +49,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_report(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>) {
+fn check_report(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<'_>) {
     if report.summary.as_deref().is_some_and(is_blank) {
         findings.add("/summary", "the summary is blank", "say what was done and what came out, with names and numbers");
     }
@@ -65,7 +65,7 @@ fn check_report(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>) {
     findings.add("/next/context", message, "say what the next agent must know: files, decisions, open points");
 }
 
-fn check_request(dialect: Dialect, request: &Request, findings: &mut Findings<'_>) {
+fn check_request(dialect: Dialect, request: &Request, findings: &mut RuleFindings<'_>) {
     if request.instructions.as_deref().is_some_and(is_blank) {
         findings.add("/instructions", "the instructions are blank", "say what to do, where, and what to leave alone");
     }
@@ -85,6 +85,6 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Says whether nobody comes after this report.
-pub(super) fn is_last(next: &Next) -> bool {
+pub(super) fn is_last(next: &SuggestedNext) -> bool {
     next.phase.as_ref().and_then(Label::name).is_some_and(|phase| same_word(phase, "complete"))
 }

@@ -1,9 +1,9 @@
 //! A file that the workflow speaks of and that is not there.
 
-use super::Findings;
-use crate::surroundings::Sight;
+use super::RuleFindings;
+use crate::surroundings::PathState;
 use crate::wire::join;
-use crate::workflow::{Case, CommandLine, Files};
+use crate::workflow::{WorkflowCase, CommandLine, Files};
 
 rule! {
     /// ## What it checks
@@ -28,7 +28,7 @@ rule! {
     "missing-file": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let Some(files) = case.files else { return };
     for (pointer, command) in case.commands() {
         let CommandLine::Program(words) = command else { continue };
@@ -56,7 +56,7 @@ enum Want {
     Workflow,
 }
 
-fn named(case: &Case<'_>) -> Vec<(String, String, Want)> {
+fn named(case: &WorkflowCase<'_>) -> Vec<(String, String, Want)> {
     let mut found = Vec::new();
     for (name, agent) in case.workflow.agents.iter() {
         let at = |member: &str| join(&join("/agents", name), member);
@@ -75,12 +75,12 @@ fn named(case: &Case<'_>) -> Vec<(String, String, Want)> {
     found
 }
 
-fn judge(files: &dyn Files, pointer: &str, path: &str, want: Want, findings: &mut Findings<'_>) {
+fn judge(files: &dyn Files, pointer: &str, path: &str, want: Want, findings: &mut RuleFindings<'_>) {
     let (is_there, what) = match (files.look(path), want) {
-        (Sight::Unreadable, _) => (false, "can be read"),
-        (Sight::File { .. }, Want::File | Want::Workflow) | (Sight::Folder { .. }, Want::Folder) => return,
-        (Sight::Folder { .. }, Want::Workflow) => {
-            (matches!(files.look(&format!("{path}/workflow.yaml")), Sight::File { .. }), "a folder with `workflow.yaml`")
+        (PathState::Unreadable, _) => (false, "can be read"),
+        (PathState::File { .. }, Want::File | Want::Workflow) | (PathState::Folder { .. }, Want::Folder) => return,
+        (PathState::Folder { .. }, Want::Workflow) => {
+            (matches!(files.look(&format!("{path}/workflow.yaml")), PathState::File { .. }), "a folder with `workflow.yaml`")
         }
         (_, Want::File | Want::Workflow) => (false, "a file"),
         (_, Want::Folder) => (false, "a folder"),

@@ -1,9 +1,9 @@
 //! A built-in route to an agent that the workflow does not have.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::model::terms::Outcome;
 use crate::wire::{fits, join, same_word};
-use crate::workflow::{Case, DEFAULT_ROUTES, DefaultRoute, HUMAN};
+use crate::workflow::{WorkflowCase, DEFAULT_ROUTES, DefaultRoute, HUMAN};
 
 rule! {
     /// ## What it checks
@@ -33,7 +33,7 @@ rule! {
     "missing-target": Workflow, Info => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for name in case.workflow.agents.names() {
         let of_agent = |row: &&DefaultRoute| same_word(row.agent, name) && row.to != HUMAN;
         for row in DEFAULT_ROUTES.iter().filter(of_agent).filter(|row| !is_settled(case, name, row)) {
@@ -47,7 +47,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Says whether the agent of a row is there, or the workflow has a route of its own for it.
-fn is_settled(case: &Case<'_>, name: &str, row: &DefaultRoute) -> bool {
+fn is_settled(case: &WorkflowCase<'_>, name: &str, row: &DefaultRoute) -> bool {
     let is_meant = |pattern: &Option<String>| pattern.as_deref().is_none_or(|agent| fits(agent, name));
     let own = case.workflow.routes.iter().any(|route| {
         route.status.unwrap_or(Outcome::Blocked) == Outcome::Blocked

@@ -1,6 +1,6 @@
 //! Looks for the evidence that a phase block owes in the phases whose evidence is named.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::terms::Outcome;
 use crate::wire::{Label, same_word};
@@ -70,7 +70,7 @@ fn lists(phase: &str) -> &'static [&'static [&'static str]] {
     OWED.iter().find(|(name, _)| same_word(name, phase)).map(|(_, lists)| *lists).unwrap_or_default()
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
     let Some(phase) = report.phase.as_ref().and_then(Label::name) else { return };
     if case.dialect != Dialect::PhaseBlock || report.outcome != Some(Outcome::Complete) {

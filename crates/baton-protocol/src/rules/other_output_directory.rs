@@ -1,6 +1,6 @@
 //! An output directory that is not the one that was given.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 
 rule! {
     /// ## What it checks
@@ -23,7 +23,7 @@ rule! {
     "other-output-directory": Context, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let said = case.report().and_then(|report| report.feature_directory.as_deref());
     if let (Some(said), Some(given)) = (said, case.surroundings.output_directory)
         && !is_same(said, given)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 use crate::prose;
 use crate::wire::{join, same_word};
@@ -34,13 +34,13 @@ rule! {
 const CLAIMS: &[&str] = &["tests_passed", "tests_passing", "tests_verified", "test_passed", "passed"];
 const OUTPUTS: &[&str] = &["command_output", "output", "test_output"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
     check_map("/verification", &report.verification, findings);
     check_map("/validation", &report.validation, findings);
 }
 
-fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut Findings<'_>) {
+fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut RuleFindings<'_>) {
     let is_one_of = |words: &[&str], name: &str| words.iter().any(|word| same_word(word, name));
     let claim = checked.iter().find(|(name, value)| **value == Value::Bool(true) && is_one_of(CLAIMS, name));
     for (name, value) in checked {

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::input_violates_schema::{Told, one_line, tell};
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::Report;
-use crate::surroundings::Sight;
+use crate::surroundings::PathState;
 use crate::wire::yes_or_no;
 
 rule! {
@@ -32,7 +32,7 @@ rule! {
     "output-violates-schema": Mailbox, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
     let Some(output) = report.output.as_ref() else { return };
     if let Some(said) = output.schema_compliance.as_deref().filter(|said| yes_or_no(said) != Some(true)) {
@@ -45,7 +45,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     check_artifact(case, report, findings);
 }
 
-fn check_artifact(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>) {
+fn check_artifact(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<'_>) {
     let (Some(schemas), Some(workspace)) = (case.surroundings.schemas, case.surroundings.workspace) else {
         return;
     };
@@ -58,7 +58,7 @@ fn check_artifact(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>)
     let pointer = "/output/artifact_path";
     let Some(value) = workspace.read_json(path) else {
         // What is missing, empty or outside has rules of its own.
-        if matches!(workspace.look(path), Sight::File { bytes: 1.. }) {
+        if matches!(workspace.look(path), PathState::File { bytes: 1.. }) {
             findings.add(pointer, format!("`{path}` is no JSON, so it cannot satisfy `{name}`"), help());
         }
         return;

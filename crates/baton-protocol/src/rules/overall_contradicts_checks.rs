@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model;
 use crate::model::findings::{Check, TestCheck, Validate};
@@ -37,11 +37,11 @@ rule! {
 
 const CHECKS: &str = "/findings/checks/";
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !matches!(case.dialect, Dialect::Task | Dialect::Native) {
         return;
     }
-    let Some(model::Findings::Validate(validate)) = case.report().and_then(|report| report.findings.as_ref()) else {
+    let Some(model::PhaseFindings::Validate(validate)) = case.report().and_then(|report| report.findings.as_ref()) else {
         return;
     };
     if let Some(message) = validate.overall_passed.and_then(|overall| contradiction(case, validate, overall)) {
@@ -113,7 +113,7 @@ pub(super) fn checks<'a>(case: &Case<'a>, validate: &'a Validate) -> impl Iterat
     known.into_iter().flatten().filter_map(|(name, passed)| Some((name, passed?))).chain(others)
 }
 
-fn check_tests(case: &Case<'_>, tests: &TestCheck, findings: &mut Findings<'_>) {
+fn check_tests(case: &Case<'_>, tests: &TestCheck, findings: &mut RuleFindings<'_>) {
     let passed = tests.passed == Some(true);
     let failed = tests.failed_count.unwrap_or_default();
     if passed && failed > 0 {

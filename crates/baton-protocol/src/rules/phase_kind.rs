@@ -1,10 +1,10 @@
 //! A phase that does nothing, or several things at once.
 
-use super::Findings;
+use super::RuleFindings;
 use super::review_without_verdict::REVIEW;
 use crate::model::terms::TaskPhase;
 use crate::wire::{join, same_word, suggest};
-use crate::workflow::{Case, Phase, PhaseKind, Step, Within};
+use crate::workflow::{WorkflowCase, Phase, PhaseKind, FlowStep, Within};
 
 rule! {
     /// ## What it checks
@@ -37,7 +37,7 @@ rule! {
     "phase-kind": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     if case.workflow.phases.is_empty() && !case.incomplete && !case.is_unread("/phases") {
         findings.add("/phases", "a workflow without phases does nothing", "add a phase");
     }
@@ -61,7 +61,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn judge_fields(step: &Step<'_>, kind: PhaseKind, findings: &mut Findings<'_>) {
+fn judge_fields(step: &FlowStep<'_>, kind: PhaseKind, findings: &mut RuleFindings<'_>) {
     for (field, kinds) in given(step.phase).into_iter().filter(|(_, kinds)| !kinds.contains(&kind)) {
         let known: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
         findings.add_name(
@@ -99,7 +99,7 @@ fn given(phase: &Phase) -> Vec<(&'static str, &'static [PhaseKind])> {
     fields.into_iter().filter(|(_, given, _)| *given).map(|(field, _, kinds)| (field, kinds)).collect()
 }
 
-fn judge_particulars(case: &Case<'_>, step: &Step<'_>, findings: &mut Findings<'_>) {
+fn judge_particulars(case: &WorkflowCase<'_>, step: &FlowStep<'_>, findings: &mut RuleFindings<'_>) {
     let (phase, at) = (step.phase, |field: &str| join(&step.pointer, field));
     if phase.foreach.is_some() && phase.phases.is_empty() && !case.is_unread(&at("phases")) {
         findings.add(&step.pointer, "nothing runs for each item", "add `phases`: what runs for each item");

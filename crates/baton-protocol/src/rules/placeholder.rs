@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 use crate::model::{Acknowledgment, Artifact, Report, Request};
 
@@ -39,7 +39,7 @@ rule! {
     "placeholder": Shape, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let mut look = |pointer: fmt::Arguments<'_>, text: &str| {
         if unfilled(text) {
             let message = format!("`{}` is a placeholder that nobody filled in", excerpt(text));

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::missing_verification::is_owed;
 use super::overall_contradicts_checks::checks;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model;
 use crate::model::findings::ConflictSeverity;
 use crate::model::report::Report;
-use crate::model::terms::{Decision, Outcome};
+use crate::model::terms::{AgentDecision, Outcome};
 use crate::wire::{join, same_word};
 
 rule! {
@@ -44,9 +44,9 @@ rule! {
     "proceed-with-failed-check": Task, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
-    if report.decision == Some(Decision::Proceed)
+    if report.decision == Some(AgentDecision::Proceed)
         && let Some(failure) = failure(case, report)
     {
         findings.add(
@@ -85,19 +85,19 @@ fn failure(case: &Case<'_>, report: &Report) -> Option<String> {
     };
     let whole = |passed: Option<bool>| (passed == Some(false)).then(|| "`overall_passed` is false".to_owned());
     match report.findings.as_ref()? {
-        model::Findings::Validate(validate) => checks(case, validate)
+        model::PhaseFindings::Validate(validate) => checks(case, validate)
             .find(|(_, passed)| !passed)
             .map(|(name, _)| format!("the check `{name}` did not pass"))
             .or_else(|| blocking(&validate.blocking_issues))
             .or_else(|| whole(validate.overall_passed)),
-        model::Findings::Parallel(parallel) => whole(parallel.aggregation.as_ref()?.overall_passed),
-        model::Findings::Research(research) => {
+        model::PhaseFindings::Parallel(parallel) => whole(parallel.aggregation.as_ref()?.overall_passed),
+        model::PhaseFindings::Research(research) => {
             let critical = |severity| severity == Some(ConflictSeverity::Critical);
             let conflict = research.conflicts.iter().find(|conflict| critical(conflict.severity))?;
             let what = conflict.description.as_deref().unwrap_or("not described");
             Some(format!("there is a critical conflict: {what}"))
         }
-        model::Findings::Write(_) => None,
+        model::PhaseFindings::Write(_) => None,
     }
 }
 
@@ -107,7 +107,7 @@ fn approves(verdict: &str) -> bool {
 }
 
 /// Finds what an agent checked and saw fail, at any depth.
-fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut Findings<'_>) {
+fn check_map(pointer: &str, checked: &Map<String, Value>, findings: &mut RuleFindings<'_>) {
     for (name, value) in checked {
         if let Value::Object(below) = value {
             check_map(&join(pointer, name), below, findings);
@@ -159,7 +159,7 @@ fn errors(count: usize) -> String {
 }
 
 /// In the mailbox, `validation` has a status of its own.
-fn check_status(report: &Report, findings: &mut Findings<'_>) {
+fn check_status(report: &Report, findings: &mut RuleFindings<'_>) {
     let failed = |status: &&str| ["failed", "failure", "fail", "invalid"].iter().any(|known| same_word(known, status));
     if let Some(status) = report.validation.get("status").and_then(Value::as_str).filter(failed) {
         findings.add(

@@ -1,6 +1,6 @@
 //! An open question that does not say how much it matters.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::Kind;
 
 rule! {
@@ -27,7 +27,7 @@ rule! {
     "question-without-priority": Package, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(context) = case.package().and_then(|request| request.context.as_ref()) else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Judges whether a summary summarises.
 
 use super::summary_over_budget::{called, summaries};
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::prose;
 
 rule! {
@@ -40,7 +40,7 @@ rule! {
     "raw-dump-in-summary": Context, Warning, error_in [Task] => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     for (pointer, text) in summaries(case) {
         if let Some(reason) = prose::raw_dump(text) {
             let message = format!("{} {reason}", called(pointer));

@@ -1,6 +1,6 @@
 //! A report that answers another request than the one it is for, or is somebody else's.
 
-use super::{Case, Findings, unknown_phase};
+use super::{Case, RuleFindings, unknown_phase};
 use crate::diagnostic::excerpt;
 use crate::dialect::Dialect;
 use crate::model::{Report, Request};
@@ -37,7 +37,7 @@ rule! {
     "report-echo-mismatch": Task, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     check_agent(case, findings);
     let Some(report) = case.report() else { return };
     if let Some(request) = case.surroundings.request {
@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_request(case: &Case<'_>, report: &Report, request: &Request, findings: &mut Findings<'_>) {
+fn check_request(case: &Case<'_>, report: &Report, request: &Request, findings: &mut RuleFindings<'_>) {
     if let (Some(said), Some(asked)) = (&report.id, &request.id)
         && said != asked
     {
@@ -73,7 +73,7 @@ fn check_request(case: &Case<'_>, report: &Report, request: &Request, findings: 
 }
 
 /// Compares who the document is from with who worked.
-fn check_agent(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check_agent(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let from = match case.report() {
         Some(report) => report.from.as_ref(),
         None => case.request().and_then(|request| request.from.as_ref()),
@@ -96,7 +96,7 @@ fn bare(agent: &str) -> &str {
 }
 
 /// Compares the phase that a report is about with the one that was worked in.
-fn check_phase(case: &Case<'_>, report: &Report, findings: &mut Findings<'_>) {
+fn check_phase(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<'_>) {
     let Some(path) = case.surroundings.phase else { return };
     let Some(said) = report.phase.as_ref().and_then(|phase| phase.name()) else { return };
     let own = path.rsplit('/').next().unwrap_or(path);

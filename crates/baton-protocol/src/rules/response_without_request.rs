@@ -1,6 +1,6 @@
 //! An answer of which nobody can tell what it answers.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::model::request::Party;
 
@@ -31,7 +31,7 @@ rule! {
     "response-without-request": Mailbox, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if case.dialect != Dialect::Mailbox || case.surroundings.request.is_some() {
         return;
     }

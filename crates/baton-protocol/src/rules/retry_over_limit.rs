@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
-use crate::model::report::Retry;
+use crate::model::report::ReportedRetry;
 
 rule! {
     /// ## What it checks
@@ -27,7 +27,7 @@ rule! {
     "retry-over-limit": Mailbox, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if let Some(request) = case.request() {
         let limit = request.retry.as_ref().and_then(|policy| policy.max_retries);
         if let (Some(count), Some(limit)) = (request.retry_count, limit)
@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn over_limit(pointer: &str, count: u64, limit: u64, findings: &mut Findings<'_>) {
+fn over_limit(pointer: &str, count: u64, limit: u64, findings: &mut RuleFindings<'_>) {
     findings.add(
         pointer,
         format!("this is retry {count}, but the policy allows {limit}"),
@@ -62,7 +62,7 @@ fn over_limit(pointer: &str, count: u64, limit: u64, findings: &mut Findings<'_>
 }
 
 /// Returns the limit of the report, of its request, or of what the file kept of the request.
-fn limit(case: &Case<'_>, retry: &Retry) -> Option<u64> {
+fn limit(case: &Case<'_>, retry: &ReportedRetry) -> Option<u64> {
     let asked = || case.surroundings.request?.retry.as_ref()?.max_retries;
     let in_file = || match case.dialect {
         Dialect::Mailbox => case.kept("/retry_policy")?.get("max_retries").and_then(Value::as_u64),

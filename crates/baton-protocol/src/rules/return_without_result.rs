@@ -1,6 +1,6 @@
 //! A return that brings nothing back.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::request::Context;
 use crate::model::terms::HandoffKind;
 use crate::prose;
@@ -36,7 +36,7 @@ rule! {
     "return-without-result": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(request) = case.package().filter(|request| request.told_kind() == HandoffKind::Return) else {
         return;
     };

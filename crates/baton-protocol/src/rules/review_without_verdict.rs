@@ -1,7 +1,7 @@
 //! A review must say yes or no.
 
-use super::{Case, Findings};
-use crate::model::findings::Findings as Found;
+use super::{Case, RuleFindings};
+use crate::model::findings::PhaseFindings as Found;
 use crate::model::terms::Outcome;
 use crate::wire::same_word;
 
@@ -35,7 +35,7 @@ rule! {
     "review-without-verdict": Shape, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let asked = case.surroundings.request.and_then(|request| request.expectations.as_ref()?.output.as_deref());
     let Some(report) = case.report() else { return };
     if !asked.is_some_and(|asked| same_word(asked, REVIEW)) {

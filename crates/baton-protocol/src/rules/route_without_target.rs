@@ -1,8 +1,8 @@
 //! A route that does not say where to, or leads back to where it came from.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::wire::same_word;
-use crate::workflow::Case;
+use crate::workflow::WorkflowCase;
 
 rule! {
     /// ## What it checks
@@ -27,7 +27,7 @@ rule! {
     "route-without-target": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (index, route) in case.workflow.routes.iter().enumerate() {
         let pointer = format!("/routes/{index}");
         match (&route.to, &route.phase) {

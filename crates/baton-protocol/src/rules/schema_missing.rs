@@ -1,7 +1,7 @@
 //! A schema that is named but cannot be found.
 
 use super::output_violates_schema::expected_schema;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 
 rule! {
@@ -25,7 +25,7 @@ rule! {
     "schema-missing": Mailbox, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(schemas) = case.surroundings.schemas else { return };
     let mut require = |name: Option<&str>, pointer: &str, what: &str| {
         let Some(name) = name else { return };

@@ -1,9 +1,9 @@
 //! A route that can never fit because an earlier one takes everything.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::model::terms::Outcome;
 use crate::wire::fits;
-use crate::workflow::{Case, Route};
+use crate::workflow::{WorkflowCase, RouteFields};
 
 rule! {
     /// ## What it checks
@@ -30,7 +30,7 @@ rule! {
     "shadowed-route": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let routes = &case.workflow.routes;
     for (index, route) in routes.iter().enumerate() {
         if let Some(earlier) = routes[..index].iter().position(|earlier| covers(earlier, route)) {
@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Says whether a row fits everything that another fits.
-fn covers(wide: &Route, narrow: &Route) -> bool {
+fn covers(wide: &RouteFields, narrow: &RouteFields) -> bool {
     let word = |wide: Option<&str>, narrow: Option<&str>| {
         wide.is_none_or(|wide| narrow.is_some_and(|narrow| fits(wide, narrow)))
     };

@@ -1,8 +1,8 @@
 //! Source lines that an agent claims to have read, but that do not exist.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::SourceRange;
-use crate::surroundings::{Sight, Workspace};
+use crate::surroundings::{PathState, Workspace};
 
 rule! {
     /// ## What it checks
@@ -28,7 +28,7 @@ rule! {
     "source-lines-missing": Evidence, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let (Some(report), Some(workspace)) = (case.report(), case.surroundings.workspace) else {
         return;
     };
@@ -62,11 +62,11 @@ pub fn trouble_with(source: &str, workspace: &dyn Workspace) -> Option<String> {
 fn trouble(range: &SourceRange<'_>, workspace: &dyn Workspace) -> Option<String> {
     let path = range.path;
     match workspace.look(path) {
-        Sight::Missing => return Some(format!("`{path}` does not exist in the workspace")),
-        Sight::Outside => return Some(format!("`{path}` lies outside the workspace")),
-        Sight::Unreadable => return Some(format!("`{path}` cannot be looked at")),
-        Sight::Folder { .. } => return range.lines.map(|_| format!("`{path}` is a folder and has no lines")),
-        Sight::File { .. } => {}
+        PathState::Missing => return Some(format!("`{path}` does not exist in the workspace")),
+        PathState::Outside => return Some(format!("`{path}` lies outside the workspace")),
+        PathState::Unreadable => return Some(format!("`{path}` cannot be looked at")),
+        PathState::Folder { .. } => return range.lines.map(|_| format!("`{path}` is a folder and has no lines")),
+        PathState::File { .. } => {}
     }
     let (first, last) = range.lines?;
     if first == 0 {
@@ -91,11 +91,11 @@ mod tests {
     struct OneFile;
 
     impl Workspace for OneFile {
-        fn look(&self, path: &str) -> Sight {
+        fn look(&self, path: &str) -> PathState {
             match path {
-                "a.rs" => Sight::File { bytes: 900 },
-                "src/" => Sight::Folder { empty: false },
-                _ => Sight::Missing,
+                "a.rs" => PathState::File { bytes: 900 },
+                "src/" => PathState::Folder { empty: false },
+                _ => PathState::Missing,
             }
         }
 

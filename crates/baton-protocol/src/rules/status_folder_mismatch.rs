@@ -1,6 +1,6 @@
 //! A mailbox file in a folder that does not fit its status.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::dialect::mailbox::MailboxStatus;
 use crate::model::Document;
@@ -29,7 +29,7 @@ rule! {
     "status-folder-mismatch": Mailbox, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if case.dialect != Dialect::Mailbox {
         return;
     }

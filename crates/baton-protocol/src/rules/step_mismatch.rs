@@ -1,6 +1,6 @@
 //! Steps of a workflow that contradict each other.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::request::WorkflowState;
 use crate::wire::{Label, same_word};
 
@@ -32,7 +32,7 @@ rule! {
     "step-mismatch": Package, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(workflow) = case.package().and_then(|request| request.workflow.as_ref()) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! Measures what is handed on. Knows nothing about whether it is worth its tokens.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::tokens;
 
 rule! {
@@ -31,7 +31,7 @@ rule! {
     "summary-over-budget": Context, Warning, error_in [Task] => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let budget = case.settings.summary_tokens;
     for (pointer, text) in summaries(case) {
         if let Some(count) = tokens::over_budget(text, budget) {

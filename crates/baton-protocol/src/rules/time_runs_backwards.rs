@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::{Report, Request};
 
 rule! {
@@ -30,7 +30,7 @@ rule! {
     "time-runs-backwards": Mailbox, Error => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if let Some(request) = case.request() {
         check_request(request, findings);
     } else if let Some(report) = case.report() {
@@ -38,13 +38,13 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn check_request(request: &Request, findings: &mut Findings<'_>) {
+fn check_request(request: &Request, findings: &mut RuleFindings<'_>) {
     let asked = event("it was asked for", request.timestamp.as_deref());
     let started = event("it began", request.started_at.as_deref());
     compare(asked, started, "/started_at", findings);
 }
 
-fn check_report(report: &Report, request: Option<&Request>, findings: &mut Findings<'_>) {
+fn check_report(report: &Report, request: Option<&Request>, findings: &mut RuleFindings<'_>) {
     let requested = event("it was asked for", report.requested_at.as_deref());
     let request = event("it was asked for", request.and_then(|request| request.timestamp.as_deref()));
     let started = event("it began", report.started_at.as_deref());
@@ -71,7 +71,7 @@ fn event<'t>(what: &'static str, at: Option<&'t str>) -> Option<Event<'t>> {
 }
 
 /// Says whether two events follow each other, and tells if not; in doubt they do.
-fn compare(first: Option<Event<'_>>, second: Option<Event<'_>>, pointer: &str, findings: &mut Findings<'_>) -> bool {
+fn compare(first: Option<Event<'_>>, second: Option<Event<'_>>, pointer: &str, findings: &mut RuleFindings<'_>) -> bool {
     let (Some(first), Some(second)) = (first, second) else { return true };
     let in_order = !runs_backwards(first.at, second.at);
     if !in_order {

@@ -1,9 +1,9 @@
 //! An agent that the workflow does not have.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::diagnostic::excerpt;
 use crate::wire::{closest, fits, join, same_word};
-use crate::workflow::{Case, HUMAN};
+use crate::workflow::{WorkflowCase, HUMAN};
 
 rule! {
     /// ## What it checks
@@ -33,7 +33,7 @@ rule! {
     "unknown-agent": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let known: Vec<&str> = case.workflow.agents.names().collect();
     let mut judge = |name: &str, pointer: String, is_known: bool| {
         if !is_known {

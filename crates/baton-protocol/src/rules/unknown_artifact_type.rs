@@ -1,6 +1,6 @@
 //! Judges what artifacts of a package are called.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 use crate::dialect::Dialect;
 use crate::wire::{same_word, suggest};
@@ -29,7 +29,7 @@ rule! {
 
 const TYPES: &[&str] = &["spec", "code", "doc", "config"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(request) = case.request() else { return };
     if case.dialect != Dialect::Package {
         return;

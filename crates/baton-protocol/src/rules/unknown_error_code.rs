@@ -1,6 +1,6 @@
 //! An error code that nobody knows.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::wire::{same_word, suggest};
 
 rule! {
@@ -27,7 +27,7 @@ rule! {
 const KNOWN: &[&str] =
     &["SCHEMA_VALIDATION_FAILED", "PROCESSING_ERROR", "TIMEOUT", "DEPENDENCY_MISSING", "VALIDATION_FAILED"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(code) = case.report().and_then(|report| report.error.as_ref()?.code.as_deref()) else {
         return;
     };

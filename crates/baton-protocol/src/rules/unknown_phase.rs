@@ -1,7 +1,7 @@
 //! Judges the names of phases; the phases of tasks are a closed set and are judged while reading.
 
 use super::unknown_reason::{known_words, knows};
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 use crate::dialect::Dialect;
 use crate::tree::plain_number;
@@ -35,7 +35,7 @@ pub(super) const PHASES: &[&str] = &["schema_discovery", "architecture", "testin
 /// The phases that can come next.
 const NEXT_PHASES: &[&str] = &["schema_discovery", "architecture", "testing", "implementation", "review", "complete"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(report) = case.report() else { return };
     if case.dialect != Dialect::PhaseBlock {
         return;

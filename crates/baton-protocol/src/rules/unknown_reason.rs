@@ -2,7 +2,7 @@
 
 use super::blocked_without_reason::blocked;
 use super::placeholder::unfilled;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::diagnostic::excerpt;
 use crate::wire::{fits, same_word, suggest};
 use crate::workflow::REASONS;
@@ -33,7 +33,7 @@ rule! {
     "unknown-reason": Shape, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(reason) = blocked(case).and_then(|report| report.blocked_reason.as_deref()) else { return };
     let own = &case.settings.reasons;
     // Blank reasons and unfilled templates have rules of their own.

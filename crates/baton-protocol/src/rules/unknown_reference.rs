@@ -1,10 +1,10 @@
 //! A name in an expression that means nothing there.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::diagnostic::excerpt;
 use crate::wire::closest;
 use crate::workflow::expression::Reference;
-use crate::workflow::{Case, Within};
+use crate::workflow::{WorkflowCase, Within};
 
 rule! {
     /// ## What it checks
@@ -39,7 +39,7 @@ rule! {
 /// Functions that the template engine brings along.
 const FUNCTIONS: [&str; 5] = ["range", "dict", "namespace", "debug", "loop"];
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for ((pointer, step), worked) in case.worked() {
         // Where output goes is worked out for every phase, so every list may have its item there.
         let items = step.map_or_else(|| all_items(case), |step| items(case, step));
@@ -52,19 +52,19 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
 }
 
 /// Returns the names of the items that can be seen from a step. Its own list is worked out before there is an item.
-fn items<'c>(case: &'c Case<'_>, step: usize) -> Vec<&'c str> {
+fn items<'c>(case: &'c WorkflowCase<'_>, step: usize) -> Vec<&'c str> {
     let outer = case.flow.around(step).skip(1).map(|outer| case.flow.steps[outer].phase);
     outer.filter(|phase| phase.foreach.is_some()).map(|phase| phase.r#as.as_deref().unwrap_or("item")).collect()
 }
 
-fn all_items<'c>(case: &'c Case<'_>) -> Vec<&'c str> {
+fn all_items<'c>(case: &'c WorkflowCase<'_>) -> Vec<&'c str> {
     let lists = case.flow.steps.iter().map(|step| step.phase).filter(|phase| phase.foreach.is_some());
     lists.map(|phase| phase.r#as.as_deref().unwrap_or("item")).collect()
 }
 
 const RUN: [&str; 3] = ["id", "workflow", "started_at"];
 
-fn fault(case: &Case<'_>, reference: &Reference, step: Option<usize>, items: &[&str]) -> Option<(String, String)> {
+fn fault(case: &WorkflowCase<'_>, reference: &Reference, step: Option<usize>, items: &[&str]) -> Option<(String, String)> {
     let (root, second) = (reference.first()?.as_str(), reference.get(1).map(String::as_str));
     match (root, second, step) {
         ("run", Some(name), _) if !RUN.contains(&name) => Some((
@@ -91,7 +91,7 @@ fn unknown_name(name: &str, with_phases: bool, items: &[&str]) -> (String, Strin
     (format!("`{}` means nothing here", excerpt(name)), help)
 }
 
-fn unknown_input(case: &Case<'_>, name: &str) -> Option<(String, String)> {
+fn unknown_input(case: &WorkflowCase<'_>, name: &str) -> Option<(String, String)> {
     let known: Vec<&str> = case.workflow.inputs.names().collect();
     if known.contains(&name) {
         return None;
@@ -103,7 +103,7 @@ fn unknown_input(case: &Case<'_>, name: &str) -> Option<(String, String)> {
     Some((format!("this workflow has no input `{}`", excerpt(name)), help))
 }
 
-fn unknown_phase(case: &Case<'_>, id: &str, step: usize) -> Option<(String, String)> {
+fn unknown_phase(case: &WorkflowCase<'_>, id: &str, step: usize) -> Option<(String, String)> {
     let flow = &case.flow;
     let comes_before = |outer: usize, other: usize| flow.reach(other)[outer];
     let seen = flow.around(step).find_map(|outer| Some((outer, flow.neighbour(outer, id)?)));
@@ -121,7 +121,7 @@ fn unknown_phase(case: &Case<'_>, id: &str, step: usize) -> Option<(String, Stri
     }
 }
 
-fn help_for(case: &Case<'_>, id: &str, step: usize) -> String {
+fn help_for(case: &WorkflowCase<'_>, id: &str, step: usize) -> String {
     let flow = &case.flow;
     let visible = flow.around(step).flat_map(|outer| flow.neighbours(outer));
     let known: Vec<&str> = visible.map(|other| flow.steps[*other].phase.id()).collect();

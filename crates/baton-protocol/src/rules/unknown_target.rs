@@ -1,9 +1,9 @@
 //! A phase that is gone to, but does not exist.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::diagnostic::excerpt;
 use crate::wire::{closest, join};
-use crate::workflow::{Case, Within};
+use crate::workflow::{WorkflowCase, Within};
 
 rule! {
     /// ## What it checks
@@ -35,7 +35,7 @@ rule! {
     "unknown-target": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for (index, step) in case.flow.steps.iter().enumerate() {
         let alone = step.within == Within::Parallel;
         let mut judge = |target: &str, pointer: &str, words: &[&str]| {
@@ -71,7 +71,7 @@ fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-fn report(target: &str, pointer: &str, usable: &[&str], findings: &mut Findings<'_>) {
+fn report(target: &str, pointer: &str, usable: &[&str], findings: &mut RuleFindings<'_>) {
     let help = match closest(target, usable) {
         Some(close) => format!("did you mean `{close}`?"),
         None => format!("use one of: {}", usable.join(", ")),

@@ -1,6 +1,6 @@
 //! A constraint that nobody can check.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::prose;
 
@@ -25,7 +25,7 @@ rule! {
     "unmeasurable-constraint": Package, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     if !matches!(case.dialect, Dialect::Package | Dialect::Task | Dialect::Native) {
         return;
     }

@@ -1,6 +1,6 @@
 //! A success criterion that nobody can check.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::prose;
 
 rule! {
@@ -29,7 +29,7 @@ rule! {
     "unmeasurable-criterion": Package, Warning => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(expected) = case.package().and_then(|request| request.expectations.as_ref()) else {
         return;
     };

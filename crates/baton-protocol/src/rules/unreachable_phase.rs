@@ -1,8 +1,8 @@
 //! A phase that no way leads to.
 
-use super::Findings;
+use super::RuleFindings;
 use crate::diagnostic::excerpt;
-use crate::workflow::{Case, Within};
+use crate::workflow::{WorkflowCase, Within};
 
 rule! {
     /// ## What it checks
@@ -30,7 +30,7 @@ rule! {
     "unreachable-phase": Workflow, Error => workflow check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let flow = &case.flow;
     for list in flow.lists() {
         let Some(first) = list.first().copied().filter(|first| flow.steps[*first].within != Within::Parallel) else {

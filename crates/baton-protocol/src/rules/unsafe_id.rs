@@ -1,6 +1,6 @@
 //! Judges whether an identifier can be a file name on every system.
 
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::model::Document;
 
 rule! {
@@ -30,7 +30,7 @@ rule! {
 /// The longest identifier that leaves room for a suffix in a file name.
 const BYTES_MAX: usize = 128;
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let id = match case.document {
         Document::Request(request) => &request.id,
         Document::Acknowledgment(acknowledgment) => &acknowledgment.id,

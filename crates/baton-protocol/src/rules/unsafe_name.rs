@@ -1,9 +1,9 @@
 //! Names of phases and agents that cannot be folders, or mean something else.
 
-use super::{Findings, unsafe_id};
+use super::{RuleFindings, unsafe_id};
 use crate::model::request::Party;
 use crate::wire::{join, same_word};
-use crate::workflow::Case;
+use crate::workflow::WorkflowCase;
 
 rule! {
     /// ## What it checks
@@ -39,7 +39,7 @@ const RECEIVERS: [&str; 3] = ["orchestrator", "group", "check"];
 
 const HELP: &str = "use letters, digits, `-` and `_`, and begin with a letter or a digit";
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     for step in case.flow.steps.iter().filter(|step| step.phase.id.is_some()) {
         let (id, pointer) = (step.phase.id(), join(&step.pointer, "id"));
         if let Some(fault) = unsafe_id::fault(id) {

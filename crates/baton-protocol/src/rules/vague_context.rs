@@ -2,7 +2,7 @@
 
 use super::missing_context::is_last;
 use super::summary_over_budget::called;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::prose;
 
 rule! {
@@ -41,7 +41,7 @@ rule! {
     "vague-context": Context, Warning, error_in [Task] => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let (pointer, text) = if let Some(request) = case.request() {
         ("/instructions", request.instructions.as_deref())
     } else {

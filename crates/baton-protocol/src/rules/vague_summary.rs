@@ -1,7 +1,7 @@
 //! Judges whether a summary says what was done.
 
 use super::summary_over_budget::called;
-use super::{Case, Findings};
+use super::{Case, RuleFindings};
 use crate::dialect::Dialect;
 use crate::prose;
 
@@ -46,7 +46,7 @@ rule! {
     "vague-summary": Context, Warning, error_in [Task] => check
 }
 
-fn check(case: &Case<'_>, findings: &mut Findings<'_>) {
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let (pointer, summary) = if let Some(report) = case.report() {
         ("/summary", report.summary.as_deref())
     } else if matches!(case.dialect, Dialect::Package | Dialect::Native) {

@@ -11,19 +11,19 @@ use crate::wire::{Reader, Wire};
 
 /// Whether an agent must say that it understood before its report counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Acknowledge {
+pub struct AcknowledgeChoice {
     /// Whether it must.
     pub asked: bool,
     /// How soon after the attempt began; any time before the report if it does not say.
     pub within: Option<Duration>,
 }
 
-impl Wire for Acknowledge {
+impl Wire for AcknowledgeChoice {
     const EXPECTED: &'static str = "`true`, `false` or `{within: 2m}`";
 
     fn read(node: Node<'_>, reader: &mut Reader) -> Option<Self> {
         let read = match node {
-            Node::Bool(asked) => return Some(Acknowledge { asked, within: None }),
+            Node::Bool(asked) => return Some(AcknowledgeChoice { asked, within: None }),
             Node::Object(mut members) if members.len() == 1 && members[0].0 == "within" => members.remove(0).1,
             other => {
                 reader.wrong_type(Self::EXPECTED, other);
@@ -31,7 +31,7 @@ impl Wire for Acknowledge {
             }
         };
         let within = reader.below("within", |reader| Duration::read(read, reader))?;
-        Some(Acknowledge { asked: true, within: Some(within) })
+        Some(AcknowledgeChoice { asked: true, within: Some(within) })
     }
 
     fn write(&self) -> Value {
@@ -42,7 +42,7 @@ impl Wire for Acknowledge {
     }
 }
 
-impl JsonSchema for Acknowledge {
+impl JsonSchema for AcknowledgeChoice {
     fn schema_name() -> Cow<'static, str> {
         "Acknowledge".into()
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use super::{Agent, Workflow};
+use super::{AgentFields, Workflow};
 use crate::tree::Node;
 use crate::wire::{Reader, Wire, vocabulary, wire};
 
@@ -21,7 +21,7 @@ vocabulary! {
 
 wire! {
     /// What processes may see, change and use up, beyond what follows from the phase.
-    pub struct Cage {
+    pub struct CageFields {
         /// Files and folders that are not there; `~/` is the home folder, other paths are relative to the workspace.
         optional hide: Vec<String>,
         /// Files and folders that may be changed although they lie outside of the workspace; they are never hidden.
@@ -81,18 +81,18 @@ pub struct Confinement {
     /// Whether the workflow has switched the cage off.
     pub off: bool,
     /// What the cage is like.
-    pub cage: Cage,
+    pub cage: CageFields,
 }
 
 impl Workflow {
     /// Returns how processes of this workflow are confined. What an agent says about itself wins; lists add up.
-    pub fn confinement(&self, agent: Option<&Agent>) -> Confinement {
+    pub fn confinement(&self, agent: Option<&AgentFields>) -> Confinement {
         let sandbox = agent.and_then(|agent| agent.sandbox).or(self.sandbox);
         let (ours, theirs) = (self.cage.as_ref(), agent.and_then(|agent| agent.cage.as_ref()));
         let both = || theirs.into_iter().chain(ours);
         Confinement {
             off: sandbox == Some(Sandbox::Off),
-            cage: Cage {
+            cage: CageFields {
                 hide: both().flat_map(|cage| cage.hide.clone()).collect(),
                 write: both().flat_map(|cage| cage.write.clone()).collect(),
                 network: both().find_map(|cage| cage.network),

@@ -100,7 +100,7 @@ pub enum Within {
 
 /// A phase and its place.
 #[derive(Debug, Clone)]
-pub struct Step<'w> {
+pub struct FlowStep<'w> {
     /// The phase.
     pub phase: &'w Phase,
     /// Its JSON pointer.
@@ -129,7 +129,7 @@ pub enum Way {
 #[derive(Debug, Clone, Default)]
 pub struct Flow<'w> {
     /// The phases.
-    pub steps: Vec<Step<'w>>,
+    pub steps: Vec<FlowStep<'w>>,
     lists: Vec<Vec<usize>>,
     names: HashMap<(usize, &'w str), usize>,
     followers: Vec<Vec<(usize, Way)>>,
@@ -153,7 +153,7 @@ impl<'w> Flow<'w> {
             let own = self.steps.len();
             self.lists[list].push(own);
             self.names.entry((list, phase.id())).or_insert(own);
-            self.steps.push(Step { phase, pointer: pointer.clone(), parent, within, list });
+            self.steps.push(FlowStep { phase, pointer: pointer.clone(), parent, within, list });
             self.add(&phase.parallel, &format!("{pointer}/parallel"), Some(own), Within::Parallel);
             self.add(&phase.phases, &format!("{pointer}/phases"), Some(own), Within::Foreach);
         }

@@ -8,15 +8,15 @@ use crate::wire::{Member, Reader, Wire};
 
 /// Things with names, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Named<T>(Vec<(String, T)>);
+pub struct NamedList<T>(Vec<(String, T)>);
 
-impl<T> Default for Named<T> {
+impl<T> Default for NamedList<T> {
     fn default() -> Self {
-        Named(Vec::new())
+        NamedList(Vec::new())
     }
 }
 
-impl<T> Named<T> {
+impl<T> NamedList<T> {
     /// Finds a thing by its name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, thing)| thing)
@@ -38,7 +38,7 @@ impl<T> Named<T> {
     }
 }
 
-impl<T: Wire + Default> Member for Named<T> {
+impl<T: Wire + Default> Member for NamedList<T> {
     fn fill(&mut self, node: Node<'_>, reader: &mut Reader) {
         let Node::Object(members) = node else {
             return reader.wrong_type("an object", node);

@@ -10,7 +10,7 @@ use crate::wire::{Reader, Wire};
 
 /// What reading a workflow file gave.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct WorkflowReading {
     /// The workflow, as far as it could be read. It is valid only if no finding is an error.
     pub workflow: Option<Workflow>,
     /// What was found while reading.
@@ -22,8 +22,8 @@ pub struct Reading {
 }
 
 /// Reads a workflow file. Never fails: what cannot be read is a finding.
-pub fn read(bytes: &[u8]) -> Reading {
-    let mut reading = Reading::default();
+pub fn read(bytes: &[u8]) -> WorkflowReading {
+    let mut reading = WorkflowReading::default();
     if let Err(trouble) = reading.read_bytes(bytes) {
         reading.findings.push(unreadable(trouble));
     }
@@ -37,10 +37,10 @@ pub(super) fn block(bytes: &[u8]) -> Result<Block<'_>, Trouble> {
     Ok(Block::whole(format, text, offset))
 }
 
-impl Reading {
+impl WorkflowReading {
     /// Makes the reading of something that cannot be read.
     pub fn unreadable(trouble: Trouble) -> Self {
-        let mut reading = Reading::default();
+        let mut reading = WorkflowReading::default();
         reading.findings.push(unreadable(trouble));
         reading
     }

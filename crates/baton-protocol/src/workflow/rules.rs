@@ -1,6 +1,6 @@
 //! Judges a workflow file: what its parts mean to each other. Each rule is a file in `rules/`.
 
-use super::{Files, Flow, Reading, Workflow};
+use super::{Files, Flow, Workflow, WorkflowReading};
 use crate::judge::{Judgement, Terms, drop_consequences};
 use crate::positions::Positions;
 use crate::rules;
@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::{Severity, diagnostic};
 
 /// What a rule about workflow files looks at.
-pub struct Case<'a> {
+pub struct WorkflowCase<'a> {
     /// The workflow.
     pub workflow: &'a Workflow,
     /// Its phases and how they follow each other.
@@ -23,7 +23,7 @@ pub struct Case<'a> {
     unread: Vec<&'a str>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> WorkflowCase<'a> {
     /// Says whether something at or below a pointer could not be read, so that what is missing may not be missing.
     pub fn is_unread(&self, pointer: &str) -> bool {
         let below =
@@ -31,14 +31,19 @@ impl<'a> Case<'a> {
         self.unread.iter().any(below)
     }
 
-    fn new(workflow: &'a Workflow, reading: &'a Reading, files: Option<&'a dyn Files>, settings: &'a Settings) -> Self {
+    fn new(
+        workflow: &'a Workflow,
+        reading: &'a WorkflowReading,
+        files: Option<&'a dyn Files>,
+        settings: &'a Settings,
+    ) -> Self {
         let unread = reading.findings.as_slice().iter().map(|finding| finding.place.pointer());
         let flow = Flow::of(workflow);
         let is_field = |finding: &diagnostic::Finding| {
             finding.rule.name == rules::missing_field::RULE.name && finding.place.pointer().is_empty()
         };
         let incomplete = reading.findings.as_slice().iter().any(is_field);
-        Case {
+        WorkflowCase {
             workflow,
             flow,
             incomplete,
@@ -50,11 +55,11 @@ impl<'a> Case<'a> {
 }
 
 /// Judges a reading of `bytes`.
-pub fn judge(bytes: &[u8], reading: &Reading, files: Option<&dyn Files>, settings: &Settings) -> Judgement {
+pub fn judge(bytes: &[u8], reading: &WorkflowReading, files: Option<&dyn Files>, settings: &Settings) -> Judgement {
     let mut findings: diagnostic::Findings = reading.findings.clone();
     let while_reading = findings.as_slice().len();
     if let Some(workflow) = &reading.workflow {
-        rules::apply_to_workflow(&Case::new(workflow, reading, files, settings), &mut findings);
+        rules::apply_to_workflow(&WorkflowCase::new(workflow, reading, files, settings), &mut findings);
     }
     let mut judgement = Judgement::default();
     if !findings.is_empty() {

@@ -3,24 +3,24 @@
 use serde_json::Value;
 
 use super::expression::{Reference, of_expression, of_template};
-use super::{Case, CommandLine, Workflow};
+use super::{CommandLine, Workflow, WorkflowCase};
 use crate::wire::join;
 
 /// A text that is worked out when the workflow runs.
 #[derive(Debug, Clone, Copy)]
-pub enum Worked<'w> {
+pub enum WorkedText<'w> {
     /// An expression that gives a value.
     Expression(&'w str),
     /// A text with expressions in it.
     Template(&'w str),
 }
 
-impl Worked<'_> {
+impl WorkedText<'_> {
     /// Finds out which names it uses; the error says why it cannot be read.
     pub fn references(self) -> Result<Vec<Reference>, String> {
         match self {
-            Worked::Expression(text) => of_expression(text),
-            Worked::Template(text) => of_template(text),
+            WorkedText::Expression(text) => of_expression(text),
+            WorkedText::Template(text) => of_template(text),
         }
     }
 }
@@ -28,23 +28,23 @@ impl Worked<'_> {
 /// Where something is worked out: its pointer, and the step that it belongs to, unless it is of the whole workflow.
 pub type Spot = (String, Option<usize>);
 
-impl<'a> Case<'a> {
+impl<'a> WorkflowCase<'a> {
     /// Returns everything that is worked out when the workflow runs.
-    pub fn worked(&self) -> Vec<(Spot, Worked<'a>)> {
+    pub fn worked(&self) -> Vec<(Spot, WorkedText<'a>)> {
         let directory = self.workflow.output_directory.as_deref();
-        let mut found: Vec<(Spot, Worked<'a>)> = directory
-            .map(|text| (("/output_directory".to_owned(), None), Worked::Template(text)))
+        let mut found: Vec<(Spot, WorkedText<'a>)> = directory
+            .map(|text| (("/output_directory".to_owned(), None), WorkedText::Template(text)))
             .into_iter()
             .collect();
         for (index, step) in self.flow.steps.iter().enumerate() {
             let (phase, spot) = (step.phase, |member: &str| (join(&step.pointer, member), Some(index)));
-            found.extend(phase.when.as_deref().map(|text| (spot("when"), Worked::Expression(text))));
-            found.extend(phase.foreach.as_deref().map(|text| (spot("foreach"), Worked::Expression(text))));
-            found.extend(phase.task.as_deref().map(|text| (spot("task"), Worked::Template(text))));
+            found.extend(phase.when.as_deref().map(|text| (spot("when"), WorkedText::Expression(text))));
+            found.extend(phase.foreach.as_deref().map(|text| (spot("foreach"), WorkedText::Expression(text))));
+            found.extend(phase.task.as_deref().map(|text| (spot("task"), WorkedText::Template(text))));
             for (name, value) in &phase.inputs {
                 if let Value::String(text) = value {
                     let pointer = join(&join(&step.pointer, "inputs"), name);
-                    found.push(((pointer, Some(index)), Worked::Expression(text)));
+                    found.push(((pointer, Some(index)), WorkedText::Expression(text)));
                 }
             }
         }
@@ -71,7 +71,7 @@ impl<'a> Case<'a> {
 
 fn agents(workflow: &Workflow) -> Vec<(String, &CommandLine)> {
     let command = |(name, agent)| -> Option<(String, &CommandLine)> {
-        let agent: &super::Agent = agent;
+        let agent: &super::AgentFields = agent;
         Some((join(&join("/agents", name), "command"), agent.command.as_ref()?))
     };
     workflow.agents.iter().filter_map(command).collect()

@@ -3,7 +3,7 @@
 use baton_engine::RunId;
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::Anchored;
+use baton_engine::store::AnchoredEntry;
 use jiff::Timestamp;
 
 use super::Model;
@@ -39,12 +39,12 @@ impl Model {
     }
 
     /// Returns the last entry that was delivered to a place.
-    pub fn anchored(&self, place: &str) -> Option<Anchored> {
+    pub fn anchored(&self, place: &str) -> Option<AnchoredEntry> {
         self.anchors.get(place).copied()
     }
 
     /// Remembers what was delivered to a place.
-    pub fn set_anchored(&mut self, place: &str, anchored: Anchored) {
+    pub fn set_anchored(&mut self, place: &str, anchored: AnchoredEntry) {
         self.anchors.insert(place.to_owned(), anchored);
     }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::Accept;
 use baton_engine::queue::Queue;
-use baton_engine::store::{Count, Error, Filter};
+use baton_engine::store::{Count, Filter, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 use jiff::Timestamp;
 
 use super::{Entry, Model};
-use crate::cells::Met;
+use crate::cells::MetCells;
 
 impl Model {
     /// Finds a handoff.
@@ -31,13 +31,13 @@ impl Model {
     }
 
     /// Returns the request that a handoff was made of.
-    pub fn request(&self, id: &HandoffId) -> Option<Written> {
+    pub fn request(&self, id: &HandoffId) -> Option<WrittenDocument> {
         self.handoffs.get(id).map(|entry| (*entry.request).clone())
     }
 
     /// Lists handoffs, the newest first.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
-        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| Error::NotFound(id.clone()));
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
+        let place = |id: &HandoffId| self.handoffs.get(id).ok_or_else(|| StoreError::NotFound(id.clone()));
         let behind = filter.after.as_ref().map(place).transpose()?.map(|entry| entry.number);
         let fits = |handoff: &&Handoff| {
             filter.agent.as_ref().is_none_or(|agent| handoff.terms.is_for(agent))
@@ -143,7 +143,7 @@ impl Model {
     }
 
     /// Returns how often each command was tried in each state.
-    pub fn met(&self) -> &Met {
+    pub fn met(&self) -> &MetCells {
         &self.met
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Command, Ending, Report};
-use baton_engine::store::{Order, Wish};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Accept, Command, Ending, HandIn};
+use baton_engine::store::{ClaimRequest, Order};
 use baton_engine::{HandoffId, RunId, Store, Terms};
 use baton_store::postgres::Postgres;
 use baton_testbed::gauge;
@@ -27,21 +27,35 @@ pub(crate) fn now() -> Timestamp {
 pub(crate) fn request(agent: &str) -> Accept {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{}-{number:012}", std::process::id())).unwrap();
-    let request =
-        Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None, warnings: Box::default() };
+    let request = WrittenDocument {
+        dialect: "native".to_owned(),
+        text: REQUEST.to_owned(),
+        path: None,
+        warnings: Box::default(),
+    };
     Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", agent), request, notes: Vec::new() }
 }
 
-pub(crate) fn wish(agent: &str, count: u32) -> Wish {
-    Wish { agent: agent.to_owned(), claimant: "worker".to_owned(), lease_ms: 60_000, count, times_itself: false }
+pub(crate) fn wish(agent: &str, count: u32) -> ClaimRequest {
+    ClaimRequest {
+        agent: agent.to_owned(),
+        claimant: "worker".to_owned(),
+        lease_ms: 60_000,
+        count,
+        times_itself: false,
+    }
 }
 
 pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {
-    let document =
-        Written { dialect: "native".to_owned(), text: REQUEST.to_owned(), path: None, warnings: Box::default() };
+    let document = WrittenDocument {
+        dialect: "native".to_owned(),
+        text: REQUEST.to_owned(),
+        path: None,
+        warnings: Box::default(),
+    };
     Order::new(
         id.clone(),
-        Command::Report(Report {
+        Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
             document,

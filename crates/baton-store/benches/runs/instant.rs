@@ -8,13 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, Reached, Team};
+use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
 use baton_engine::engine::Random;
 use baton_engine::evidence::{
-    Changed, Check, Content, Evidence, Examined, FileIdentity, KeptBytes, Moment, Outcome, Scene,
+    ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
 };
 use baton_engine::handover::Copy;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
 use baton_engine::{Clock, HandoffId, RunId, Store};
 use baton_protocol::model::Report;
@@ -101,8 +101,8 @@ impl Agent for Clerk {
 struct Clerks;
 
 impl Team for Clerks {
-    fn reach(&self, _: &Definition, _: &str) -> Reached {
-        Reached::Here(Arc::new(Clerk))
+    fn reach(&self, _: &Definition, _: &str) -> ReachedAgent {
+        ReachedAgent::Here(Arc::new(Clerk))
     }
 
     fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
@@ -130,7 +130,7 @@ impl Evidence for Blind {
 
     async fn keep(&self, _: &Scene) {}
 
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<Examined> {
+    async fn examine(&self, _: &Scene, _: &Report) -> Vec<ExaminedClaim> {
         Vec::new()
     }
 
@@ -138,16 +138,16 @@ impl Evidence for Blind {
         Ok(Vec::new())
     }
 
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[Examined], _: KeptBytes) -> Vec<Content> {
+    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
         Vec::new()
     }
 
-    async fn changed(&self, _: &Scene) -> Changed {
-        Changed::default()
+    async fn changed(&self, _: &Scene) -> ChangedFiles {
+        ChangedFiles::default()
     }
 
-    async fn run(&self, _: &Scene, _: &Check) -> Outcome {
-        Outcome { passed: true, ended: String::new(), tail: String::new() }
+    async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
+        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
     }
 }
 
@@ -155,7 +155,7 @@ struct Nobody;
 
 #[async_trait]
 impl People for Nobody {
-    async fn decide(&self, _: &Question) -> Option<Said> {
+    async fn decide(&self, _: &Question) -> Option<Response> {
         None
     }
 }

@@ -10,7 +10,7 @@ use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
 use baton_engine::{RunId, Store};
 use baton_store::sqlite::Sqlite;
@@ -145,11 +145,11 @@ struct Person {
 
 #[async_trait]
 impl People for Person {
-    async fn decide(&self, _: &Question) -> Option<Said> {
+    async fn decide(&self, _: &Question) -> Option<Response> {
         self.asked.notify_one();
         self.answered.notified().await;
         let decision = Decision::Answer { answers: "revise".to_owned() };
-        Some(Said { decision, note: None, by: Decider::account("ana", None), door: "bench".to_owned() })
+        Some(Response { decision, note: None, by: Decider::account("ana", None), door: "bench".to_owned() })
     }
 }
 

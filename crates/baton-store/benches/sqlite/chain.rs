@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Claim, Command, Ending, Report, Route, Verdict, Verify};
-use baton_engine::store::{Order, Step};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Accept, Claim, Command, Ending, HandIn, Route, Verdict, Verify};
+use baton_engine::store::{Order, TransactionStep};
 use baton_engine::{HandoffId, RunId, Store, Terms};
 use baton_store::sqlite::Sqlite;
 use baton_testbed::gauge::rate;
@@ -35,7 +35,7 @@ async fn live(store: &dyn Store, number: usize) {
         let mut steps = if step == 0 { Vec::new() } else { end(&name(step - 1)) };
         let terms = Terms { verify: true, ..Terms::between("a", "b") };
         let request = document("request", &name(step));
-        steps.push(Step::Accept(Box::new(Accept {
+        steps.push(TransactionStep::Accept(Box::new(Accept {
             id: name(step),
             run: run.clone(),
             terms,
@@ -43,10 +43,10 @@ async fn live(store: &dyn Store, number: usize) {
             notes: Vec::new(),
         })));
         let claim = Claim::by("driver", 60_000);
-        steps.push(Step::Apply(name(step), Command::Claim(claim)));
+        steps.push(TransactionStep::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));
-        let report = Report {
+        let report = HandIn {
             fence: 1,
             ending: Ending::Complete,
             document,
@@ -59,7 +59,7 @@ async fn live(store: &dyn Store, number: usize) {
 }
 
 /// Verifies a step and says that another follows.
-fn end(id: &HandoffId) -> Vec<Step> {
+fn end(id: &HandoffId) -> Vec<TransactionStep> {
     let verify = Verify {
         fence: 1,
         verdict: Verdict::Verified,
@@ -71,11 +71,14 @@ fn end(id: &HandoffId) -> Vec<Step> {
     };
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     let route = Route { to, why, instead_of: None, skipped: Vec::new() };
-    vec![Step::Apply(id.clone(), Command::Verify(verify)), Step::Apply(id.clone(), Command::Route(route))]
+    vec![
+        TransactionStep::Apply(id.clone(), Command::Verify(verify)),
+        TransactionStep::Apply(id.clone(), Command::Route(route)),
+    ]
 }
 
 /// A document of about one kilobyte.
-fn document(kind: &str, id: &HandoffId) -> Written {
+fn document(kind: &str, id: &HandoffId) -> WrittenDocument {
     let text = format!(r#"{{"{kind}":"{id}","text":"{}"}}"#, "component requirements, ".repeat(40));
-    Written { dialect: "native".to_owned(), text, path: None, warnings: Box::default() }
+    WrittenDocument { dialect: "native".to_owned(), text, path: None, warnings: Box::default() }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Accept, Command, Ending, Report};
-use baton_engine::store::{Claimed, Order, Wish};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Accept, Command, Ending, HandIn};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_engine::{HandoffId, RunId, Store, Terms};
 use baton_store::sqlite::Sqlite;
 use baton_testbed::gauge::rate;
@@ -53,7 +53,7 @@ pub(crate) async fn send(store: &dyn Store) {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let id = HandoffId::parse(format!("hoff-{number:016}")).expect("a safe id");
     let request =
-        Written { dialect: "mailbox".to_owned(), text: request(number), path: None, warnings: Box::default() };
+        WrittenDocument { dialect: "mailbox".to_owned(), text: request(number), path: None, warnings: Box::default() };
     let accept = Accept { run: RunId::alone(&id), id, terms: Terms::between("a", "b"), request, notes: Vec::new() };
     store.accept(vec![accept], now()).await.expect("accepted");
 }
@@ -64,9 +64,14 @@ fn request(number: u64) -> String {
 }
 
 /// Claims one handoff. Others may be faster, and what they left may be ready a moment later only.
-pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> Claimed {
-    let wish =
-        Wish { agent: "b".to_owned(), claimant: claimant.to_owned(), lease_ms: 60_000, count: 1, times_itself: false };
+pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> ClaimedHandoff {
+    let wish = ClaimRequest {
+        agent: "b".to_owned(),
+        claimant: claimant.to_owned(),
+        lease_ms: 60_000,
+        count: 1,
+        times_itself: false,
+    };
     loop {
         if let Some(claimed) = store.claim(&wish, now()).await.expect("a claim").pop() {
             return claimed;
@@ -75,10 +80,10 @@ pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> Claimed {
 }
 
 /// Reports a handoff as complete.
-pub(crate) async fn report(store: &dyn Store, claimed: Claimed) {
+pub(crate) async fn report(store: &dyn Store, claimed: ClaimedHandoff) {
     let text = format!(r#"{{"handoff_id":"{}","status":"completed"}}"#, claimed.handoff.id);
-    let document = Written { dialect: "mailbox".to_owned(), text, path: None, warnings: Box::default() };
-    let report = Report {
+    let document = WrittenDocument { dialect: "mailbox".to_owned(), text, path: None, warnings: Box::default() };
+    let report = HandIn {
         fence: claimed.handoff.fence,
         ending: Ending::Complete,
         document,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use baton_engine::RunId;
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::{Accepted, Error};
+use baton_engine::store::{AcceptedHandoff, StoreError};
 use jiff::Timestamp;
 
 use super::Node;
-use super::careful::{Gap, Seen, Wanted, carefully};
+use super::careful::{Gap, SeenRows, Wanted, carefully};
 use super::desk::{Attempt, Desk, Shared, share};
 use super::fault::{Fault, Patience};
 use super::memory::Memory;
@@ -19,7 +19,11 @@ use super::table::{self, Arrays, Change, Ends, INSERT};
 use crate::plan::Plan;
 
 /// Accepts requests, all of them or none.
-pub(super) async fn accept(node: &Arc<Node>, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+pub(super) async fn accept(
+    node: &Arc<Node>,
+    requests: Vec<Accept>,
+    at: Timestamp,
+) -> Result<Vec<AcceptedHandoff>, StoreError> {
     let requests: Vec<Arc<Accept>> = requests.into_iter().map(Arc::new).collect();
     let mut patience = Patience::new();
     // What may have been written by us before the connection was lost is ours, and not there before.
@@ -35,9 +39,9 @@ pub(super) async fn accept(node: &Arc<Node>, requests: Vec<Accept>, at: Timestam
     loop {
         match attempt {
             Ok(accepted) => {
-                let ours = |accepted: Accepted, request: &Accept| {
+                let ours = |accepted: AcceptedHandoff, request: &Accept| {
                     let existing = accepted.existing && !(memory.unsure && accepted.handoff.id == request.id);
-                    Accepted { existing, ..accepted }
+                    AcceptedHandoff { existing, ..accepted }
                 };
                 return Ok(accepted.into_iter().zip(&requests).map(|(done, request)| ours(done, request)).collect());
             }
@@ -57,19 +61,23 @@ pub(super) struct NewRequest {
 }
 
 impl Shared for NewRequest {
-    type Answer = Accepted;
+    type Answer = AcceptedHandoff;
 
     fn desk(node: &Node) -> &Desk<NewRequest> {
         &node.accepting
     }
 
     /// One statement, in the hope that nobody knows any of them yet.
-    async fn together(node: &Node, pieces: &[NewRequest], attempts: &mut [Attempt<Accepted>]) -> Result<(), Fault> {
+    async fn together(
+        node: &Node,
+        pieces: &[NewRequest],
+        attempts: &mut [Attempt<AcceptedHandoff>],
+    ) -> Result<(), Fault> {
         let session = node.session().await?;
         let mut changes = BTreeMap::new();
         for (place, NewRequest { request, at }) in pieces.iter().enumerate() {
             match request.check() {
-                Err(why) => attempts[place].result = Ok(Err(Error::Invalid(why))),
+                Err(why) => attempts[place].result = Ok(Err(StoreError::Invalid(why))),
                 // Whoever sends the same once more is told by the careful way whose it is.
                 Ok(()) if changes.contains_key(&request.id) => {}
                 Ok(()) => {
@@ -90,7 +98,7 @@ impl Shared for NewRequest {
         drop(arrays);
         for (id, (place, change)) in changes {
             attempts[place].result = if inserted.contains(id.as_str()) {
-                Ok(Ok(Accepted { handoff: change.handoff, existing: false }))
+                Ok(Ok(AcceptedHandoff { handoff: change.handoff, existing: false }))
             } else {
                 // The id or the key is known: the careful way finds out whose it is.
                 Err(Fault::Raced)
@@ -106,11 +114,12 @@ async fn together(
     node: &Node,
     requests: &[Arc<Accept>],
     at: Timestamp,
-    memory: &mut Memory<Vec<Accepted>>,
-) -> Result<Vec<Accepted>, Fault> {
+    memory: &mut Memory<Vec<AcceptedHandoff>>,
+) -> Result<Vec<AcceptedHandoff>, Fault> {
     let wanted = Wanted::by_requests(requests);
-    let accept = |plan: &mut Plan<&Seen>| {
-        let accepted: Result<Vec<Accepted>, Gap> = requests.iter().map(|request| plan.accept(request, at)).collect();
+    let accept = |plan: &mut Plan<&SeenRows>| {
+        let accepted: Result<Vec<AcceptedHandoff>, Gap> =
+            requests.iter().map(|request| plan.accept(request, at)).collect();
         accepted.map(Ok)
     };
     Ok(carefully(node, &wanted, accept, memory).await??)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -28,11 +28,11 @@ pub(super) struct Address {
 
 impl Address {
     /// Reads a URL.
-    pub(super) fn parse(url: &str) -> Result<Address, Error> {
+    pub(super) fn parse(url: &str) -> Result<Address, StoreError> {
         let place = Location::Postgres(url.to_owned()).to_string();
         let (url, ssl) = take_ssl(url);
         // The driver's message names the setting, never its value.
-        let wrong = |why: String| Error::Invalid(format!("{place}: {why}"));
+        let wrong = |why: String| StoreError::Invalid(format!("{place}: {why}"));
         if is_no_database(&url) {
             let form = "postgres://USER@HOST/DATABASE, with %2F for a `/` in a name and %20 for a blank";
             return Err(wrong(format!("what stands behind the server is no name of a database; write {form}")));

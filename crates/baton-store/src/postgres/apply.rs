@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::{self, Action, Transition};
-use baton_engine::store::{Error, Order, Step};
+use baton_engine::store::{Order, StoreError, TransactionStep};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
 use super::Node;
-use super::careful::{Gap, Piece, Seen, Wanted, all_carefully, carefully};
+use super::careful::{Gap, Piece, SeenRows, Wanted, all_carefully, carefully};
 use super::desk::{Attempt, Desk, Shared, share};
 use super::fault::{Fault, Patience};
 use super::memory::{Memory, Sent};
@@ -40,13 +40,13 @@ struct Outcome {
     /// What must be written.
     transition: Option<Transition>,
     /// What the caller is told.
-    answer: Result<Handoff, Error>,
+    answer: Result<Handoff, StoreError>,
     /// Where the journal of its run ends.
     ends: Ends,
 }
 
 /// Applies a command.
-pub(super) async fn apply(node: &Arc<Node>, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+pub(super) async fn apply(node: &Arc<Node>, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
     let order = Arc::new(order);
     let mut patience = Patience::new();
     let Attempt { mut result, mut memory } = share(node, NewOrder { order: Arc::clone(&order), at }).await;
@@ -64,12 +64,16 @@ pub(super) async fn apply(node: &Arc<Node>, order: Order, at: Timestamp) -> Resu
 }
 
 /// Carries out steps, all of them or none.
-pub(super) async fn carry_out(node: &Arc<Node>, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+pub(super) async fn carry_out(
+    node: &Arc<Node>,
+    steps: Vec<TransactionStep>,
+    at: Timestamp,
+) -> Result<Vec<Handoff>, StoreError> {
     if steps.is_empty() {
         return Ok(Vec::new());
     }
     let steps = Arc::new(steps);
-    node.own.take_all(steps.iter().filter_map(Step::applies_to));
+    node.own.take_all(steps.iter().filter_map(TransactionStep::applies_to));
     let mut patience = Patience::new();
     let Attempt { mut result, mut memory } = share(node, NewSteps { steps: Arc::clone(&steps), at }).await;
     loop {
@@ -80,14 +84,14 @@ pub(super) async fn carry_out(node: &Arc<Node>, steps: Vec<Step>, at: Timestamp)
                 patience.after(fault).await?;
             }
         }
-        let carry_out = |plan: &mut Plan<&Seen>| plan.carry_out(&steps, at).map(Ok);
+        let carry_out = |plan: &mut Plan<&SeenRows>| plan.carry_out(&steps, at).map(Ok);
         result = carefully(node, &Wanted::by_steps(&*steps), carry_out, &mut memory).await;
     }
 }
 
 /// Steps that belong together.
 pub(super) struct NewSteps {
-    steps: Arc<Vec<Step>>,
+    steps: Arc<Vec<TransactionStep>>,
     at: Timestamp,
 }
 
@@ -103,7 +107,7 @@ impl Shared for NewSteps {
         let wanted = Wanted::by_steps(pieces.iter().flat_map(|piece| piece.steps.iter()));
         let decisions: Vec<_> = pieces
             .iter()
-            .map(|NewSteps { steps, at }| move |plan: &mut Plan<&Seen>| plan.carry_out(steps, *at).map(Ok))
+            .map(|NewSteps { steps, at }| move |plan: &mut Plan<&SeenRows>| plan.carry_out(steps, *at).map(Ok))
             .collect();
         let mut careful: Vec<Piece<'_, Vec<Handoff>>> = decisions
             .iter()
@@ -204,7 +208,7 @@ fn own(node: &Node, order: &Order, at: Timestamp) -> Option<Outcome> {
 
 /// Decides what a command comes to.
 fn decide(order: &Order, found: Option<&SqlRow>, at: Timestamp) -> Result<Outcome, Fault> {
-    let Some(found) = found else { return Err(Error::NotFound(order.id.clone()).into()) };
+    let Some(found) = found else { return Err(StoreError::NotFound(order.id.clone()).into()) };
     let handoff = table::handoff(found)?;
     let mut ends = Ends::default();
     ends.read(&handoff.run, found, END)?;
@@ -225,11 +229,11 @@ async fn alone(
     order: &Order,
     at: Timestamp,
     memory: &mut Memory<Handoff>,
-) -> Result<Result<Handoff, Error>, Fault> {
+) -> Result<Result<Handoff, StoreError>, Fault> {
     let Order { id, command } = order;
-    let apply = |plan: &mut Plan<&Seen>| {
+    let apply = |plan: &mut Plan<&SeenRows>| {
         let applied = plan.apply_or_journal(id, command, at)?;
-        Ok::<_, Gap>(applied.map_err(Error::from))
+        Ok::<_, Gap>(applied.map_err(StoreError::from))
     };
     carefully(node, &Wanted::by_id(id), apply, memory).await
 }

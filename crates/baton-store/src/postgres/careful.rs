@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use baton_engine::handoff::{Handoff, Written as Document};
+use baton_engine::handoff::{Handoff, WrittenDocument as Document};
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::{Error, Step};
+use baton_engine::store::{StoreError, TransactionStep};
 use baton_engine::{HandoffId, RunId};
 
 use super::Node;
@@ -17,7 +17,7 @@ use super::memory::{Memory, Sent};
 use super::session::Session;
 use super::table::{self, ENDS};
 use super::writing::{WRITE, Written};
-use crate::plan::{self, End, Made, Plan, Sight};
+use crate::plan::{self, End, Lookup, Made, Plan};
 
 /// Finds handoffs and where the journals of their runs end, and lets nobody else change them until the transaction ends.
 const LOOK_AND_LOCK: &str = concat!(
@@ -49,12 +49,12 @@ pub(super) struct Wanted<'s> {
 }
 
 impl<'s> Wanted<'s> {
-    pub(super) fn by_steps(steps: impl IntoIterator<Item = &'s Step>) -> Wanted<'s> {
+    pub(super) fn by_steps(steps: impl IntoIterator<Item = &'s TransactionStep>) -> Wanted<'s> {
         let mut wanted = Wanted::default();
         for step in steps {
             match step {
-                Step::Accept(request) => wanted.add(request),
-                Step::Apply(id, _) | Step::Held { id, .. } => wanted.ids.push(id.as_str()),
+                TransactionStep::Accept(request) => wanted.add(request),
+                TransactionStep::Apply(id, _) | TransactionStep::Held { id, .. } => wanted.ids.push(id.as_str()),
             }
         }
         wanted
@@ -79,7 +79,7 @@ impl<'s> Wanted<'s> {
 }
 
 /// Decides what becomes of one of those who share a transaction.
-type Decide<'p, T> = dyn Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync + 'p;
+type Decide<'p, T> = dyn Fn(&mut Plan<&SeenRows>) -> Result<Result<T, StoreError>, Gap> + Sync + 'p;
 
 /// One of those who share a transaction.
 pub(super) struct Piece<'p, T> {
@@ -93,9 +93,9 @@ pub(super) struct Piece<'p, T> {
 pub(super) async fn carefully<T: Clone + Send>(
     node: &Node,
     wanted: &Wanted<'_>,
-    decide: impl Fn(&mut Plan<&Seen>) -> Result<Result<T, Error>, Gap> + Sync,
+    decide: impl Fn(&mut Plan<&SeenRows>) -> Result<Result<T, StoreError>, Gap> + Sync,
     memory: &mut Memory<T>,
-) -> Result<Result<T, Error>, Fault> {
+) -> Result<Result<T, StoreError>, Fault> {
     let mut answers = all_carefully(node, wanted, &mut [Piece { decide: &decide, memory }]).await?;
     answers.pop().expect("one piece has one answer")
 }
@@ -105,7 +105,7 @@ pub(super) async fn all_carefully<T: Clone + Send>(
     node: &Node,
     wanted: &Wanted<'_>,
     pieces: &mut [Piece<'_, T>],
-) -> Result<Vec<Result<Result<T, Error>, Fault>>, Fault> {
+) -> Result<Vec<Result<Result<T, StoreError>, Fault>>, Fault> {
     let mut session = node.session().await?;
     let written = write(node, &mut session, wanted, pieces).await;
     // A lost connection needs no end.
@@ -120,10 +120,10 @@ async fn write<T: Clone + Send>(
     session: &mut Session,
     wanted: &Wanted<'_>,
     pieces: &mut [Piece<'_, T>],
-) -> Result<Vec<Result<Result<T, Error>, Fault>>, Fault> {
+) -> Result<Vec<Result<Result<T, StoreError>, Fault>>, Fault> {
     let (lock, look) = (session.prepare(LOCK_RUNS_OF).await?, session.prepare(LOOK_AND_LOCK).await?);
     let found = session.begin(Some((&lock, &[&wanted.ids, &wanted.runs])), (&look, &[&wanted.ids])).await?;
-    let mut seen = Seen::default();
+    let mut seen = SeenRows::default();
     seen.take_handoffs(&wanted.ids, &found)?;
     seen.look_for_keys(session, &wanted.keys).await?;
     seen.look_for_ends(session, &wanted.runs).await?;
@@ -146,7 +146,7 @@ async fn write<T: Clone + Send>(
     let behind = made.news.then_some((&notify, &channel[..]));
     let count = session.commit(Some((&statement, &written.parameters())), behind).await?;
     if count != made.events.len() as u64 {
-        return Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into());
+        return Err(StoreError::Damaged("a handoff changed although it was locked".to_owned()).into());
     }
     made.changed().for_each(|(row, head)| node.own.remember(&row.handoff, head));
     if made.news {
@@ -158,10 +158,10 @@ async fn write<T: Clone + Send>(
 /// Decides about one piece, and adds what must be written. The inner fault concerns only this piece.
 async fn decide<T: Clone>(
     session: &Session,
-    seen: &mut Seen,
+    seen: &mut SeenRows,
     piece: &mut Piece<'_, T>,
     plans: &mut Vec<Made>,
-) -> Result<Result<Result<T, Error>, Fault>, Fault> {
+) -> Result<Result<Result<T, StoreError>, Fault>, Fault> {
     loop {
         let mut plan = Plan::new(&*seen, HashMap::new());
         match (piece.decide)(&mut plan).map(|answer| (answer, plan.made())) {
@@ -189,25 +189,25 @@ pub(super) enum Gap {
     /// The latest report of a handoff.
     Report(Box<Handoff>),
     /// There is no gap: the plan is impossible.
-    Final(Error),
+    Final(StoreError),
 }
 
-impl From<Error> for Gap {
-    fn from(error: Error) -> Self {
+impl From<StoreError> for Gap {
+    fn from(error: StoreError) -> Self {
         Gap::Final(error)
     }
 }
 
 /// What the transaction has looked at.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenRows {
     handoffs: HashMap<HandoffId, Option<Handoff>>,
     keys: HashMap<String, Option<Handoff>>,
     ends: HashMap<RunId, End>,
     reports: HashMap<HandoffId, Option<Document>>,
 }
 
-impl Sight for &Seen {
+impl Lookup for &SeenRows {
     type Fault = Gap;
 
     fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Gap> {
@@ -227,7 +227,7 @@ impl Sight for &Seen {
     }
 }
 
-impl Seen {
+impl SeenRows {
     async fn look_into(&mut self, session: &Session, gap: Gap) -> Result<(), Fault> {
         match gap {
             Gap::Handoff(id) => {
@@ -247,7 +247,7 @@ impl Seen {
     }
 
     /// Takes what was planned before: whoever comes next in the same transaction sees it.
-    fn take_plan(&mut self, planned: &Made) -> Result<(), Error> {
+    fn take_plan(&mut self, planned: &Made) -> Result<(), StoreError> {
         for (row, _) in planned.changed() {
             let handoff = &row.handoff;
             if let Some(key) = &handoff.terms.key {
@@ -266,7 +266,7 @@ impl Seen {
 
     fn take_handoffs(&mut self, ids: &[&str], found: &[tokio_postgres::Row]) -> Result<(), Fault> {
         for id in ids {
-            self.handoffs.entry(HandoffId::parse(*id).map_err(Error::Damaged)?).or_default();
+            self.handoffs.entry(HandoffId::parse(*id).map_err(StoreError::Damaged)?).or_default();
         }
         for row in found {
             let handoff = table::handoff(row)?;
@@ -296,7 +296,7 @@ impl Seen {
     async fn look_for_ends(&mut self, session: &Session, runs: &[&str]) -> Result<(), Fault> {
         let mut unknown = Vec::new();
         for run in runs {
-            let id = RunId::parse(*run).map_err(Error::Damaged)?;
+            let id = RunId::parse(*run).map_err(StoreError::Damaged)?;
             self.ends.entry(id).or_insert_with(|| {
                 unknown.push(*run);
                 End { head: Head::START, at: None }
@@ -306,7 +306,7 @@ impl Seen {
             return Ok(());
         }
         for row in session.query(ENDS, &[&unknown]).await? {
-            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
             self.ends.insert(run, table::end(&row, 1)?);
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use baton_engine::lifecycle::{self, Command};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Claimed, Error, Wish};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, StoreError};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
@@ -65,7 +65,11 @@ const REQUEST: usize = 11;
 const AGENT: usize = 13;
 
 /// Claims what is ready, as far as the queue of the agent has room.
-pub(super) async fn claim(node: &Arc<Node>, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+pub(super) async fn claim(
+    node: &Arc<Node>,
+    wish: &ClaimRequest,
+    at: Timestamp,
+) -> Result<Vec<ClaimedHandoff>, StoreError> {
     if wish.count == 0 || table::is_unknowable(&wish.agent) {
         return Ok(Vec::new());
     }
@@ -89,18 +93,22 @@ pub(super) async fn claim(node: &Arc<Node>, wish: &Wish, at: Timestamp) -> Resul
 
 /// Somebody who wants to claim.
 pub(super) struct NewWish {
-    wish: Wish,
+    wish: ClaimRequest,
     at: Timestamp,
 }
 
 impl Shared for NewWish {
-    type Answer = Vec<Claimed>;
+    type Answer = Vec<ClaimedHandoff>;
 
     fn desk(node: &Node) -> &Desk<NewWish> {
         &node.claiming
     }
 
-    async fn together(node: &Node, pieces: &[NewWish], attempts: &mut [Attempt<Vec<Claimed>>]) -> Result<(), Fault> {
+    async fn together(
+        node: &Node,
+        pieces: &[NewWish],
+        attempts: &mut [Attempt<Vec<ClaimedHandoff>>],
+    ) -> Result<(), Fault> {
         attempt(node, pieces, attempts, false).await
     }
 }
@@ -108,7 +116,7 @@ impl Shared for NewWish {
 async fn attempt(
     node: &Node,
     pieces: &[NewWish],
-    attempts: &mut [Attempt<Vec<Claimed>>],
+    attempts: &mut [Attempt<Vec<ClaimedHandoff>>],
     careful: bool,
 ) -> Result<(), Fault> {
     let mut session = node.session().await?;
@@ -124,7 +132,7 @@ async fn write(
     node: &Node,
     session: &mut Session,
     pieces: &[NewWish],
-    attempts: &mut [Attempt<Vec<Claimed>>],
+    attempts: &mut [Attempt<Vec<ClaimedHandoff>>],
     careful: bool,
 ) -> Result<(), Fault> {
     // Only somebody who was alone before can have lost a connection.
@@ -165,7 +173,7 @@ async fn write(
         let parameters = arrays.parameters();
         let bound: Bound<'_> = (&update, &parameters[..UPDATE_PARAMETERS]);
         if session.commit(Some(bound), None).await? != changes.len() as u64 {
-            return Err(Error::Damaged("a handoff changed although it was locked".to_owned()).into());
+            return Err(StoreError::Damaged("a handoff changed although it was locked".to_owned()).into());
         }
         changes.iter().for_each(|change| node.own.remember(&change.handoff, change.event.head()));
     }
@@ -245,10 +253,10 @@ async fn room(session: &Session, queue: &Queue, wanted: u32) -> Result<u32, Faul
 /// Decides what becomes of the rows.
 fn decide<'r>(
     rows: impl Iterator<Item = &'r SqlRow>,
-    wish: &Wish,
+    wish: &ClaimRequest,
     at: Timestamp,
     ends: &mut Ends,
-) -> Result<(Vec<Claimed>, Vec<Change>), Fault> {
+) -> Result<(Vec<ClaimedHandoff>, Vec<Change>), Fault> {
     let (mut claimed, mut changes) = (Vec::new(), Vec::new());
     for row in rows {
         let handoff = table::handoff(row)?;
@@ -257,7 +265,7 @@ fn decide<'r>(
         // What nobody wants any more is left for the rescue.
         let Ok(transition) = lifecycle::apply(&handoff, command, ends.at(&handoff.run, at)) else { continue };
         let request = table::accepted(row, REQUEST, &handoff.run)?.request;
-        claimed.push(Claimed { handoff: transition.handoff.clone(), request });
+        claimed.push(ClaimedHandoff { handoff: transition.handoff.clone(), request });
         changes.push(Change::of(transition, ends));
     }
     Ok((claimed, changes))
@@ -266,7 +274,7 @@ fn decide<'r>(
 #[cfg(test)]
 mod tests {
     use baton_engine::Store;
-    use baton_engine::handoff::Written;
+    use baton_engine::handoff::WrittenDocument;
     use baton_engine::lifecycle::Accept;
     use baton_engine::{HandoffId, RunId, Terms};
 
@@ -274,10 +282,10 @@ mod tests {
     use super::*;
 
     async fn with_handoffs(count: usize) -> Postgres {
-        let store = Postgres::connect(&baton_testbed::Postgres::shared().new_database()).await.unwrap();
+        let store = Postgres::connect(&baton_testbed::PostgresServer::shared().new_database()).await.unwrap();
         let request = |number: usize| {
             let id = HandoffId::parse(format!("a{number}")).unwrap();
-            let request = Written {
+            let request = WrittenDocument {
                 dialect: "native".to_owned(),
                 text: "build it".to_owned(),
                 path: None,

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use tokio::sync::oneshot;
 
 use super::Node;
@@ -47,7 +47,7 @@ pub(super) trait Shared: Sized + Send + Sync + 'static {
 #[derive(Debug)]
 pub(super) struct Attempt<T> {
     /// The answer, or why there is none.
-    pub(super) result: Result<Result<T, Error>, Fault>,
+    pub(super) result: Result<Result<T, StoreError>, Fault>,
     /// What was sent.
     pub(super) memory: Memory<T>,
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use baton_engine::lifecycle::Refusal;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use deadpool_postgres::PoolError;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
@@ -31,11 +31,11 @@ pub(super) enum Fault {
     /// It was not done together with what others want; it must be done alone. Nothing was sent, or it was undone.
     Crowded,
     /// Trying again would not help.
-    Final(Error),
+    Final(StoreError),
 }
 
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
         Fault::Final(error)
     }
 }
@@ -63,14 +63,14 @@ impl From<tokio_postgres::Error> for Fault {
         let said = chain(&error);
         match error.code() {
             Some(code) => by_code(code, said),
-            None if is_certificate(&error) => Fault::Final(Error::Unreachable(said)),
+            None if is_certificate(&error) => Fault::Final(StoreError::Unreachable(said)),
             None if error.is_closed() || cause::<io::Error>(&error).is_some() => Fault::Lost(said),
             // The driver does not tell its kinds of errors apart otherwise.
             None if said.starts_with("error connecting") || said.starts_with("timeout") => Fault::Lost(said),
             None if said.contains("TLS") || said.contains("authentica") || said.contains("password") => {
-                Fault::Final(Error::Unreachable(said))
+                Fault::Final(StoreError::Unreachable(said))
             }
-            None => Fault::Final(Error::Failed(said)),
+            None => Fault::Final(StoreError::Failed(said)),
         }
     }
 }
@@ -102,11 +102,13 @@ fn by_code(code: &SqlState, said: String) -> Fault {
         code if races.contains(code) => Fault::Raced,
         code if *code == SqlState::LOCK_NOT_AVAILABLE => Fault::Locked(said),
         code if lost.contains(code) || code.code().starts_with("08") => Fault::Lost(said),
-        code if unwritable.contains(code) => Fault::Final(Error::Unwritable(said)),
-        code if wrong.contains(code) => Fault::Final(Error::Invalid(format!("the server does not let us in: {said}"))),
-        code if unreachable.contains(code) => Fault::Final(Error::Unreachable(said)),
-        code if code.code().starts_with("XX00") => Fault::Final(Error::Damaged(said)),
-        code => Fault::Final(Error::Failed(format!("{said} ({})", code.code()))),
+        code if unwritable.contains(code) => Fault::Final(StoreError::Unwritable(said)),
+        code if wrong.contains(code) => {
+            Fault::Final(StoreError::Invalid(format!("the server does not let us in: {said}")))
+        }
+        code if unreachable.contains(code) => Fault::Final(StoreError::Unreachable(said)),
+        code if code.code().starts_with("XX00") => Fault::Final(StoreError::Damaged(said)),
+        code => Fault::Final(StoreError::Failed(format!("{said} ({})", code.code()))),
     }
 }
 
@@ -158,7 +160,7 @@ impl Patience {
     }
 
     /// Waits until another attempt makes sense, or returns the error if none does.
-    pub(super) async fn after(&mut self, fault: Fault) -> Result<(), Error> {
+    pub(super) async fn after(&mut self, fault: Fault) -> Result<(), StoreError> {
         match fault {
             Fault::Final(error) => Err(error),
             Fault::Crowded => {
@@ -166,14 +168,14 @@ impl Patience {
                 Ok(())
             }
             Fault::Raced if self.races >= RACES_MAX => {
-                Err(Error::Unreachable(format!("others were faster {RACES_MAX} times")))
+                Err(StoreError::Unreachable(format!("others were faster {RACES_MAX} times")))
             }
             Fault::Raced => {
                 self.races += 1;
                 tokio::time::sleep(Duration::from_millis(self.races.into())).await;
                 Ok(())
             }
-            Fault::Locked(said) if Instant::now() > self.until => Err(Error::Unreachable(format!(
+            Fault::Locked(said) if Instant::now() > self.until => Err(StoreError::Unreachable(format!(
                 "somebody else has locked what is needed in the database ({said}); pg_locks shows who"
             ))),
             // The server has waited already.
@@ -181,7 +183,7 @@ impl Patience {
                 self.races += 1;
                 Ok(())
             }
-            Fault::Lost(why) if Instant::now() + self.pause > self.until => Err(Error::Unreachable(why)),
+            Fault::Lost(why) if Instant::now() + self.pause > self.until => Err(StoreError::Unreachable(why)),
             Fault::Lost(_) => {
                 tokio::time::sleep(self.pause).await;
                 self.pause = (self.pause * 2).min(PAUSE_MAX);

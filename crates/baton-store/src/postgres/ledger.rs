@@ -5,7 +5,7 @@
 use baton_engine::RunId;
 use baton_engine::journal::Head;
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::{Anchored, Error};
+use baton_engine::store::{AnchoredEntry, StoreError};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
 
@@ -85,7 +85,7 @@ async fn heads_to_enter(session: &Session, runs: &[&str]) -> Result<Vec<(RunId, 
     let found = session.query(sql, &[&runs]).await?;
     let mut heads: Vec<(RunId, Head)> = Vec::new();
     for row in &found {
-        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
         let head = Head { seq: rows::unsigned(row.try_get(1)?)?, hash: rows::hash(row.try_get(2)?)? };
         if !heads.iter().any(|(known, _)| *known == run) {
             heads.push((run, head));
@@ -105,15 +105,16 @@ pub(super) async fn enter_removal(session: &Session, run: &RunId, at: Timestamp)
 }
 
 /// Returns the last entry that was delivered to a place.
-pub(super) async fn anchored(node: &Node, place: &str) -> Result<Option<Anchored>, Fault> {
+pub(super) async fn anchored(node: &Node, place: &str) -> Result<Option<AnchoredEntry>, Fault> {
     let found = node.session().await?.query("SELECT number, digest FROM anchors WHERE place = $1", &[&place]).await?;
-    let read =
-        |row: &SqlRow| Ok(Anchored { number: rows::unsigned(row.try_get(0)?)?, digest: rows::hash(row.try_get(1)?)? });
+    let read = |row: &SqlRow| {
+        Ok(AnchoredEntry { number: rows::unsigned(row.try_get(0)?)?, digest: rows::hash(row.try_get(1)?)? })
+    };
     found.first().map(read).transpose()
 }
 
 /// Remembers what was delivered to a place.
-pub(super) async fn set_anchored(node: &Node, place: &str, anchored: Anchored) -> Result<(), Fault> {
+pub(super) async fn set_anchored(node: &Node, place: &str, anchored: AnchoredEntry) -> Result<(), Fault> {
     let sql = "INSERT INTO anchors (place, number, digest) VALUES ($1, $2, $3)
                ON CONFLICT (place) DO UPDATE SET number = excluded.number, digest = excluded.digest";
     let digest: &[u8] = &anchored.digest.0;

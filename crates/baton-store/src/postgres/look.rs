@@ -1,8 +1,8 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName, Written};
+use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::{Event, Head};
-use baton_engine::store::{Count, Error, Filter};
+use baton_engine::store::{Count, Filter, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use tokio_postgres::Row as SqlRow;
@@ -34,7 +34,7 @@ pub(super) async fn ids_beginning_with(node: &Node, prefix: &str, limit: u32) ->
             session.query("SELECT id FROM handoffs WHERE id >= $1 ORDER BY id LIMIT $2", &[&prefix, &limit]).await?
         }
     };
-    found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?)).collect()
+    found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?)).collect()
 }
 
 /// Returns the first text after all that begin like this, or nothing if there is none.
@@ -46,12 +46,12 @@ fn first_after(prefix: &str) -> Option<String> {
 }
 
 /// Returns what is asked in a handoff.
-pub(super) async fn request(node: &Node, id: &HandoffId) -> Result<Option<Written>, Fault> {
+pub(super) async fn request(node: &Node, id: &HandoffId) -> Result<Option<WrittenDocument>, Fault> {
     let sql = "SELECT h.run, first.kind, first.detail FROM handoffs AS h
                LEFT JOIN events AS first ON first.run = h.run AND first.seq = h.accepted_seq WHERE h.id = $1";
     let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
     let Some(row) = found.first() else { return Ok(None) };
-    let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+    let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
     Ok(Some(table::accepted(row, 1, &run)?.request))
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn list(node: &Node, filter: &Filter) -> Result<Vec<Handoff>, F
     let behind: Option<i64> = match &filter.after {
         Some(id) => {
             let found = session.query("SELECT position FROM handoffs WHERE id = $1", &[&id.as_str()]).await?;
-            let row = found.first().ok_or_else(|| Error::NotFound(id.clone()))?;
+            let row = found.first().ok_or_else(|| StoreError::NotFound(id.clone()))?;
             Some(row.try_get(0)?)
         }
         None => None,
@@ -87,7 +87,7 @@ pub(super) async fn census(node: &Node) -> Result<Vec<Count>, Fault> {
     let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
     let count = |row: &SqlRow| {
         let word: &str = row.try_get(1)?;
-        let state = StateName::parse(word).ok_or_else(|| Error::Damaged(format!("`{word}` is no state")))?;
+        let state = StateName::parse(word).ok_or_else(|| StoreError::Damaged(format!("`{word}` is no state")))?;
         Ok(Count { agent: row.try_get(0)?, state, handoffs: rows::unsigned(row.try_get(2)?)? })
     };
     node.session().await?.query(sql, &[]).await?.iter().map(count).collect()
@@ -108,7 +108,7 @@ pub(super) async fn history_of(node: &Node, id: &HandoffId) -> Result<Vec<Event>
                JOIN events AS e ON e.run = h.run AND e.seq BETWEEN h.accepted_seq AND h.last_seq AND e.handoff = h.id
                WHERE h.id = $1 ORDER BY e.seq";
     let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
-    let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(Error::Damaged)?, row);
+    let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(StoreError::Damaged)?, row);
     found.iter().map(of_run).collect()
 }
 
@@ -116,7 +116,7 @@ fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {
     Ok(Event {
         run: run.clone(),
         seq: rows::unsigned(row.try_get(0)?)?,
-        handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(Error::Damaged)?,
+        handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(StoreError::Damaged)?,
         version: rows::unsigned(row.try_get(2)?)?,
         at: rows::time(row.try_get(3)?)?,
         kind: row.try_get(4)?,
@@ -127,7 +127,7 @@ fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {
 
 /// Reads the ids of runs.
 pub(super) fn run_ids(found: &[SqlRow]) -> Result<Vec<RunId>, Fault> {
-    found.iter().map(|row| Ok(RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?)).collect()
+    found.iter().map(|row| Ok(RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?)).collect()
 }
 
 /// Returns the runs after one.

@@ -2,7 +2,7 @@
 
 use baton_engine::RunId;
 use baton_engine::journal::{Event, Head};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::fault::Fault;
 use super::session::Session;
@@ -14,7 +14,7 @@ pub(super) struct Memory<T> {
     /// Whether a connection was lost, so that what was sent may have arrived.
     pub(super) unsure: bool,
     sent: Sent,
-    answer: Option<Result<T, Error>>,
+    answer: Option<Result<T, StoreError>>,
 }
 
 impl<T> Default for Memory<T> {
@@ -25,18 +25,18 @@ impl<T> Default for Memory<T> {
 
 impl<T> Memory<T> {
     /// Takes note of what is about to be sent.
-    pub(super) fn expect(&mut self, sent: Sent, answer: Result<T, Error>) {
+    pub(super) fn expect(&mut self, sent: Sent, answer: Result<T, StoreError>) {
         self.sent = sent;
         self.answer = Some(answer);
     }
 
     /// Returns the answer to what was sent: it has arrived.
-    pub(super) fn take(&mut self) -> Option<Result<T, Error>> {
+    pub(super) fn take(&mut self) -> Option<Result<T, StoreError>> {
         self.answer.take()
     }
 
     /// Returns the answer to what was sent, if it has arrived although the connection was lost.
-    pub(super) async fn recall(&mut self, session: &Session) -> Result<Option<Result<T, Error>>, Fault> {
+    pub(super) async fn recall(&mut self, session: &Session) -> Result<Option<Result<T, StoreError>>, Fault> {
         if self.unsure && self.sent.arrived(session).await? { Ok(self.answer.take()) } else { Ok(None) }
     }
 }

@@ -1,6 +1,6 @@
 //! Migrations: forward only, numbered and named like those of SQLite. Many nodes may start at once; one migrates.
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use tokio_postgres::error::SqlState;
 
 use super::fault::Fault;
@@ -47,7 +47,7 @@ pub(super) async fn migrate(session: &Session) -> Result<(), Fault> {
     let known = known();
     let found = current(session).await?;
     if found > known {
-        return Err(Error::TooNew { found, known }.into());
+        return Err(StoreError::TooNew { found, known }.into());
     }
     if found == known {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The settings of queues.
 
 use baton_engine::queue::Queue;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use tokio_postgres::Row as SqlRow;
 
 use super::Node;
@@ -12,7 +12,7 @@ use super::table;
 /// Reads settings: whether it is paused, and its limit.
 pub(super) fn read(agent: &str, row: &SqlRow) -> Result<Queue, Fault> {
     let concurrency: Option<i64> = row.try_get(1)?;
-    let limit = |limit: i64| u32::try_from(limit).map_err(|_| Error::Damaged(format!("the limit {limit}")));
+    let limit = |limit: i64| u32::try_from(limit).map_err(|_| StoreError::Damaged(format!("the limit {limit}")));
     Ok(Queue { agent: agent.to_owned(), paused: row.try_get(0)?, concurrency: concurrency.map(limit).transpose()? })
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn queues(node: &Node) -> Result<Vec<Queue>, Fault> {
 
 /// Changes the settings of an agent's queue.
 pub(super) async fn set_queue(node: &Node, queue: &Queue) -> Result<(), Fault> {
-    queue.check().map_err(Error::Invalid)?;
+    queue.check().map_err(StoreError::Invalid)?;
     let sql = "INSERT INTO queues (agent, paused, concurrency) VALUES ($1, $2, $3)
                ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, concurrency = excluded.concurrency";
     let session = node.session().await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_engine::HandoffId;
 use baton_engine::handoff::Handoff;
 use baton_engine::lifecycle::{self, Action, Command, Expire, Transition};
-use baton_engine::store::{Error, Order};
+use baton_engine::store::{Order, StoreError};
 use jiff::Timestamp;
 
 use super::Node;
@@ -28,7 +28,7 @@ const IS_DUE: &str = "SELECT EXISTS (SELECT FROM handoffs WHERE wake_at <= $1)";
 /// Expires what is due.
 ///
 /// If the connection is lost while this is committed, what was rescued is not returned; it is rescued all the same.
-pub(super) async fn rescue(node: &Arc<Node>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+pub(super) async fn rescue(node: &Arc<Node>, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
     let mut patience = Patience::new();
     loop {
         match attempt(node, limit, dice, at).await {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{Accept, Transition};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::stored::body;
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
@@ -106,7 +106,7 @@ pub(super) const ENDS: &str = "SELECT last.run, last.seq, last.hash, last.at FRO
 /// Reads the answer to [`ENDS`].
 pub(super) fn ends(found: &[SqlRow], ends: &mut Ends) -> Result<(), Fault> {
     for row in found {
-        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(Error::Damaged)?;
+        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
         ends.read(&run, row, 1)?;
     }
     Ok(())
@@ -250,7 +250,7 @@ pub(super) fn written(found: &[SqlRow]) -> Result<HashSet<&str>, Fault> {
 
 /// Reads the request of a handoff, from the event with which it was accepted.
 pub(super) fn accepted(row: &SqlRow, column: usize, run: &RunId) -> Result<Accept, Fault> {
-    let damaged = |why: String| Fault::Final(Error::Damaged(format!("run `{run}`: {why}")));
+    let damaged = |why: String| Fault::Final(StoreError::Damaged(format!("run `{run}`: {why}")));
     let (kind, detail): (Option<&str>, Option<&str>) = (row.try_get(column)?, row.try_get(column + 1)?);
     let (Some(kind), Some(detail)) = (kind, detail) else {
         return Err(damaged("the event with the request is missing".to_owned()));

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -26,9 +26,9 @@ pub(super) enum Protection {
 
 impl Protection {
     /// Returns what makes the connections.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, Error> {
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
         let provider = Arc::new(ring::default_provider());
-        let failed = |error: rustls::Error| Error::Failed(format!("TLS: {error}"));
+        let failed = |error: rustls::Error| StoreError::Failed(format!("TLS: {error}"));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(failed)?;
@@ -44,11 +44,11 @@ impl Protection {
     }
 }
 
-fn roots(file: &Option<PathBuf>) -> Result<RootCertStore, Error> {
+fn roots(file: &Option<PathBuf>) -> Result<RootCertStore, StoreError> {
     let mut roots = RootCertStore::empty();
     match file {
         Some(path) => {
-            let unreadable = |why: String| Error::Unreachable(format!("sslrootcert {}: {why}", path.display()));
+            let unreadable = |why: String| StoreError::Unreachable(format!("sslrootcert {}: {why}", path.display()));
             for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))? {
                 let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
                 roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;

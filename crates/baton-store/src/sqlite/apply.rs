@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::lifecycle::{self, Action};
-use baton_engine::store::{Error, Order, Step};
+use baton_engine::store::{Order, StoreError, TransactionStep};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::table::{self, Change};
 use super::writer::Batch;
 use super::{accept, translate};
-use crate::own::Own;
-use crate::plan::{self, End, Plan, Sight};
+use crate::own::ClaimCache;
+use crate::plan::{self, End, Lookup, Plan};
 
 /// A change that was decided before it was anybody's turn to write.
 pub(super) struct Prepared {
@@ -26,7 +26,7 @@ pub(super) struct Prepared {
 
 /// Decides about a handoff that this process has claimed, as it was then. What is refused is not decided here: only the
 /// row can tell why.
-pub(super) fn prepare(own: &Own, order: &Order, at: Timestamp) -> Option<Prepared> {
+pub(super) fn prepare(own: &ClaimCache, order: &Order, at: Timestamp) -> Option<Prepared> {
     let (handoff, head) = own.take(&order.id)?;
     let transition = lifecycle::apply(&handoff, order.command.clone(), at).ok()?;
     let returns = transition.actions.iter().any(|action| matches!(action, Action::Return { .. }));
@@ -35,7 +35,7 @@ pub(super) fn prepare(own: &Own, order: &Order, at: Timestamp) -> Option<Prepare
 }
 
 /// Writes what was prepared, if the handoff and its journal are still as they were then.
-pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared) -> Result<bool, Error> {
+pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared) -> Result<bool, StoreError> {
     let Prepared { head, change, news } = prepared;
     let unchanged = table::head(batch.connection, &change.handoff.run)?.0 == *head;
     if !unchanged || !table::update(batch.connection, change)? {
@@ -51,7 +51,7 @@ pub(super) fn write(batch: &Batch<'_>, prepared: &Prepared) -> Result<bool, Erro
 pub(super) type Left = (Handoff, Head);
 
 /// Applies a command. A refusal is an answer; whatever was journalled about it stays.
-pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Left, Error>, Error> {
+pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<Result<Left, StoreError>, StoreError> {
     let mut plan = begin(batch);
     let applied = plan.apply_or_journal(&order.id, &order.command, at)?;
     let WrittenPlan { left, .. } = write_plan(batch, plan)?;
@@ -67,18 +67,18 @@ pub(super) fn apply(batch: &Batch<'_>, order: &Order, at: Timestamp) -> Result<R
 /// Carries out steps, all of them or none. Each handoff that they have looked at comes with the last event of its run.
 pub(super) fn carry_out(
     batch: &Batch<'_>,
-    steps: &[Step],
+    steps: &[TransactionStep],
     remembered: &HashMap<HandoffId, Left>,
     at: Timestamp,
-) -> Result<(Vec<Handoff>, WrittenPlan), Error> {
-    let mut plan = Plan::new(Eyes(batch.connection), remembered.clone());
+) -> Result<(Vec<Handoff>, WrittenPlan), StoreError> {
+    let mut plan = Plan::new(SqliteLookup(batch.connection), remembered.clone());
     let handoffs = plan.carry_out(steps, at)?;
     Ok((handoffs, write_plan(batch, plan)?))
 }
 
 /// Begins a plan for what is written in this transaction.
-pub(super) fn begin<'c>(batch: &Batch<'c>) -> Plan<Eyes<'c>> {
-    Plan::new(Eyes(batch.connection), HashMap::new())
+pub(super) fn begin<'c>(batch: &Batch<'c>) -> Plan<SqliteLookup<'c>> {
+    Plan::new(SqliteLookup(batch.connection), HashMap::new())
 }
 
 /// What has become of a plan.
@@ -89,7 +89,7 @@ pub(super) struct WrittenPlan {
 }
 
 /// Writes what was planned.
-pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<Eyes<'_>>) -> Result<WrittenPlan, Error> {
+pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<SqliteLookup<'_>>) -> Result<WrittenPlan, StoreError> {
     let mut made = plan.made();
     table::write(batch.connection, &made)?;
     if made.news {
@@ -101,25 +101,25 @@ pub(super) fn write_plan(batch: &Batch<'_>, plan: Plan<Eyes<'_>>) -> Result<Writ
 
 /// Looks into the database inside a transaction.
 #[derive(Debug)]
-pub(super) struct Eyes<'c>(&'c Connection);
+pub(super) struct SqliteLookup<'c>(&'c Connection);
 
-impl Sight for Eyes<'_> {
-    type Fault = Error;
+impl Lookup for SqliteLookup<'_> {
+    type Fault = StoreError;
 
-    fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    fn find(&mut self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         table::find(self.0, id)?.map(|row| row.handoff()).transpose()
     }
 
-    fn with_key(&mut self, key: &str) -> Result<Option<Handoff>, Error> {
+    fn with_key(&mut self, key: &str) -> Result<Option<Handoff>, StoreError> {
         accept::id_of_key(self.0, key)?.map_or(Ok(None), |id| self.find(&id))
     }
 
-    fn end(&mut self, run: &RunId) -> Result<End, Error> {
+    fn end(&mut self, run: &RunId) -> Result<End, StoreError> {
         let (head, at) = table::head(self.0, run)?;
         Ok(End { head, at })
     }
 
-    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<Written>, Error> {
+    fn last_report(&mut self, handoff: &Handoff) -> Result<Option<WrittenDocument>, StoreError> {
         let sql =
             "SELECT detail FROM events WHERE run = ?1 AND handoff = ?2 AND kind = 'reported' ORDER BY seq DESC LIMIT 1";
         let mut statement = self.0.prepare_cached(sql).map_err(translate)?;

@@ -2,7 +2,7 @@
 
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::{self, Command};
-use baton_engine::store::{Claimed, Error, Wish};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, StoreError};
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -11,7 +11,11 @@ use super::{table, translate};
 use crate::rows::Row;
 
 /// Claims what is ready, as far as the queue of the agent has room. Each comes with its last event.
-pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec<(Claimed, Head)>, Error> {
+pub(super) fn claim(
+    batch: &Batch<'_>,
+    wish: &ClaimRequest,
+    at: Timestamp,
+) -> Result<Vec<(ClaimedHandoff, Head)>, StoreError> {
     let queue = table::queue(batch.connection, &wish.agent)?;
     let claimed = if queue.concurrency.is_some() { claimed(batch.connection, &wish.agent)? } else { 0 };
     let room = queue.room(wish.count, claimed);
@@ -20,7 +24,12 @@ pub(super) fn claim(batch: &Batch<'_>, wish: &Wish, at: Timestamp) -> Result<Vec
 }
 
 /// Claims a handoff, unless nobody wants it any more.
-fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result<Option<(Claimed, Head)>, Error> {
+fn claim_one(
+    batch: &Batch<'_>,
+    row: &Row,
+    wish: &ClaimRequest,
+    at: Timestamp,
+) -> Result<Option<(ClaimedHandoff, Head)>, StoreError> {
     let handoff = row.handoff()?;
     let (head, latest) = table::head(batch.connection, &handoff.run)?;
     let claim = Command::Claim(wish.claim());
@@ -28,13 +37,13 @@ fn claim_one(batch: &Batch<'_>, row: &Row, wish: &Wish, at: Timestamp) -> Result
         return Ok(None);
     };
     let change = table::advance(batch.connection, head, transition)?;
-    let claimed = Claimed { request: table::request(batch.connection, row)?, handoff: change.handoff };
+    let claimed = ClaimedHandoff { request: table::request(batch.connection, row)?, handoff: change.handoff };
     Ok(Some((claimed, change.event.head())))
 }
 
 /// Returns what can be claimed. One look into the index per priority finds exactly what is ready by now, so what waits
 /// for later costs nothing.
-fn ready(connection: &Connection, agent: &str, count: u32, at: Timestamp) -> Result<Vec<Row>, Error> {
+fn ready(connection: &Connection, agent: &str, count: u32, at: Timestamp) -> Result<Vec<Row>, StoreError> {
     let sql = concat!(
         "SELECT ",
         table::columns!(),
@@ -59,7 +68,7 @@ fn ready(connection: &Connection, agent: &str, count: u32, at: Timestamp) -> Res
 }
 
 /// Counts what the agent has claimed. Everything claimed has a time to wake, so this reads an index of open leases only.
-fn claimed(connection: &Connection, agent: &str) -> Result<u32, Error> {
+fn claimed(connection: &Connection, agent: &str) -> Result<u32, StoreError> {
     let sql = "SELECT count(*) FROM handoffs WHERE wake_at IS NOT NULL AND agent = ?1 AND state = 'claimed'";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement.query_row([agent], |row| row.get(0)).map_err(translate)

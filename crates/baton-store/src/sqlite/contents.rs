@@ -3,7 +3,7 @@
 use baton_engine::RunId;
 use baton_engine::evidence::Content;
 use baton_engine::handoff::Digest;
-use baton_engine::store::{Error, KeptContents};
+use baton_engine::store::{KeptContents, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::translate;
@@ -16,7 +16,7 @@ pub(super) fn keep(
     run: &RunId,
     contents: &[Content],
     bytes_max: u64,
-) -> Result<KeptContents, Error> {
+) -> Result<KeptContents, StoreError> {
     let sum = "SELECT coalesce(sum(length(bytes)), 0) FROM contents WHERE run = ?1";
     let mut sum = batch.connection.prepare_cached(sum).map_err(translate)?;
     let kept: i64 = sum.query_row([run.as_str()], |row| row.get(0)).map_err(translate)?;
@@ -38,7 +38,7 @@ pub(super) fn keep(
 }
 
 /// Finds a file by what identifies it.
-pub(super) fn find(connection: &Connection, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn find(connection: &Connection, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
     let sql = "SELECT bytes FROM contents WHERE run = ?1 AND digest = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement.query_row([run.as_str(), &digest.0], |row| row.get(0)).optional().map_err(translate)

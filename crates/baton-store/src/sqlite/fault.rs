@@ -2,26 +2,28 @@
 
 use std::path::Path;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
 /// Translates an error of SQLite.
-pub(super) fn translate(error: rusqlite::Error) -> Error {
+pub(super) fn translate(error: rusqlite::Error) -> StoreError {
     let text = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => Error::Unwritable(format!("the disk is full ({text})")),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => Error::Unwritable(text),
+        Some(ErrorCode::DiskFull) => StoreError::Unwritable(format!("the disk is full ({text})")),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => StoreError::Unwritable(text),
         // The file ends before the last page that it says it has.
-        Some(ErrorCode::SystemIoFailure) if is_short(&error) => Error::Damaged(text),
-        Some(ErrorCode::SystemIoFailure) => Error::Unwritable(format!("the disk does not take or give it ({text})")),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged(text),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::Unreachable(format!("another program writes to the database ({text})"))
+        Some(ErrorCode::SystemIoFailure) if is_short(&error) => StoreError::Damaged(text),
+        Some(ErrorCode::SystemIoFailure) => {
+            StoreError::Unwritable(format!("the disk does not take or give it ({text})"))
         }
-        _ if is_no_value_of_ours(&error) => Error::Damaged(text),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Unreachable(format!("another program writes to the database ({text})"))
+        }
+        _ if is_no_value_of_ours(&error) => StoreError::Damaged(text),
         // Our migrations make every table; whoever dropped one has damaged the store.
-        _ if text.starts_with("no such table") => Error::Damaged(text),
-        _ => Error::Failed(text),
+        _ if text.starts_with("no such table") => StoreError::Damaged(text),
+        _ => StoreError::Failed(text),
     }
 }
 
@@ -42,26 +44,26 @@ fn is_short(error: &rusqlite::Error) -> bool {
 }
 
 /// Says which file an error is about, unless it does so already.
-pub(super) fn at(path: &Path, error: Error) -> Error {
+pub(super) fn at(path: &Path, error: StoreError) -> StoreError {
     let file = path.display().to_string();
     let named = |why: String| if why.contains(&file) { why } else { format!("{file}: {why}") };
     match error {
-        Error::Unreachable(why) => Error::Unreachable(named(why)),
-        Error::Unwritable(why) => Error::Unwritable(named(why)),
-        Error::Damaged(why) => Error::Damaged(named(why)),
-        Error::Newer(why) => Error::Newer(named(why)),
-        Error::Failed(why) => Error::Failed(named(why)),
+        StoreError::Unreachable(why) => StoreError::Unreachable(named(why)),
+        StoreError::Unwritable(why) => StoreError::Unwritable(named(why)),
+        StoreError::Damaged(why) => StoreError::Damaged(named(why)),
+        StoreError::Newer(why) => StoreError::Newer(named(why)),
+        StoreError::Failed(why) => StoreError::Failed(named(why)),
         // The others are about the request, not about the file.
         other => other,
     }
 }
 
 /// Translates an error of opening the file.
-pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> Error {
+pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> StoreError {
     let text = format!("{}: {error}", path.display());
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged(text),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Unreachable(text),
-        _ => Error::Unwritable(text),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Unreachable(text),
+        _ => StoreError::Unwritable(text),
     }
 }

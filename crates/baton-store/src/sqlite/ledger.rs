@@ -3,7 +3,7 @@
 use baton_engine::RunId;
 use baton_engine::journal::Head;
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::{Anchored, Error};
+use baton_engine::store::{AnchoredEntry, StoreError};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row as SqlRow, params};
 
@@ -30,26 +30,26 @@ fn row(row: &SqlRow<'_>) -> rusqlite::Result<LedgerRow> {
     })
 }
 
-fn entries(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<LedgerEntry>, Error> {
+fn entries(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<LedgerEntry>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let found = statement.query_map(parameters, row).map_err(translate)?;
     found.map(|row| row.map_err(translate)?.entry()).collect()
 }
 
 /// Returns the entries after a number.
-pub(super) fn ledger(connection: &Connection, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+pub(super) fn ledger(connection: &Connection, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM ledger WHERE number > ?1 ORDER BY number LIMIT ?2");
     entries(connection, sql, params![rows::signed(after), limit])
 }
 
 /// Returns the entries about a run.
-pub(super) fn ledger_of(connection: &Connection, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+pub(super) fn ledger_of(connection: &Connection, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM ledger WHERE run = ?1 ORDER BY number");
     entries(connection, sql, [run.as_str()])
 }
 
 /// Enters how far the journals of runs have come.
-pub(super) fn enter(batch: &Batch<'_>, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+pub(super) fn enter(batch: &Batch<'_>, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
     let last_of_run = concat!("SELECT ", columns!(), " FROM ledger WHERE run = ?1 ORDER BY number DESC LIMIT 1");
     let mut end = end(batch.connection)?;
     let mut entered = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn enter(batch: &Batch<'_>, runs: &[RunId], at: Timestamp) -> Result<
 }
 
 /// Enters that a run is removed, while its journal is still there.
-pub(super) fn enter_removal(batch: &Batch<'_>, run: &RunId, at: Timestamp) -> Result<(), Error> {
+pub(super) fn enter_removal(batch: &Batch<'_>, run: &RunId, at: Timestamp) -> Result<(), StoreError> {
     let (head, _) = table::head(batch.connection, run)?;
     if head == Head::START {
         return Ok(());
@@ -77,19 +77,19 @@ pub(super) fn enter_removal(batch: &Batch<'_>, run: &RunId, at: Timestamp) -> Re
 }
 
 /// Returns the last entry that was delivered to a place.
-pub(super) fn anchored(connection: &Connection, place: &str) -> Result<Option<Anchored>, Error> {
+pub(super) fn anchored(connection: &Connection, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT number, digest FROM anchors WHERE place = ?1").map_err(translate)?;
     let found: Option<(i64, Vec<u8>)> =
         statement.query_row([place], |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(translate)?;
     let read = |(number, digest): (i64, Vec<u8>)| {
-        Ok(Anchored { number: rows::unsigned(number)?, digest: rows::hash(&digest)? })
+        Ok(AnchoredEntry { number: rows::unsigned(number)?, digest: rows::hash(&digest)? })
     };
     found.map(read).transpose()
 }
 
 /// Remembers what was delivered to a place.
-pub(super) fn set_anchored(batch: &Batch<'_>, place: &str, anchored: Anchored) -> Result<(), Error> {
+pub(super) fn set_anchored(batch: &Batch<'_>, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
     let sql = "INSERT INTO anchors (place, number, digest) VALUES (?1, ?2, ?3)
                ON CONFLICT (place) DO UPDATE SET number = excluded.number, digest = excluded.digest";
     let mut statement = batch.connection.prepare_cached(sql).map_err(translate)?;
@@ -97,12 +97,12 @@ pub(super) fn set_anchored(batch: &Batch<'_>, place: &str, anchored: Anchored) -
     Ok(())
 }
 
-fn end(connection: &Connection) -> Result<LedgerEnd, Error> {
+fn end(connection: &Connection) -> Result<LedgerEnd, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM ledger ORDER BY number DESC LIMIT 1");
     Ok(entries(connection, sql, [])?.pop().map_or(LedgerEnd::START, |entry| entry.end()))
 }
 
-fn write(connection: &Connection, entry: &LedgerEntry) -> Result<(), Error> {
+fn write(connection: &Connection, entry: &LedgerEntry) -> Result<(), StoreError> {
     let sql = concat!("INSERT INTO ledger (", columns!(), ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement

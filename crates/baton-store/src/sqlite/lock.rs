@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::holder;
 
@@ -42,7 +42,7 @@ impl Drop for Held<'_> {
 
 impl Lock {
     /// Opens the lock beside a database.
-    pub(super) fn beside(database: &Path) -> Result<Lock, Error> {
+    pub(super) fn beside(database: &Path) -> Result<Lock, StoreError> {
         let place = Place { database: database.to_owned(), path: database.with_extension("lock") };
         let file = OpenOptions::new().create(true).append(true).open(&place.path);
         let file = file.map_err(|error| place.unusable(&error))?;
@@ -60,14 +60,14 @@ impl Lock {
     }
 
     /// Waits for the lock, however long that takes.
-    pub(super) fn acquire(&self) -> Result<Held<'_>, Error> {
+    pub(super) fn acquire(&self) -> Result<Held<'_>, StoreError> {
         self.file.lock().map_err(|error| self.place.unusable(&error))?;
         Ok(Held(&self.file))
     }
 
     /// Waits for the lock, and gives up after a while. The system knows no deadline, so another thread does the waiting;
     /// if the lock comes too late it is released when that thread ends, and this is dropped.
-    pub(super) fn acquire_within(&self, patience: Duration) -> Result<Held<'_>, Error> {
+    pub(super) fn acquire_within(&self, patience: Duration) -> Result<Held<'_>, StoreError> {
         if let Some(held) = self.try_acquire() {
             return Ok(held);
         }
@@ -97,13 +97,13 @@ impl Place {
     }
 
     /// Tells that somebody holds the lock and does nothing.
-    pub(super) fn held(&self, patience: Duration) -> Error {
+    pub(super) fn held(&self, patience: Duration) -> StoreError {
         let (holder, lock, seconds) = (holder::of(&self.path), self.path.display(), patience.as_secs());
-        Error::Unreachable(format!("{holder} holds {lock} and has written nothing for {seconds} s"))
+        StoreError::Unreachable(format!("{holder} holds {lock} and has written nothing for {seconds} s"))
     }
 
-    fn unusable(&self, error: &io::Error) -> Error {
-        Error::Unwritable(format!("{}: {error}", self.path.display()))
+    fn unusable(&self, error: &io::Error) -> StoreError {
+        StoreError::Unwritable(format!("{}: {error}", self.path.display()))
     }
 
     fn beside(&self, end: &str) -> PathBuf {
@@ -125,7 +125,9 @@ mod tests {
         other.lock().expect("nobody has it");
         let lock = Lock::beside(&scratch.path("store.db")).expect("a lock");
         assert!(lock.try_acquire().is_none());
-        let Err(Error::Unreachable(why)) = lock.acquire_within(Duration::from_millis(1)) else { panic!("it is held") };
+        let Err(StoreError::Unreachable(why)) = lock.acquire_within(Duration::from_millis(1)) else {
+            panic!("it is held")
+        };
         assert!(why.contains(&format!("process {} (", std::process::id())), "{why}");
         drop(lock);
         other.unlock().expect("it is ours");

@@ -1,9 +1,9 @@
 //! Looking: what is there, without changing it.
 
-use baton_engine::handoff::{Handoff, StateName, Written};
+use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Checkup, Count, Error, Filter};
+use baton_engine::store::{Checkup, Count, Filter, StoreError};
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row as SqlRow, params, params_from_iter};
@@ -17,7 +17,7 @@ fn all<T>(
     sql: &str,
     parameters: impl Params,
     read: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, Error> {
+) -> Result<Vec<T>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let rows = statement.query_map(parameters, read).map_err(translate)?;
     rows.collect::<Result<_, _>>().map_err(translate)
@@ -27,25 +27,29 @@ fn all<T>(
 const PLACE: &str = "SELECT rowid FROM handoffs WHERE id = ?1";
 
 /// Returns the ids that begin like this.
-pub(super) fn ids_beginning_with(connection: &Connection, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+pub(super) fn ids_beginning_with(
+    connection: &Connection,
+    prefix: &str,
+    limit: u32,
+) -> Result<Vec<HandoffId>, StoreError> {
     // A range, not LIKE: it uses the index, and `%` and `_` are letters like any other. No id is longer than its end.
     let sql =
         "SELECT id FROM handoffs WHERE id BETWEEN ?1 AND ?2 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?3";
     let end = format!("{prefix}{}", "\u{10ffff}".repeat(32));
     let ids: Vec<String> = all(connection, sql, params![prefix, end, limit], |row| row.get(0))?;
-    ids.into_iter().map(|id| HandoffId::parse(id).map_err(Error::Damaged)).collect()
+    ids.into_iter().map(|id| HandoffId::parse(id).map_err(StoreError::Damaged)).collect()
 }
 
 /// Returns what is asked in a handoff.
-pub(super) fn request(connection: &Connection, id: &HandoffId) -> Result<Option<Written>, Error> {
+pub(super) fn request(connection: &Connection, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
     table::find(connection, id)?.map(|row| table::request(connection, &row)).transpose()
 }
 
 /// Lists handoffs, the newest first.
-pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
     let place = |id: &HandoffId| match all(connection, PLACE, [id.as_str()], |row| row.get::<_, i64>(0))?.first() {
         Some(place) => Ok(*place),
-        None => Err(Error::NotFound(id.clone())),
+        None => Err(StoreError::NotFound(id.clone())),
     };
     let behind = filter.after.as_ref().map(place).transpose()?.unwrap_or(i64::MAX);
     let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
@@ -64,34 +68,34 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Hando
 }
 
 /// Counts the handoffs of each agent in each state.
-pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, Error> {
+pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, StoreError> {
     let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
     let counted: Vec<(String, String, i64)> =
         all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let count = |(agent, word, handoffs): (String, String, i64)| {
-        let unknown = || Error::Damaged(format!("`{word}` is no state"));
+        let unknown = || StoreError::Damaged(format!("`{word}` is no state"));
         Ok(Count { agent, state: StateName::parse(&word).ok_or_else(unknown)?, handoffs: rows::unsigned(handoffs)? })
     };
     counted.into_iter().map(count).collect()
 }
 
 /// Returns the events of a run after a number.
-pub(super) fn history(connection: &Connection, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+pub(super) fn history(connection: &Connection, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     events(connection, sql, run, params![run.as_str(), rows::signed(after), limit])
 }
 
 /// Returns the events about a handoff.
-pub(super) fn history_of(connection: &Connection, id: &HandoffId) -> Result<Vec<Event>, Error> {
+pub(super) fn history_of(connection: &Connection, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
     let Some(row) = table::find(connection, id)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = ?1 AND seq BETWEEN ?2 AND ?3 AND handoff = ?4 ORDER BY seq";
-    let run = RunId::parse(row.run).map_err(Error::Damaged)?;
+    let run = RunId::parse(row.run).map_err(StoreError::Damaged)?;
     events(connection, sql, &run, params![run.as_str(), row.accepted_seq, row.last_seq, id.as_str()])
 }
 
-fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Params) -> Result<Vec<Event>, Error> {
+fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Params) -> Result<Vec<Event>, StoreError> {
     type Parts = (i64, String, i64, i64, String, String, Vec<u8>);
     let parts: Vec<Parts> = all(connection, sql, parameters, |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
@@ -100,7 +104,7 @@ fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Para
         Ok(Event {
             run: run.clone(),
             seq: rows::unsigned(seq)?,
-            handoff: HandoffId::parse(handoff).map_err(Error::Damaged)?,
+            handoff: HandoffId::parse(handoff).map_err(StoreError::Damaged)?,
             version: rows::unsigned(version)?,
             at: rows::time(at)?,
             kind,
@@ -112,7 +116,7 @@ fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Para
 }
 
 /// Returns the runs after one.
-pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
     // By the journal, and by the handoffs, in case a journal is gone.
     let sql = "SELECT run FROM (SELECT DISTINCT run FROM events WHERE run > ?1 ORDER BY run LIMIT ?2)
                UNION SELECT run FROM (SELECT run FROM handoffs WHERE id > ?1 AND run = id ORDER BY id LIMIT ?2)
@@ -120,11 +124,11 @@ pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -
                ORDER BY run LIMIT ?2";
     let after = after.map_or("", RunId::as_str);
     let runs: Vec<String> = all(connection, sql, params![after, limit], |row| row.get(0))?;
-    runs.into_iter().map(|run| RunId::parse(run).map_err(Error::Damaged)).collect()
+    runs.into_iter().map(|run| RunId::parse(run).map_err(StoreError::Damaged)).collect()
 }
 
 /// Returns the handoffs of a run, each with the last event that its row knows of.
-pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
     // A handoff of its own is found by its id, those of a run together by the run.
     let sql = concat!(
         "SELECT ",
@@ -154,13 +158,13 @@ pub(super) fn handoffs_of(connection: &Connection, run: &RunId) -> Result<Vec<(H
 }
 
 /// Returns the settings of all queues.
-pub(super) fn queues(connection: &Connection) -> Result<Vec<Queue>, Error> {
+pub(super) fn queues(connection: &Connection) -> Result<Vec<Queue>, StoreError> {
     let sql = "SELECT agent, paused, concurrency FROM queues ORDER BY agent";
     all(connection, sql, [], |row| Ok(Queue { agent: row.get(0)?, paused: row.get(1)?, concurrency: row.get(2)? }))
 }
 
 /// Returns when something will be ready for the agent, or due for anybody.
-pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
     let wake = "SELECT min(wake_at) FROM handoffs WHERE wake_at IS NOT NULL";
     let ready = "SELECT min(ready_at) FROM handoffs WHERE state = 'pending' AND agent = ?1 AND priority = ?2";
     let mut times: Vec<Option<i64>> = all(connection, wake, [], |row| row.get(0))?;
@@ -174,7 +178,7 @@ pub(super) fn next_due(connection: &Connection, agent: Option<&str>) -> Result<O
 }
 
 /// Returns the time of the last change.
-pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> {
+pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
     // Callers who write at the same moment may be a little out of order.
     let last = "SELECT max(at) FROM (SELECT at FROM events ORDER BY position DESC LIMIT 256)";
     let times: Vec<Option<i64>> = all(connection, last, [], |row| row.get(0))?;
@@ -182,7 +186,7 @@ pub(super) fn time(connection: &Connection) -> Result<Option<Timestamp>, Error> 
 }
 
 /// Looks whether the file is sound, page by page.
-pub(super) fn checkup(connection: &Connection, place: String) -> Result<Checkup, Error> {
+pub(super) fn checkup(connection: &Connection, place: String) -> Result<Checkup, StoreError> {
     let said: Vec<String> = all(connection, "PRAGMA integrity_check(20)", [], |row| row.get(0))?;
     let faults = said.into_iter().filter(|line| line != "ok").collect();
     let (migration, migration_known) = (migrate::current(connection)?, migrate::known());

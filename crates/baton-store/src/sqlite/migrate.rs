@@ -1,6 +1,6 @@
 //! Migrations: forward only, numbered like those of PostgreSQL. The number is SQLite's `user_version`.
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::translate;
@@ -21,27 +21,27 @@ pub(super) fn known() -> u32 {
 }
 
 /// Returns the number of the last migration of the database.
-pub(super) fn current(connection: &Connection) -> Result<u32, Error> {
+pub(super) fn current(connection: &Connection) -> Result<u32, StoreError> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(translate)
 }
 
 /// Refuses a database that is newer than we are, or is not ours. Nothing in it is changed.
-pub(super) fn refuse_strangers(connection: &Connection) -> Result<(), Error> {
+pub(super) fn refuse_strangers(connection: &Connection) -> Result<(), StoreError> {
     let found = current(connection)?;
     if found > known() {
-        return Err(Error::TooNew { found, known: known() });
+        return Err(StoreError::TooNew { found, known: known() });
     }
     let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(translate)?;
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(translate)?;
     if id != APPLICATION_ID && (found > 0 || tables > 0) {
-        return Err(Error::Damaged("this SQLite database belongs to another program".to_owned()));
+        return Err(StoreError::Damaged("this SQLite database belongs to another program".to_owned()));
     }
     Ok(())
 }
 
 /// Brings the database up to date.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     if current(connection)? == known() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Removing runs that are finished.
 
 use baton_engine::RunId;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use super::writer::Batch;
 use super::{ledger, translate};
 
 /// Returns the runs whose handoffs were all finished before a time.
-pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
     // From the oldest on, so that a batch costs the same however many are left.
     let sql = "SELECT DISTINCT run FROM handoffs AS done WHERE finished_at < ?1 AND NOT EXISTS (
                    SELECT 1 FROM handoffs AS other WHERE other.run = done.run AND other.run <> other.id
@@ -19,11 +19,12 @@ pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u
                LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let rows = statement.query_map(params![before.as_microsecond(), limit], |row| row.get(0)).map_err(translate)?;
-    rows.map(|run: rusqlite::Result<String>| RunId::parse(run.map_err(translate)?).map_err(Error::Damaged)).collect()
+    rows.map(|run: rusqlite::Result<String>| RunId::parse(run.map_err(translate)?).map_err(StoreError::Damaged))
+        .collect()
 }
 
 /// Removes a run with its journal, if everything in it was finished before that time.
-pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+pub(super) fn remove_run(batch: &Batch<'_>, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
     let of_run = "rowid IN (SELECT rowid FROM handoffs WHERE id = ?1 AND run = ?1
                             UNION ALL SELECT rowid FROM handoffs WHERE run = ?1 AND run <> id)";
     let open = format!("SELECT count(*) FROM handoffs WHERE {of_run} AND (finished_at IS NULL OR finished_at >= ?2)");

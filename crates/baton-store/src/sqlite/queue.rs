@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::lock::{Held, Lock, Place};
 use super::writer::Work;
@@ -29,7 +29,7 @@ struct Waiting {
     /// Whether somebody looks that it does not wait for ever.
     watched: bool,
     /// What was found then: nothing gets written. It is the answer for everybody until that has changed.
-    stuck: Option<Error>,
+    stuck: Option<StoreError>,
 }
 
 impl Queue {
@@ -80,7 +80,7 @@ impl Queue {
     }
 
     /// Waits for the lock. Meanwhile somebody looks that the others get on with their work.
-    pub(super) fn acquire<'l>(self: &Arc<Self>, lock: &'l Lock) -> Result<Held<'l>, Error> {
+    pub(super) fn acquire<'l>(self: &Arc<Self>, lock: &'l Lock) -> Result<Held<'l>, StoreError> {
         if let Some(held) = lock.try_acquire() {
             return Ok(held);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_host::atomic_file::rename_new;
 use baton_host::folders::sync_folder;
 use rusqlite::Connection;
@@ -21,17 +21,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Moves a store into a folder that is there. What is already in its place stays, and is an error.
-pub fn relocate(from: &Path, to: &Path) -> Result<(), Error> {
-    take_away(from, || put(from, to).map_err(|error| Error::Unwritable(format!("{}: {error}", to.display()))))
+pub fn relocate(from: &Path, to: &Path) -> Result<(), StoreError> {
+    take_away(from, || put(from, to).map_err(|error| StoreError::Unwritable(format!("{}: {error}", to.display()))))
 }
 
 /// Removes a store with everything in it.
-pub fn remove(path: &Path) -> Result<(), Error> {
-    take_away(path, || fs::remove_file(path).map_err(|error| Error::Unwritable(format!("{}: {error}", path.display()))))
+pub fn remove(path: &Path) -> Result<(), StoreError> {
+    take_away(path, || {
+        fs::remove_file(path).map_err(|error| StoreError::Unwritable(format!("{}: {error}", path.display())))
+    })
 }
 
 /// Lets a store leave its place, while nobody else has it.
-fn take_away(path: &Path, leave: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+fn take_away(path: &Path, leave: impl FnOnce() -> Result<(), StoreError>) -> Result<(), StoreError> {
     let lock = Lock::beside(path)?;
     let held = lock.acquire_within(PATIENCE)?;
     let connection = alone(path)?;
@@ -46,7 +48,7 @@ fn take_away(path: &Path, leave: impl FnOnce() -> Result<(), Error>) -> Result<(
 }
 
 /// Brings all of a database into its one file, which SQLite does only for whoever is alone with it.
-fn alone(path: &Path) -> Result<Connection, Error> {
+fn alone(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| fault::at(path, fault::translate(error));
     let connection = open(path)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -55,9 +57,9 @@ fn alone(path: &Path) -> Result<Connection, Error> {
     // SQLite itself does not wait for this one, and another command may just be ending.
     while let Err(error) = connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())) {
         match failed(error) {
-            Error::Unreachable(_) if start.elapsed() < PATIENCE => thread::sleep(LOOK_AGAIN),
-            Error::Unreachable(_) => {
-                return Err(Error::Unreachable(format!("{}: another program has it open", path.display())));
+            StoreError::Unreachable(_) if start.elapsed() < PATIENCE => thread::sleep(LOOK_AGAIN),
+            StoreError::Unreachable(_) => {
+                return Err(StoreError::Unreachable(format!("{}: another program has it open", path.display())));
             }
             error => return Err(error),
         }
@@ -117,10 +119,10 @@ mod tests {
         scratch.folder("new");
         let store = stocked(&from).await;
         assert!(store.queue("b").await.expect("there").paused);
-        let Err(Error::Unreachable(why)) = relocate(&from, &to) else { panic!("somebody has it open") };
+        let Err(StoreError::Unreachable(why)) = relocate(&from, &to) else { panic!("somebody has it open") };
         assert!(why.contains("old/baton.db: another program has it open"), "{why}");
         assert!(from.exists() && !to.exists());
-        assert!(matches!(remove(&from), Err(Error::Unreachable(_))) && from.exists());
+        assert!(matches!(remove(&from), Err(StoreError::Unreachable(_))) && from.exists());
         store.set_queue(&Queue::open("b")).await.expect("it can still be written");
     }
 
@@ -138,7 +140,7 @@ mod tests {
         let (from, to) = (scratch.path("old/baton.db"), scratch.path("new/baton.db"));
         drop(stocked(&from).await);
         scratch.write("new/baton.db", "another one");
-        assert!(matches!(relocate(&from, &to), Err(Error::Unwritable(_))));
+        assert!(matches!(relocate(&from, &to), Err(StoreError::Unwritable(_))));
         assert_eq!(scratch.read("new/baton.db"), "another one");
         assert!(Sqlite::open(&from).expect("it opens").queue("b").await.expect("there").paused);
     }

@@ -1,10 +1,10 @@
 //! The rows of the tables: one function per statement that more than one verb needs.
 
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::Transition;
 use baton_engine::queue::Queue;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::stored::body;
 use baton_engine::{HandoffId, RunId};
 use jiff::Timestamp;
@@ -58,33 +58,33 @@ impl Change {
 }
 
 /// Finds the row of a handoff.
-pub(super) fn find(connection: &Connection, id: &HandoffId) -> Result<Option<Row>, Error> {
+pub(super) fn find(connection: &Connection, id: &HandoffId) -> Result<Option<Row>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM handoffs WHERE id = ?1");
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     statement.query_row([id.as_str()], row).optional().map_err(translate)
 }
 
 /// Returns the request of a handoff, from the event with which it was accepted.
-pub(super) fn request(connection: &Connection, row: &Row) -> Result<Written, Error> {
+pub(super) fn request(connection: &Connection, row: &Row) -> Result<WrittenDocument, StoreError> {
     let sql = "SELECT kind, detail FROM events WHERE run = ?1 AND seq = ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let (kind, detail): (String, String) = statement
         .query_row(params![row.run, row.accepted_seq], |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(|error| match error {
             rusqlite::Error::QueryReturnedNoRows => {
-                Error::Damaged(format!("event {} of run `{}` is missing", row.accepted_seq, row.run))
+                StoreError::Damaged(format!("event {} of run `{}` is missing", row.accepted_seq, row.run))
             }
             error => translate(error),
         })?;
     match Fact::read(&kind, &detail) {
         Ok(Fact::Accepted(accept)) => Ok(accept.request),
-        Ok(fact) => Err(Error::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
+        Ok(fact) => Err(StoreError::Damaged(format!("handoff `{}` begins with `{}`", row.id, fact.kind()))),
         Err(why) => Err(why.at(&format!("event {} of run `{}`", row.accepted_seq, row.run))),
     }
 }
 
 /// Returns the last event of a run and its time.
-pub(super) fn head(connection: &Connection, run: &RunId) -> Result<(Head, Option<Timestamp>), Error> {
+pub(super) fn head(connection: &Connection, run: &RunId) -> Result<(Head, Option<Timestamp>), StoreError> {
     let sql = "SELECT seq, hash, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let found = statement
@@ -96,7 +96,7 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<(Head, Option
 }
 
 /// Writes an event.
-fn record(connection: &Connection, event: &Event) -> Result<(), Error> {
+fn record(connection: &Connection, event: &Event) -> Result<(), StoreError> {
     let sql = "INSERT INTO events (run, seq, handoff, version, at, kind, detail, hash)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
@@ -116,18 +116,18 @@ fn record(connection: &Connection, event: &Event) -> Result<(), Error> {
 }
 
 /// Writes a handoff that has changed, with its event.
-pub(super) fn advance(connection: &Connection, head: Head, transition: Transition) -> Result<Change, Error> {
+pub(super) fn advance(connection: &Connection, head: Head, transition: Transition) -> Result<Change, StoreError> {
     let change = Change::of(transition, head);
     // Nobody else writes inside our transaction, so the row can only be another if the file is wrong.
     if !update(connection, &change)? {
         let (id, version) = (&change.handoff.id, change.handoff.version - 1);
-        return Err(Error::Damaged(format!("handoff `{id}` is not at version {version}")));
+        return Err(StoreError::Damaged(format!("handoff `{id}` is not at version {version}")));
     }
     Ok(change)
 }
 
 /// Writes a handoff that is new, with its event; says whether it was.
-pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, Error> {
+pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, StoreError> {
     let Change { handoff, event, body } = change;
     let inserted = insert_row(connection, handoff, event.seq, event.head(), body)?;
     if inserted {
@@ -137,7 +137,7 @@ pub(super) fn insert(connection: &Connection, change: &Change) -> Result<bool, E
 }
 
 /// Writes a handoff that has changed, with its event, if it is still what it was before; says whether it was.
-pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, Error> {
+pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, StoreError> {
     let Change { handoff, event, body } = change;
     let updated = update_row(connection, handoff, handoff.version - 1, event.head(), body)?;
     if updated {
@@ -147,7 +147,7 @@ pub(super) fn update(connection: &Connection, change: &Change) -> Result<bool, E
 }
 
 /// Writes what was planned: each row once, and all events.
-pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), Error> {
+pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), StoreError> {
     for (row, head) in made.changed() {
         let (handoff, body) = (&row.handoff, body::write(&row.handoff));
         let written = match row.before {
@@ -157,7 +157,7 @@ pub(super) fn write(connection: &Connection, made: &Made) -> Result<(), Error> {
         // Nobody else writes inside our transaction, so the row can only be another if the file is wrong.
         if !written {
             let (id, version) = (&handoff.id, row.before.unwrap_or_default());
-            return Err(Error::Damaged(format!("handoff `{id}` is not at version {version}")));
+            return Err(StoreError::Damaged(format!("handoff `{id}` is not at version {version}")));
         }
     }
     made.events.iter().try_for_each(|event| record(connection, event))
@@ -169,7 +169,7 @@ fn insert_row(
     accepted_seq: u64,
     head: Head,
     body: &str,
-) -> Result<bool, Error> {
+) -> Result<bool, StoreError> {
     let sql = "INSERT INTO handoffs (id, run, agent, priority, state, version, fence, ready_at, wake_at, finished_at,
                                      key, accepted_seq, last_seq, head, body)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
@@ -198,7 +198,13 @@ fn insert_row(
     Ok(inserted == 1)
 }
 
-fn update_row(connection: &Connection, handoff: &Handoff, before: u64, head: Head, body: &str) -> Result<bool, Error> {
+fn update_row(
+    connection: &Connection,
+    handoff: &Handoff,
+    before: u64,
+    head: Head,
+    body: &str,
+) -> Result<bool, StoreError> {
     let sql = "UPDATE handoffs SET state = ?1, version = ?2, fence = ?3, ready_at = ?4, wake_at = ?5, finished_at = ?6,
                                    last_seq = ?7, head = ?8, body = ?9
                WHERE id = ?10 AND version = ?11";
@@ -223,7 +229,7 @@ fn update_row(connection: &Connection, handoff: &Handoff, before: u64, head: Hea
 }
 
 /// Returns the settings of an agent's queue.
-pub(super) fn queue(connection: &Connection, agent: &str) -> Result<Queue, Error> {
+pub(super) fn queue(connection: &Connection, agent: &str) -> Result<Queue, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT paused, concurrency FROM queues WHERE agent = ?1").map_err(translate)?;
     let found = statement

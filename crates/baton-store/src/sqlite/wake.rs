@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
@@ -67,9 +67,9 @@ impl Bell {
 }
 
 impl Wake {
-    pub(super) fn new(database: &Path) -> Result<Wake, Error> {
+    pub(super) fn new(database: &Path) -> Result<Wake, StoreError> {
         let path = database.with_extension("wake");
-        let unwritable = |error| Error::Unwritable(format!("{}: {error}", path.display()));
+        let unwritable = |error| StoreError::Unwritable(format!("{}: {error}", path.display()));
         let file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path);
         let file = file.map_err(unwritable)?;
         // It never grows later: a commit would have to wait for its new size, too.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -60,25 +60,25 @@ impl Batch<'_> {
 
 /// A piece of work. An outer error undoes it; an inner one is an answer like any other, and what was written stays.
 pub(super) trait Work: Send {
-    fn run(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
-    fn answer(self: Box<Self>, committed: Result<(), Error>);
+    fn run(&mut self, batch: &Batch<'_>) -> Result<(), StoreError>;
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
 struct Piece<T, F> {
     what: F,
-    result: Option<Result<T, Error>>,
-    answer: oneshot::Sender<Result<T, Error>>,
+    result: Option<Result<T, StoreError>>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send> Work for Piece<T, F> {
-    fn run(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, StoreError>, StoreError> + Send> Work for Piece<T, F> {
+    fn run(&mut self, batch: &Batch<'_>) -> Result<(), StoreError> {
         self.result = Some((self.what)(batch)?);
         Ok(())
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), Error>) {
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
         let Piece { result, answer, .. } = *self;
-        let lost = || Err(Error::Failed("the work was never done".to_owned()));
+        let lost = || Err(StoreError::Failed("the work was never done".to_owned()));
         // A caller who has gone away does not want the answer.
         drop(answer.send(committed.and_then(|()| result.unwrap_or_else(lost))));
     }
@@ -87,7 +87,7 @@ impl<T: Send, F: FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send> Wo
 impl Writer {
     /// Opens the database, brings it up to date and starts the thread. Others may hold a lock and do nothing for as long
     /// as the patience lasts.
-    pub(super) fn start(path: &Path, wake: Arc<Wake>, patience: Duration) -> Result<Writer, Error> {
+    pub(super) fn start(path: &Path, wake: Arc<Wake>, patience: Duration) -> Result<Writer, StoreError> {
         let lock = Lock::beside(path)?;
         let connection = up_to_date(path, &lock, patience)?;
         let desk = Arc::new(Mutex::new(Desk { connection, lock, wake, news: Cell::new(false) }));
@@ -98,20 +98,20 @@ impl Writer {
                 shared_desk.lock().unwrap_or_else(PoisonError::into_inner).serve(&shared_queue);
             }
         });
-        thread.map_err(|error| Error::Failed(format!("the writer cannot be started: {error}")))?;
+        thread.map_err(|error| StoreError::Failed(format!("the writer cannot be started: {error}")))?;
         Ok(Writer { desk, queue })
     }
 
     /// Does a piece of work in a transaction and returns when it is on the disk. It may be run more than once.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        mut what: impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        mut what: impl FnMut(&Batch<'_>) -> Result<Result<T, StoreError>, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         if let Some(done) = self.run_alone(&mut what) {
             return done;
         }
         let (answer, answered) = oneshot::channel();
-        let gone = || Error::Failed("the writer has stopped".to_owned());
+        let gone = || StoreError::Failed("the writer has stopped".to_owned());
         self.queue.add(Box::new(Piece { what, result: None, answer }));
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
@@ -120,8 +120,8 @@ impl Writer {
     /// long as the commit itself.
     fn run_alone<T>(
         &self,
-        what: &mut impl FnMut(&Batch<'_>) -> Result<Result<T, Error>, Error>,
-    ) -> Option<Result<T, Error>> {
+        what: &mut impl FnMut(&Batch<'_>) -> Result<Result<T, StoreError>, StoreError>,
+    ) -> Option<Result<T, StoreError>> {
         if !self.queue.is_empty() {
             return None;
         }
@@ -134,7 +134,7 @@ impl Writer {
         });
         drop(held);
         desk.ring();
-        let lost = || Err(Error::Failed("the work was never done".to_owned()));
+        let lost = || Err(StoreError::Failed("the work was never done".to_owned()));
         Some(written.and_then(|()| result.unwrap_or_else(lost)))
     }
 }
@@ -155,11 +155,11 @@ impl Desk {
     }
 
     /// Does all the work in one transaction, or else each piece in its own. Returns what became of each.
-    fn carry_out(&self, batch: &mut [Box<dyn Work>]) -> Vec<Result<(), Error>> {
+    fn carry_out(&self, batch: &mut [Box<dyn Work>]) -> Vec<Result<(), StoreError>> {
         let together = self.transaction(|context| batch.iter_mut().try_for_each(|work| work.run(context)));
         match together {
             // Somebody else has the database: then each would wait as long again.
-            Err(Error::Unreachable(_)) => batch.iter().map(|_| together.clone()).collect(),
+            Err(StoreError::Unreachable(_)) => batch.iter().map(|_| together.clone()).collect(),
             Err(_) if batch.len() > 1 => {
                 batch.iter_mut().map(|work| self.transaction(|context| work.run(context))).collect()
             }
@@ -168,7 +168,7 @@ impl Desk {
     }
 
     /// Runs a transaction under the lock: all of it is on the disk afterwards, or nothing.
-    fn transaction(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    fn transaction(&self, run: impl FnOnce(&Batch<'_>) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let batch = Batch { connection: &self.connection, news: Cell::new(false) };
         self.begin()?;
         let written = run(&batch).and_then(|()| self.execute("COMMIT"));
@@ -183,9 +183,9 @@ impl Desk {
     }
 
     /// Begins to write, as soon as no program that is not ours does.
-    fn begin(&self) -> Result<(), Error> {
+    fn begin(&self) -> Result<(), StoreError> {
         self.execute("BEGIN IMMEDIATE").map_err(|error| match error {
-            Error::Unreachable(why) => Error::Unreachable(format!("{}: {why}", self.lock.place().writer())),
+            StoreError::Unreachable(why) => StoreError::Unreachable(format!("{}: {why}", self.lock.place().writer())),
             error => error,
         })
     }
@@ -197,7 +197,7 @@ impl Desk {
         }
     }
 
-    fn execute(&self, sql: &str) -> Result<(), Error> {
+    fn execute(&self, sql: &str) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(translate)?;
         statement.execute([]).map_err(translate)?;
         Ok(())
@@ -206,7 +206,7 @@ impl Desk {
 
 /// Opens the database and brings it up to date. Whoever finds it so takes no lock: nobody who only reads waits for those
 /// who write.
-fn up_to_date(path: &Path, lock: &Lock, patience: Duration) -> Result<Connection, Error> {
+fn up_to_date(path: &Path, lock: &Lock, patience: Duration) -> Result<Connection, StoreError> {
     let mut connection = open(path)?;
     let held =
         if migrate::current(&connection)? == migrate::known() { None } else { Some(lock.acquire_within(patience)?) };
@@ -237,12 +237,12 @@ mod tests {
         let other = File::open(scratch.path("store.lock")).expect("it is there");
         other.lock().expect("nobody writes");
         for agent in ["first", "second"] {
-            let Err(Error::Unreachable(why)) = set(agent).await else { panic!("somebody holds the lock") };
+            let Err(StoreError::Unreachable(why)) = set(agent).await else { panic!("somebody holds the lock") };
             assert!(why.contains(&format!("process {} (", std::process::id())), "{why}");
         }
         other.unlock().expect("it is ours");
         while let Err(error) = set("third").await {
-            assert!(matches!(error, Error::Unreachable(_)), "{error}: nobody holds it any more");
+            assert!(matches!(error, StoreError::Unreachable(_)), "{error}: nobody holds it any more");
             tokio::task::yield_now().await;
         }
         let names: Vec<String> = crate::sqlite::look::queues(&open(&path).expect("it opens"))

@@ -1,7 +1,7 @@
 //! Accept: requests become handoffs, all of them or none, and the same request twice is one handoff.
 
 use baton_engine::State;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::requests::{id, report, request, request_in, requeue, time, with, written};
@@ -108,14 +108,16 @@ async fn known_id_with_other_text_is_taken(bed: Bed) {
     let mut other = request("a");
     other.request = written("build something else");
     let error = bed.store.accept(vec![other], time(1)).await.unwrap_err();
-    assert!(matches!(&error, Error::Taken { what: "id", value, existing } if value == "a" && *existing == id("a")));
+    assert!(
+        matches!(&error, StoreError::Taken { what: "id", value, existing } if value == "a" && *existing == id("a"))
+    );
 }
 
 async fn known_id_with_other_terms_is_taken(bed: Bed) {
     bed.send_one("a").await;
     let other = with(request("a"), |terms| terms.timeout_ms = Some(1));
     let error = bed.store.accept(vec![other], time(1)).await.unwrap_err();
-    assert!(matches!(error, Error::Taken { what: "id", .. }), "{error}");
+    assert!(matches!(error, StoreError::Taken { what: "id", .. }), "{error}");
 }
 
 async fn known_key_with_other_text_is_taken(bed: Bed) {
@@ -124,7 +126,9 @@ async fn known_key_with_other_text_is_taken(bed: Bed) {
     let mut other = keyed("b");
     other.request = written("build something else");
     let error = bed.store.accept(vec![other], time(1)).await.unwrap_err();
-    assert!(matches!(&error, Error::Taken { what: "key", value, existing } if value == "k" && *existing == id("a")));
+    assert!(
+        matches!(&error, StoreError::Taken { what: "key", value, existing } if value == "k" && *existing == id("a"))
+    );
     assert!(!bed.is_there("b").await);
 }
 
@@ -133,7 +137,7 @@ async fn batch_with_a_taken_id_leaves_nothing(bed: Bed) {
     let mut taken = request("b");
     taken.request = written("build something else");
     let error = bed.store.accept(vec![request("a"), taken, request("c")], time(1)).await.unwrap_err();
-    assert!(matches!(error, Error::Taken { .. }), "{error}");
+    assert!(matches!(error, StoreError::Taken { .. }), "{error}");
     assert!(!bed.is_there("a").await && !bed.is_there("c").await);
     assert!(bed.events("a").await.is_empty());
     assert_eq!(bed.store.runs(None, 10).await.unwrap().len(), 1);
@@ -143,7 +147,7 @@ async fn batch_that_contradicts_itself_leaves_nothing(bed: Bed) {
     let mut other = request("a");
     other.request = written("build something else");
     let error = bed.store.accept(vec![request("a"), other], time(0)).await.unwrap_err();
-    assert!(matches!(error, Error::Taken { .. }), "{error}");
+    assert!(matches!(error, StoreError::Taken { .. }), "{error}");
     assert!(!bed.is_there("a").await);
 }
 

@@ -3,7 +3,7 @@
 use baton_engine::State;
 use baton_engine::handoff::{About, Ask, Digest, StateName};
 use baton_engine::lifecycle::{Claim, Command, Decision, Ending, Expire, Refusal, Verdict};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::requests::{
@@ -39,7 +39,7 @@ async fn claim_of_one_handoff_by_its_id(bed: Bed) {
     let claimed = bed.apply("b", claim(), time(1)).await.unwrap();
     assert_eq!((claimed.fence, claimed.state.name()), (1, StateName::Claimed));
     let error = bed.apply("b", claim(), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::WrongState { .. })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::WrongState { .. })), "{error}");
     assert_eq!(bed.claim(5, time(2)).await.len(), 1);
 }
 
@@ -139,7 +139,7 @@ async fn decision_about_something_else_is_refused(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let waiting = bed.apply("a", ended(claimed.fence, Ending::NeedsReview, "the work"), time(1)).await.unwrap();
     let error = bed.apply("a", decide(Digest::of(b"older work"), Decision::Approve), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Changed { .. })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Changed { .. })), "{error}");
     assert_eq!(bed.find("a").await, waiting);
 }
 
@@ -163,7 +163,7 @@ async fn expiry_of_one_handoff_by_its_id(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     let expire = || Command::Expire(Expire { dice: 0.0, for_good: false, fence: None });
     let error = bed.apply("a", expire(), time(59)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::NotExpired)), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::NotExpired)), "{error}");
     let next = bed.apply("a", expire(), time(60)).await.unwrap();
     assert_eq!(next.state, State::Pending { ready_at: time(90) });
 }
@@ -174,7 +174,7 @@ async fn cancelled_handoff_is_finished(bed: Bed) {
     assert_eq!(gone.state, State::Cancelled { at: time(1) });
     assert!(bed.claim(1, time(2)).await.is_empty());
     let error = bed.apply("a", cancel(), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Repeated)), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Repeated)), "{error}");
 }
 
 async fn dead_letter_is_requeued(bed: Bed) {
@@ -189,14 +189,14 @@ async fn dead_letter_is_requeued(bed: Bed) {
 
 async fn command_for_nobody_is_not_found(bed: Bed) {
     let error = bed.apply("nobody", cancel(), time(1)).await.unwrap_err();
-    assert!(matches!(&error, Error::NotFound(id) if id.as_str() == "nobody"), "{error}");
+    assert!(matches!(&error, StoreError::NotFound(id) if id.as_str() == "nobody"), "{error}");
     assert!(bed.events("nobody").await.is_empty());
 }
 
 async fn refused_command_leaves_no_trace(bed: Bed) {
     let before = bed.send_one("a").await;
     for command in [verify(0, Verdict::Verified), requeue("x"), heartbeat(9, None)] {
-        assert!(matches!(bed.apply("a", command, time(5)).await, Err(Error::Refused(_))));
+        assert!(matches!(bed.apply("a", command, time(5)).await, Err(StoreError::Refused(_))));
     }
     assert_eq!(bed.find("a").await, before);
     assert_eq!(bed.kinds("a").await, ["accepted"]);

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::{Accept, Command, Decision};
-use baton_engine::store::{Accepted, Claimed, Error, Order, Wish};
+use baton_engine::store::{AcceptedHandoff, ClaimRequest, ClaimedHandoff, Order, StoreError};
 use baton_engine::{Handoff, HandoffId, Store};
 use baton_simulation::Memory;
 use baton_store::Location;
-use baton_testbed::{Postgres, Scratch};
+use baton_testbed::{PostgresServer, Scratch};
 use jiff::Timestamp;
 
 use super::requests::{AGENT, decide, id, request, run, time};
@@ -35,12 +35,12 @@ impl Bed {
     }
 
     pub(crate) async fn postgres() -> Bed {
-        Bed::at(Place::Postgres(Postgres::shared().new_database())).await
+        Bed::at(Place::Postgres(PostgresServer::shared().new_database())).await
     }
 
     /// A database that sorts like people who read English, where capitals do not come before all other letters.
     pub(crate) async fn english_postgres() -> Bed {
-        let server = Postgres::shared();
+        let server = PostgresServer::shared();
         let url = server.new_database();
         let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
         baton_testbed::query(server.url(), &format!("DROP DATABASE {name}"));
@@ -89,7 +89,7 @@ impl Bed {
     }
 
     /// Sends requests; they are there afterwards.
-    pub(crate) async fn send(&self, requests: impl IntoIterator<Item = Accept>, at: Timestamp) -> Vec<Accepted> {
+    pub(crate) async fn send(&self, requests: impl IntoIterator<Item = Accept>, at: Timestamp) -> Vec<AcceptedHandoff> {
         self.store.accept(requests.into_iter().collect(), at).await.unwrap()
     }
 
@@ -99,7 +99,7 @@ impl Bed {
     }
 
     /// Claims so many for the usual agent, for a minute.
-    pub(crate) async fn claim(&self, count: u32, at: Timestamp) -> Vec<Claimed> {
+    pub(crate) async fn claim(&self, count: u32, at: Timestamp) -> Vec<ClaimedHandoff> {
         self.store.claim(&wish(count), at).await.unwrap()
     }
 
@@ -108,18 +108,18 @@ impl Bed {
         let expected = accept.id.clone();
         let agent = accept.terms.to.clone();
         self.send([accept], at).await;
-        let mut claimed = self.store.claim(&Wish { agent, ..wish(1) }, at).await.unwrap();
+        let mut claimed = self.store.claim(&ClaimRequest { agent, ..wish(1) }, at).await.unwrap();
         let handoff = claimed.remove(0).handoff;
         assert_eq!(handoff.id, expected);
         handoff
     }
 
-    pub(crate) async fn apply(&self, name: &str, command: Command, at: Timestamp) -> Result<Handoff, Error> {
+    pub(crate) async fn apply(&self, name: &str, command: Command, at: Timestamp) -> Result<Handoff, StoreError> {
         self.store.apply(Order::new(id(name), command), at).await
     }
 
     /// Decides about what is shown now.
-    pub(crate) async fn decide(&self, name: &str, decision: Decision, at: Timestamp) -> Result<Handoff, Error> {
+    pub(crate) async fn decide(&self, name: &str, decision: Decision, at: Timestamp) -> Result<Handoff, StoreError> {
         let shown = self.find(name).await.shown().expect("something to decide about");
         self.apply(name, decide(shown, decision), at).await
     }
@@ -160,11 +160,17 @@ async fn open(location: &Location) -> Arc<dyn Store> {
 }
 
 /// A wish of the usual agent.
-pub(crate) fn wish(count: u32) -> Wish {
-    Wish { agent: AGENT.to_owned(), claimant: "worker-1".to_owned(), lease_ms: 60_000, count, times_itself: false }
+pub(crate) fn wish(count: u32) -> ClaimRequest {
+    ClaimRequest {
+        agent: AGENT.to_owned(),
+        claimant: "worker-1".to_owned(),
+        lease_ms: 60_000,
+        count,
+        times_itself: false,
+    }
 }
 
-pub(crate) fn ids(claimed: &[Claimed]) -> Vec<&str> {
+pub(crate) fn ids(claimed: &[ClaimedHandoff]) -> Vec<&str> {
     claimed.iter().map(|one| one.handoff.id.as_str()).collect()
 }
 

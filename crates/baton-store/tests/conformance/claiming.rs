@@ -2,7 +2,7 @@
 
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::LEASE_MS_MAX;
-use baton_engine::store::{Filter, Wish};
+use baton_engine::store::{ClaimRequest, Filter};
 use baton_engine::{Priority, Terms};
 
 use super::bed::{Bed, ids, wish};
@@ -74,7 +74,7 @@ async fn handoff_of_a_workflow_is_claimed_from_its_own_queue_only(bed: Bed) {
     // What comes first in time does not stand in the way of what can be claimed.
     assert_eq!(ids(&bed.claim(1, time(1)).await), ["c"]);
     assert_eq!(bed.claim(9, time(1)).await, []);
-    let from = |queue: &str| Wish { agent: queue.to_owned(), ..wish(9) };
+    let from = |queue: &str| ClaimRequest { agent: queue.to_owned(), ..wish(9) };
     assert_eq!(bed.store.claim(&from("@driver/builder"), time(1)).await.unwrap(), []);
     assert_eq!(ids(&bed.store.claim(&from("invoices/builder"), time(1)).await.unwrap()), ["b"]);
 }
@@ -128,7 +128,7 @@ async fn finished_handoffs_are_not_claimed(bed: Bed) {
 
 async fn lease_has_a_limit(bed: Bed) {
     bed.send_one("a").await;
-    let claimed = bed.store.claim(&Wish { lease_ms: u64::MAX, ..wish(1) }, time(0)).await.unwrap().remove(0);
+    let claimed = bed.store.claim(&ClaimRequest { lease_ms: u64::MAX, ..wish(1) }, time(0)).await.unwrap().remove(0);
     assert_eq!(claimed.handoff.lease().unwrap().length_ms, LEASE_MS_MAX);
 }
 

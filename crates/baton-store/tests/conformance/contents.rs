@@ -1,10 +1,10 @@
 //! Contents: whatever a document, a name or a note contains comes back letter by letter.
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{StateName, Written};
+use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Accept, Command, Ending, Fail};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Filter, Wish};
+use baton_engine::store::{ClaimRequest, Filter};
 use baton_engine::{Terms, retry};
 
 use super::bed::{Bed, wish};
@@ -38,8 +38,12 @@ const ODD: [&str; 11] = [
 async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
     for (number, text) in ODD.into_iter().enumerate() {
         let name = format!("h{number}");
-        let document =
-            Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() };
+        let document = WrittenDocument {
+            dialect: "native".to_owned(),
+            text: text.to_owned(),
+            path: None,
+            warnings: Box::default(),
+        };
         let accept = Accept { request: document.clone(), ..request(&name) };
         bed.send([accept.clone()], time(0)).await;
         assert!(bed.send([accept], time(0)).await[0].existing);
@@ -73,7 +77,7 @@ async fn odd_names_come_back_letter_by_letter(bed: Bed) {
         let queue = Queue { concurrency: Some(1), ..Queue::open(text) };
         bed.store.set_queue(&queue).await.unwrap();
         assert_eq!(bed.store.queue(text).await.unwrap(), queue);
-        let wish = Wish { agent: text.to_owned(), claimant: text.to_owned(), ..wish(5) };
+        let wish = ClaimRequest { agent: text.to_owned(), claimant: text.to_owned(), ..wish(5) };
         let claimed = bed.store.claim(&wish, time(0)).await.unwrap();
         assert_eq!(claimed.len(), 1, "{text:?}");
         assert_eq!(claimed[0].handoff, bed.find(&name).await);
@@ -163,7 +167,7 @@ async fn looking_for_a_nul_finds_nothing(bed: Bed) {
     assert!(bed.store.ids_beginning_with("a\0", 10).await.unwrap().is_empty());
     let filter = Filter { agent: Some("builder\0".to_owned()), states: Vec::new(), after: None, limit: 10 };
     assert!(bed.store.list(&filter).await.unwrap().is_empty());
-    let wish = Wish { agent: "builder\0".to_owned(), ..wish(1) };
+    let wish = ClaimRequest { agent: "builder\0".to_owned(), ..wish(1) };
     assert!(bed.store.claim(&wish, time(0)).await.unwrap().is_empty());
     assert_eq!(bed.store.next_due(Some("builder\0")).await.unwrap(), None);
     assert_eq!(bed.store.queue("builder\0").await.unwrap(), Queue::open("builder\0"));

@@ -3,7 +3,7 @@
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Ending, Refusal};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::requests::{acknowledge, cancel, ended, fail, heartbeat, report, request, time, written};
@@ -33,7 +33,7 @@ async fn report_with_an_old_token_is_refused_and_journalled(bed: Bed) {
     taken_over(&bed).await;
     let before = bed.find("a").await;
     let error = bed.apply("a", report(1, "my work"), time(91)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
     let after = bed.find("a").await;
     assert_eq!((&after.state, after.fence), (&before.state, before.fence));
     assert_eq!((after.version, after.changed_at), (before.version + 1, time(91)));
@@ -50,7 +50,7 @@ async fn report_with_a_token_that_was_never_given_is_refused(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     for token in [2, u64::MAX] {
         let error = bed.apply("a", report(token, "done"), time(1)).await.unwrap_err();
-        assert!(matches!(error, Error::Refused(Refusal::NeverGiven { .. })), "{error}");
+        assert!(matches!(error, StoreError::Refused(Refusal::NeverGiven { .. })), "{error}");
     }
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
     assert_eq!(bed.find("a").await.state.name(), StateName::Claimed);
@@ -60,7 +60,7 @@ async fn report_after_a_cancellation_is_refused_and_journalled(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
     let error = bed.apply("a", report(claimed.fence, "done"), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Over { given: 1, state: StateName::Cancelled })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Over { given: 1, state: StateName::Cancelled })), "{error}");
     let kinds = bed.kinds("a").await;
     assert_eq!(kinds, ["accepted", "claimed", "cancelled", "refused"]);
     let after = bed.find("a").await;
@@ -80,7 +80,7 @@ async fn late_heartbeat_is_refused_without_a_trace(bed: Bed) {
     taken_over(&bed).await;
     let before = bed.find("a").await;
     let error = bed.apply("a", heartbeat(1, None), time(91)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
     assert_eq!(bed.find("a").await, before);
 }
 
@@ -98,7 +98,7 @@ async fn report_said_twice_is_recognised(bed: Bed) {
         };
         let once = bed.apply(&name, ended(claimed.fence, ending.clone(), "done"), time(1)).await.unwrap();
         let error = bed.apply(&name, ended(claimed.fence, ending, "done"), time(2)).await.unwrap_err();
-        assert!(matches!(error, Error::Refused(Refusal::Repeated)), "{error}");
+        assert!(matches!(error, StoreError::Refused(Refusal::Repeated)), "{error}");
         assert_eq!(bed.find(&name).await, once);
     }
     assert_eq!(bed.find("a").await, claimed);
@@ -108,7 +108,7 @@ async fn failure_said_twice_is_recognised(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let once = bed.apply("a", fail(claimed.fence, "no"), time(1)).await.unwrap();
     let error = bed.apply("a", fail(claimed.fence, "no"), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Repeated)), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Repeated)), "{error}");
     assert_eq!(bed.find("a").await, once);
 }
 
@@ -116,7 +116,7 @@ async fn another_report_after_the_first_is_late(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", report(claimed.fence, "done"), time(1)).await.unwrap();
     let error = bed.apply("a", report(claimed.fence, "done differently"), time(2)).await.unwrap_err();
-    assert!(matches!(error, Error::Refused(Refusal::Over { .. })), "{error}");
+    assert!(matches!(error, StoreError::Refused(Refusal::Over { .. })), "{error}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "reported", "refused"]);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::Anchored;
+use baton_engine::store::AnchoredEntry;
 
 use super::bed::Bed;
 use super::requests::{cancel, request, request_in, run, time};
@@ -124,7 +124,7 @@ async fn processes_that_enter_at_once_make_one_chain(bed: Bed) {
 }
 
 async fn each_place_knows_what_was_delivered_to_it(bed: Bed) {
-    let anchored = |number| Anchored { number, digest: Hash([7; 32]) };
+    let anchored = |number| AnchoredEntry { number, digest: Hash([7; 32]) };
     assert_eq!(bed.store.anchored("file:a").await.unwrap(), None);
     bed.store.set_anchored("file:a", anchored(3)).await.unwrap();
     bed.store.set_anchored("file:b", anchored(9)).await.unwrap();

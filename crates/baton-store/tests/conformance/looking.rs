@@ -1,7 +1,7 @@
 //! Looking: find, prefixes, lists, the census.
 
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Count, Error, Filter};
+use baton_engine::store::{Count, Filter, StoreError};
 
 use super::bed::{Bed, ids, names};
 use super::requests::{AGENT, cancel, id, report, request, request_for, request_in, run, time};
@@ -119,7 +119,7 @@ async fn list_goes_on_behind_a_handoff(bed: Bed) {
     let of_agent = Filter { agent: Some(AGENT.to_owned()), ..behind("e", 2) };
     assert_eq!(listed(&bed, of_agent).await, ["d", "b"], "also behind one that is not in the list");
     let gone = bed.store.list(&behind("z", 10)).await;
-    assert_eq!(gone, Err(Error::NotFound(id("z"))), "what comes behind it is not known");
+    assert_eq!(gone, Err(StoreError::NotFound(id("z"))), "what comes behind it is not known");
 }
 
 async fn request_of_a_handoff_is_found_without_its_journal(bed: Bed) {

@@ -2,7 +2,7 @@
 
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Accept, Command};
-use baton_engine::store::{Error, Step};
+use baton_engine::store::{StoreError, TransactionStep};
 
 use super::bed::{Bed, ids};
 use super::requests::{cancel, id, report, request, request_in, time, with, written};
@@ -20,7 +20,7 @@ on_every_store! {
 }
 
 /// A command, and the requests that come next.
-fn steps(name: &str, command: Command, next: Vec<Accept>) -> Vec<Step> {
+fn steps(name: &str, command: Command, next: Vec<Accept>) -> Vec<TransactionStep> {
     std::iter::once(apply(name, command)).chain(next.into_iter().map(accept)).collect()
 }
 
@@ -50,7 +50,7 @@ async fn taken_next_handoff_undoes_the_report(bed: Bed) {
     let mut taken = request("b");
     taken.request = written("something else");
     let error = bed.store.carry_out(steps("a", report(claimed.fence, "done"), vec![taken]), time(1)).await.unwrap_err();
-    assert!(matches!(&error, Error::Taken { what: "id", value, .. } if value == "b"), "{error}");
+    assert!(matches!(&error, StoreError::Taken { what: "id", value, .. } if value == "b"), "{error}");
     assert_eq!(bed.find("a").await, claimed);
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
     // The report can be handed in again.
@@ -65,7 +65,7 @@ async fn one_taken_next_handoff_undoes_all_of_them(bed: Bed) {
     taken.request = written("something else");
     let next = vec![request("c"), taken];
     let error = bed.store.carry_out(steps("a", report(claimed.fence, "done"), next), time(1)).await.unwrap_err();
-    assert!(matches!(error, Error::Taken { what: "key", .. }), "{error}");
+    assert!(matches!(error, StoreError::Taken { what: "key", .. }), "{error}");
     assert!(!bed.is_there("c").await && !bed.is_there("d").await);
     assert_eq!(bed.find("a").await, claimed);
 }
@@ -90,7 +90,7 @@ async fn repeated_report_brings_nothing_next_twice(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     let steps = steps("a", report(claimed.fence, "done"), vec![request("b")]);
     bed.store.carry_out(steps.clone(), time(1)).await.unwrap();
-    assert!(matches!(bed.store.carry_out(steps, time(2)).await, Err(Error::Refused(_))));
+    assert!(matches!(bed.store.carry_out(steps, time(2)).await, Err(StoreError::Refused(_))));
     assert_eq!(bed.kinds("b").await, ["accepted"]);
 }
 

@@ -7,7 +7,7 @@ use baton_engine::Store;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Accept, Refusal};
 use baton_engine::queue::Queue;
-use baton_engine::store::{Error, Order, Wish};
+use baton_engine::store::{ClaimRequest, Order, StoreError};
 use tokio::task::JoinSet;
 
 use super::bed::{Bed, wish};
@@ -40,7 +40,7 @@ async fn two_claimers_never_get_the_same(bed: Bed) {
         let store = Arc::clone(&stores[number % 2]);
         tasks.spawn(async move {
             let mut mine = Vec::new();
-            let wish = Wish { claimant: format!("w{number}"), ..wish(3) };
+            let wish = ClaimRequest { claimant: format!("w{number}"), ..wish(3) };
             // An empty answer does not mean that nothing is there, so each looks a few times more.
             let mut empty = 0;
             while empty < 5 {
@@ -73,7 +73,7 @@ async fn limit_holds_while_many_claim(bed: Bed) {
 }
 
 /// Eight tasks apply their order at once. Returns who was heard, and what the others were told.
-async fn race(bed: &Bed, order: impl Fn(usize) -> Order) -> (usize, Vec<Error>) {
+async fn race(bed: &Bed, order: impl Fn(usize) -> Order) -> (usize, Vec<StoreError>) {
     let stores = stores(bed).await;
     let mut tasks = JoinSet::new();
     for number in 0..8 {
@@ -88,7 +88,7 @@ async fn one_of_eight_reports_wins(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     let (heard, errors) = race(&bed, |number| Order::new(id("a"), report(1, &format!("work of {number}")))).await;
     assert_eq!((heard, errors.len()), (1, 7));
-    assert!(errors.iter().all(|error| matches!(error, Error::Refused(Refusal::Over { .. }))), "{errors:?}");
+    assert!(errors.iter().all(|error| matches!(error, StoreError::Refused(Refusal::Over { .. }))), "{errors:?}");
     let kinds = bed.kinds("a").await;
     assert_eq!(kinds.iter().filter(|kind| *kind == "refused").count(), 7);
     super::journal::replayed(&bed.events("a").await);
@@ -98,7 +98,7 @@ async fn one_of_eight_same_reports_wins_and_the_others_are_recognised(bed: Bed) 
     bed.claimed(request("a"), time(0)).await;
     let (heard, errors) = race(&bed, |_| Order::new(id("a"), report(1, "done"))).await;
     assert_eq!((heard, errors.len()), (1, 7));
-    assert!(errors.iter().all(|error| matches!(error, Error::Refused(Refusal::Repeated))), "{errors:?}");
+    assert!(errors.iter().all(|error| matches!(error, StoreError::Refused(Refusal::Repeated))), "{errors:?}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "reported"]);
 }
 

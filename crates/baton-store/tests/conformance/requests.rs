@@ -1,10 +1,10 @@
 //! Requests and commands for tests: the usual ones, to be varied where a test is about the difference.
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{Digest, Written};
-use baton_engine::known::Known;
+use baton_engine::handoff::{Digest, WrittenDocument};
+use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, Heartbeat, Report, Requeue, Resume,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Fail, HandIn, Heartbeat, Requeue, Resume,
     Route, Verdict, Verify,
 };
 use baton_engine::{HandoffId, Priority, RunId, Terms};
@@ -26,8 +26,8 @@ pub(crate) fn run(name: &str) -> RunId {
     RunId::parse(name).unwrap()
 }
 
-pub(crate) fn written(text: &str) -> Written {
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+pub(crate) fn written(text: &str) -> WrittenDocument {
+    WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }
 
 /// A request that is a run of its own.
@@ -69,7 +69,7 @@ pub(crate) fn report(fence: u64, text: &str) -> Command {
 }
 
 pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
-    Command::Report(Report {
+    Command::Report(HandIn {
         fence,
         ending,
         document: written(text),
@@ -113,7 +113,7 @@ pub(crate) fn resume(resolution: &str) -> Command {
 }
 
 pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
-    let (by, known, label, door) = ("ana".to_owned(), Known::Account, None, "cli".to_owned());
+    let (by, known, label, door) = ("ana".to_owned(), HowKnown::Account, None, "cli".to_owned());
     Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
 }
 

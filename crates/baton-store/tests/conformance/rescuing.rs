@@ -4,7 +4,7 @@ use baton_engine::failure::Code;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Claim, Command, Refusal};
 use baton_engine::retry::Policy;
-use baton_engine::store::{Error, Wish};
+use baton_engine::store::{ClaimRequest, StoreError};
 use baton_engine::{Handoff, State};
 
 use super::bed::{Bed, wish};
@@ -58,14 +58,16 @@ async fn what_came_in_time_counts_later_if_the_claimant_times_itself(bed: Bed) {
     let limited = |name| with(request(name), |terms| terms.timeout_ms = Some(100_000));
     for (name, times_itself) in [("a", true), ("b", false)] {
         bed.send([limited(name)], time(0)).await;
-        let claimed = bed.store.claim(&Wish { times_itself, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
+        let claimed =
+            bed.store.claim(&ClaimRequest { times_itself, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
         assert_eq!(claimed, bed.find(name).await);
         let late = bed.apply(name, report(claimed.fence, "done"), time(500)).await;
         assert_eq!(late.is_ok(), times_itself, "{late:?}");
     }
     // Whoever times itself has a moment to stop its agent; then anybody may notice.
     bed.send([limited("c")], time(0)).await;
-    let claimed = bed.store.claim(&Wish { times_itself: true, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
+    let claimed =
+        bed.store.claim(&ClaimRequest { times_itself: true, ..wish(1) }, time(0)).await.unwrap().remove(0).handoff;
     bed.apply("c", heartbeat(claimed.fence, None), time(50)).await.unwrap();
     bed.apply("c", heartbeat(claimed.fence, None), time(100)).await.unwrap();
     let rescued = async |second| bed.store.rescue(10, 0.0, time(second)).await.unwrap();
@@ -92,7 +94,7 @@ async fn claim_that_is_not_acknowledged_in_time_goes_back(bed: Bed) {
     assert_eq!(claimed.acknowledge_by(), Some(time(5)));
     assert_eq!(bed.store.next_due(None).await.unwrap(), Some(time(5)));
     let early = bed.apply("a", report(claimed.fence, "done"), time(1)).await.unwrap_err();
-    assert!(matches!(early, Error::Refused(Refusal::NotAcknowledged { given: 1 })), "{early}");
+    assert!(matches!(early, StoreError::Refused(Refusal::NotAcknowledged { given: 1 })), "{early}");
     bed.apply("a", heartbeat(claimed.fence, None), time(4)).await.unwrap();
     assert!(bed.store.rescue(10, 0.0, time(4)).await.unwrap().is_empty());
     let rescued = bed.store.rescue(10, 0.0, time(5)).await.unwrap().remove(0);
@@ -153,7 +155,7 @@ async fn jitter_follows_the_dice(bed: Bed) {
 async fn no_more_than_the_limit_are_rescued_and_the_oldest_first(bed: Bed) {
     bed.send(["a", "b", "c"].map(request), time(0)).await;
     for (at, lease_ms) in [(0, 90_000), (1, 30_000), (2, 60_000)] {
-        let wish = Wish { lease_ms, ..wish(1) };
+        let wish = ClaimRequest { lease_ms, ..wish(1) };
         bed.store.claim(&wish, time(at)).await.unwrap();
     }
     assert!(bed.store.rescue(0, 0.0, time(500)).await.unwrap().is_empty());

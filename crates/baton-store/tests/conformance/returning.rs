@@ -3,7 +3,7 @@
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::requests::{blocked, cancel, ended, fail, id, report, request_for, request_in, time, verify, with, written};
@@ -86,7 +86,7 @@ async fn delegation_is_sent_with_the_report_that_blocks(bed: Bed) {
     let claimed = bed.claimed(request_in("r", "caller"), time(0)).await;
     let steps = vec![apply("caller", blocked(claimed.fence)), accept(delegation("d", "caller"))];
     assert_eq!(bed.store.carry_out(steps, time(1)).await.unwrap()[0].state.name(), StateName::Blocked);
-    let wish = baton_engine::store::Wish { agent: "specialist".to_owned(), ..super::bed::wish(1) };
+    let wish = baton_engine::store::ClaimRequest { agent: "specialist".to_owned(), ..super::bed::wish(1) };
     let claimed = bed.store.claim(&wish, time(2)).await.unwrap().remove(0).handoff;
     bed.apply("d", report(claimed.fence, "solved"), time(3)).await.unwrap();
     assert_resumed_with(&bed, "solved", 3).await;
@@ -131,7 +131,7 @@ async fn return_is_undone_with_its_report(bed: Bed) {
 
 async fn handoff_cannot_wait_for_itself(bed: Bed) {
     let refused = bed.store.accept(vec![delegation("d", "d")], time(0)).await;
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
 }
 
 async fn expired_delegation_tells_its_caller(bed: Bed) {

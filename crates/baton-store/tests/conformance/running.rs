@@ -2,11 +2,11 @@
 
 use baton_engine::State;
 use baton_engine::approval::{Approval, Approver};
-use baton_engine::evidence::{Examined, Finding};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handoff::{About, Ask, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Accept, Command, Decide, Decision, Ending, Refusal, Release, Route, Verdict, Verify};
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 
 use super::bed::Bed;
 use super::journal::assert_replayed;
@@ -56,7 +56,7 @@ async fn outcome_is_routed_once(bed: Bed) {
     let routed = bed.apply("a", route("review"), time(2)).await.unwrap();
     assert!(routed.routed && routed.state == State::Completed { at: time(1) });
     let again = bed.apply("a", route("review"), time(3)).await.unwrap_err();
-    assert!(matches!(again, Error::Refused(Refusal::Repeated)), "{again}");
+    assert!(matches!(again, StoreError::Refused(Refusal::Repeated)), "{again}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "reported", "routed"]);
     assert_kept(bed, "a", &["a"]).await;
 }
@@ -91,7 +91,7 @@ async fn blocked_handoff_is_routed_and_forgets_it_when_it_goes_on(bed: Bed) {
 async fn open_handoff_cannot_be_routed(bed: Bed) {
     bed.send_one("a").await;
     let refused = bed.apply("a", route("review"), time(1)).await.unwrap_err();
-    assert!(matches!(refused, Error::Refused(Refusal::WrongState { .. })), "{refused}");
+    assert!(matches!(refused, StoreError::Refused(Refusal::WrongState { .. })), "{refused}");
     bed.apply("a", cancel(), time(2)).await.unwrap();
     bed.apply("a", route("review"), time(3)).await.unwrap();
     assert!(!bed.apply("a", requeue("again"), time(4)).await.unwrap().routed);
@@ -114,7 +114,7 @@ async fn release_with_an_old_token_is_refused_and_not_journalled(bed: Bed) {
     bed.claim(1, time(1)).await;
     let before = bed.find("a").await;
     let refused = bed.apply("a", release(claimed.fence), time(2)).await.unwrap_err();
-    assert!(matches!(refused, Error::Refused(Refusal::Stale { given: 1, current: 2 })), "{refused}");
+    assert!(matches!(refused, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{refused}");
     assert_eq!(bed.find("a").await, before);
 }
 
@@ -158,7 +158,7 @@ async fn choices_are_kept_and_nothing_else_can_be_chosen(bed: Bed) {
     let answer = |text: &str| Decision::Answer { answers: text.to_owned() };
     for other in [Decision::Approve, answer("MySQL")] {
         let refused = bed.decide("gate", other, time(2)).await.unwrap_err();
-        assert!(matches!(refused, Error::Refused(Refusal::NoChoice)), "{refused}");
+        assert!(matches!(refused, StoreError::Refused(Refusal::NoChoice)), "{refused}");
     }
     let chosen = bed.decide("gate", answer("SQLite"), time(3)).await.unwrap();
     assert_eq!((chosen.state.name(), chosen.notes[0].text.as_str()), (StateName::Completed, "SQLite"));
@@ -179,7 +179,7 @@ async fn gate_of_two_keeps_who_approved_and_journals_who_may_not(bed: Bed) {
     assert_eq!((first.state.name(), first.approvals.len()), (StateName::AwaitingPerson, 1));
     for (name, at) in [("carl", 2), ("ana", 3)] {
         let refused = bed.apply("gate", by(name), time(at)).await.unwrap_err();
-        assert!(matches!(refused, Error::Refused(Refusal::NotNamed { .. } | Refusal::Twice { .. })), "{refused}");
+        assert!(matches!(refused, StoreError::Refused(Refusal::NotNamed { .. } | Refusal::Twice { .. })), "{refused}");
         assert_eq!(bed.find("gate").await.approvals, first.approvals);
     }
     let done = bed.apply("gate", by("ben"), time(4)).await.unwrap();
@@ -212,7 +212,10 @@ async fn what_was_examined_is_kept(bed: Bed) {
 /// A verification that says what was seen.
 fn examined(fence: u64, review: bool) -> Command {
     let sha256 = Some("ab".repeat(32));
-    let seen = Examined { sha256, ..Examined::new("artifact-missing", Finding::Verified, "src/a.rs", "12 lines") };
+    let seen = ExaminedClaim {
+        sha256,
+        ..ExaminedClaim::new("artifact-missing", ClaimFinding::Verified, "src/a.rs", "12 lines")
+    };
     Command::Verify(Verify {
         fence,
         verdict: Verdict::Verified,

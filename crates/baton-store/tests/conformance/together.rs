@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Command, Refusal, Verdict};
-use baton_engine::store::{Error, Step};
+use baton_engine::store::{StoreError, TransactionStep};
 use tokio::task::JoinSet;
 
 use super::bed::{Bed, ids};
@@ -40,12 +40,12 @@ on_every_store! {
     nobody_holds_what_is_not_claimed,
 }
 
-pub(crate) fn accept(request: Accept) -> Step {
-    Step::Accept(Box::new(request))
+pub(crate) fn accept(request: Accept) -> TransactionStep {
+    TransactionStep::Accept(Box::new(request))
 }
 
-pub(crate) fn apply(name: &str, command: Command) -> Step {
-    Step::Apply(id(name), command)
+pub(crate) fn apply(name: &str, command: Command) -> TransactionStep {
+    TransactionStep::Apply(id(name), command)
 }
 
 fn verified(run: &str, name: &str) -> Accept {
@@ -53,7 +53,7 @@ fn verified(run: &str, name: &str) -> Accept {
 }
 
 /// What a run does between two reports.
-fn hand_on(from: &str, to: Accept) -> Vec<Step> {
+fn hand_on(from: &str, to: Accept) -> Vec<TransactionStep> {
     let next = to.id.to_string();
     vec![
         apply(from, verify(1, Verdict::Verified)),
@@ -145,7 +145,7 @@ async fn refused_step_leaves_nothing(bed: Bed) {
     let mut steps = hand_on("a", verified("r", "b"));
     steps.push(apply("b", claim("somebody else")));
     let refused = bed.store.carry_out(steps, time(2)).await.unwrap_err();
-    assert!(matches!(refused, Error::Refused(Refusal::WrongState { .. })), "{refused:?}");
+    assert!(matches!(refused, StoreError::Refused(Refusal::WrongState { .. })), "{refused:?}");
     assert_eq!(snapshot(&bed, "r").await, before);
     // Nothing is in the way of the steps that are allowed.
     bed.store.carry_out(hand_on("a", verified("r", "b")), time(3)).await.unwrap();
@@ -157,18 +157,18 @@ async fn late_report_among_steps_is_not_journalled(bed: Bed) {
     bed.apply("a", cancel(), time(1)).await.unwrap();
     let steps = vec![accept(request("b")), apply("a", report(1, "too late"))];
     let refused = bed.store.carry_out(steps, time(2)).await.unwrap_err();
-    assert!(matches!(refused, Error::Refused(_)), "{refused:?}");
+    assert!(matches!(refused, StoreError::Refused(_)), "{refused:?}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "cancelled"]);
     assert!(!bed.is_there("b").await);
 }
 
 async fn command_for_nobody_leaves_nothing(bed: Bed) {
     let steps = vec![accept(request("a")), apply("nobody", cancel())];
-    assert_eq!(bed.store.carry_out(steps, time(0)).await, Err(Error::NotFound(id("nobody"))));
+    assert_eq!(bed.store.carry_out(steps, time(0)).await, Err(StoreError::NotFound(id("nobody"))));
     assert!(!bed.is_there("a").await && bed.events("a").await.is_empty());
     // The order of the steps counts: what is accepted later is not there yet.
     let steps = vec![apply("a", claim("driver")), accept(request("a"))];
-    assert_eq!(bed.store.carry_out(steps, time(0)).await, Err(Error::NotFound(id("a"))));
+    assert_eq!(bed.store.carry_out(steps, time(0)).await, Err(StoreError::NotFound(id("a"))));
 }
 
 async fn taken_id_leaves_nothing(bed: Bed) {
@@ -176,7 +176,7 @@ async fn taken_id_leaves_nothing(bed: Bed) {
     bed.send_one("b").await;
     let before = (snapshot(&bed, "r").await, snapshot(&bed, "b").await);
     let taken = bed.store.carry_out(hand_on("a", verified("r", "b")), time(2)).await.unwrap_err();
-    assert!(matches!(&taken, Error::Taken { what: "id", value, .. } if value == "b"), "{taken}");
+    assert!(matches!(&taken, StoreError::Taken { what: "id", value, .. } if value == "b"), "{taken}");
     assert_eq!((snapshot(&bed, "r").await, snapshot(&bed, "b").await), before);
 }
 
@@ -184,14 +184,14 @@ async fn taken_key_of_a_step_before_leaves_nothing(bed: Bed) {
     let keyed = |name| with(request(name), |terms| terms.key = Some("k".to_owned()));
     let other = Accept { request: written("something else"), ..keyed("b") };
     let taken = bed.store.carry_out(vec![accept(keyed("a")), accept(other)], time(0)).await.unwrap_err();
-    assert_eq!(taken, Error::Taken { what: "key", value: "k".to_owned(), existing: id("a") });
+    assert_eq!(taken, StoreError::Taken { what: "key", value: "k".to_owned(), existing: id("a") });
     assert!(!bed.is_there("a").await && !bed.is_there("b").await);
 }
 
 async fn invalid_request_leaves_nothing(bed: Bed) {
     let itself = with(request("b"), |terms| terms.returns_to = Some(id("b")));
     let refused = bed.store.carry_out(vec![accept(request("a")), accept(itself)], time(0)).await;
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::Invalid(_))), "{refused:?}");
     assert!(!bed.is_there("a").await);
 }
 
@@ -298,7 +298,7 @@ async fn one_of_eight_routes_wins(bed: Bed) {
     }
     let (done, refused): (Vec<_>, Vec<_>) = tasks.join_all().await.into_iter().partition(Result::is_ok);
     assert_eq!((done.len(), refused.len()), (1, 7), "{refused:?}");
-    let late = |answer: &Result<_, Error>| matches!(answer, Err(Error::Refused(Refusal::WrongState { .. })));
+    let late = |answer: &Result<_, StoreError>| matches!(answer, Err(StoreError::Refused(Refusal::WrongState { .. })));
     assert!(refused.iter().all(late), "{refused:?}");
     assert_eq!(bed.store.ids_beginning_with("b", 10).await.unwrap().len(), 1);
     assert_eq!(bed.kinds("r").await.len(), 7);
@@ -328,8 +328,8 @@ async fn many_chains_of_one_run_leave_one_journal(bed: Bed) {
     super::journal::assert_replayed(&bed, "r").await;
 }
 
-fn held(name: &str, fence: u64) -> Step {
-    Step::Held { id: id(name), fence }
+fn held(name: &str, fence: u64) -> TransactionStep {
+    TransactionStep::Held { id: id(name), fence }
 }
 
 async fn whoever_holds_the_run_goes_on_and_leaves_no_other_event(bed: Bed) {
@@ -353,7 +353,7 @@ async fn whoever_lost_the_run_changes_nothing(bed: Bed) {
     // The report waits to be verified, and its token is still the latest: only the run tells who may go on.
     let steps = [vec![held("root", 1)], hand_on("a", verified("r", "b"))].concat();
     let refused = bed.store.carry_out(steps, time(7_201)).await;
-    assert_eq!(refused, Err(Error::Refused(Refusal::Stale { given: 1, current: 2 })));
+    assert_eq!(refused, Err(StoreError::Refused(Refusal::Stale { given: 1, current: 2 })));
     assert_eq!(snapshot(&bed, "r").await, before);
     let steps = [vec![held("root", 2)], hand_on("a", verified("r", "b"))].concat();
     bed.store.carry_out(steps, time(7_202)).await.unwrap();
@@ -362,9 +362,9 @@ async fn whoever_lost_the_run_changes_nothing(bed: Bed) {
 async fn nobody_holds_what_is_not_claimed(bed: Bed) {
     bed.store.carry_out(vec![accept(request("r"))], time(0)).await.unwrap();
     let refused = bed.store.carry_out(vec![held("r", 1), accept(request("a"))], time(1)).await;
-    assert_eq!(refused, Err(Error::Refused(Refusal::NeverGiven { given: 1 })));
+    assert_eq!(refused, Err(StoreError::Refused(Refusal::NeverGiven { given: 1 })));
     let nobody = bed.store.carry_out(vec![held("nobody", 1)], time(1)).await;
-    assert_eq!(nobody, Err(Error::NotFound(id("nobody"))));
+    assert_eq!(nobody, Err(StoreError::NotFound(id("nobody"))));
     bed.apply("r", cancel(), time(2)).await.unwrap();
     assert!(bed.store.find(&id("a")).await.unwrap().is_none());
 }

@@ -4,10 +4,10 @@ use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::{self, Accept};
-use baton_engine::store::{Error, Wish};
+use baton_engine::store::{ClaimRequest, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId, Store, Terms};
 use baton_store::Location;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(crate) fn run<T>(what: impl Future<Output = T>) -> T {
 }
 
 /// Opens a store in a file.
-pub(crate) async fn open(path: &Path) -> Result<Arc<dyn Store>, Error> {
+pub(crate) async fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
     baton_store::open(&Location::Sqlite(path.to_owned())).await
 }
 
@@ -36,13 +36,13 @@ pub(crate) fn id(text: &str) -> HandoffId {
 pub(crate) fn request(text: &str, bytes: usize) -> Accept {
     let id = id(text);
     let content = format!("{{\"name\": \"{id}\", \"filling\": \"{}\"}}", "x".repeat(bytes));
-    let request = Written { dialect: "native".to_owned(), text: content, path: None, warnings: Box::default() };
+    let request = WrittenDocument { dialect: "native".to_owned(), text: content, path: None, warnings: Box::default() };
     Accept { run: RunId::alone(&id), id, terms: Terms::between("lead", "builder"), request, notes: Vec::new() }
 }
 
 /// Makes a wish for so many handoffs.
-pub(crate) fn wish(count: u32) -> Wish {
-    Wish { agent: "builder".to_owned(), claimant: "w".to_owned(), lease_ms: 10_000, count, times_itself: false }
+pub(crate) fn wish(count: u32) -> ClaimRequest {
+    ClaimRequest { agent: "builder".to_owned(), claimant: "w".to_owned(), lease_ms: 10_000, count, times_itself: false }
 }
 
 /// Fills a store with requests `h0`, `h1`, …; every seventh of them is long.
@@ -66,7 +66,7 @@ pub(crate) fn settle(path: &Path) {
 }
 
 /// Reads the journal of a run, and returns what its events make of each handoff. The error says what is wrong with it.
-pub(crate) async fn replay(store: &dyn Store, run: &RunId) -> Result<Option<Handoff>, Error> {
+pub(crate) async fn replay(store: &dyn Store, run: &RunId) -> Result<Option<Handoff>, StoreError> {
     let mut handoff: Option<Handoff> = None;
     let mut head = Head::START;
     for event in store.history(run, 0, 10_000).await? {
@@ -75,7 +75,7 @@ pub(crate) async fn replay(store: &dyn Store, run: &RunId) -> Result<Option<Hand
         assert!(handoff.as_ref().is_none_or(|before| before.changed_at <= event.at), "time runs backwards in {run}");
         head = event.head();
         let fact = event.fact().map_err(|why| why.at(&format!("event {} of {run}", event.seq)))?;
-        handoff = Some(lifecycle::replay(handoff, fact, event.at).map_err(Error::Damaged)?);
+        handoff = Some(lifecycle::replay(handoff, fact, event.at).map_err(StoreError::Damaged)?);
     }
     Ok(handoff)
 }

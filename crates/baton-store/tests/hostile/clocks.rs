@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::clock::StillClock;
-use baton_engine::handoff::{StateName, Written};
-use baton_engine::lifecycle::{Command, Ending, Heartbeat, Report};
+use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::lifecycle::{Command, Ending, HandIn, Heartbeat};
 use baton_engine::store::Order;
 use baton_engine::{Clock, Store};
 use baton_store::Location;
-use baton_testbed::{MOVABLE_CLOCK, Postgres, Scratch, query};
+use baton_testbed::{MOVABLE_CLOCK, PostgresServer, Scratch, query};
 
 use crate::bed::{id, open, replay, request, run, time, wish};
 
@@ -23,7 +23,7 @@ fn journal_on_sqlite_never_runs_backwards() {
 
 #[test]
 fn journal_on_postgres_never_runs_backwards() {
-    let location = Location::Postgres(Postgres::shared().new_database());
+    let location = Location::Postgres(PostgresServer::shared().new_database());
     run(async { jumping(baton_store::open(&location).await.unwrap()).await });
 }
 
@@ -39,8 +39,8 @@ async fn jumping(store: Arc<dyn Store>) {
     assert_eq!(lease.until, time(HOUR + 10), "a heartbeat from the past does not shorten the lease");
     assert!(store.rescue(10, 0.5, time(-HOUR)).await.unwrap().is_empty(), "nothing ends in the past");
     let document =
-        Written { dialect: "native".to_owned(), text: "{}".to_owned(), path: None, warnings: Box::default() };
-    let report = Command::Report(Report {
+        WrittenDocument { dialect: "native".to_owned(), text: "{}".to_owned(), path: None, warnings: Box::default() };
+    let report = Command::Report(HandIn {
         fence,
         ending: Ending::Complete,
         document,
@@ -79,7 +79,7 @@ fn lease_ends_in_time_for_whoever_asks_the_store_for_its_time() {
 /// A machine that was suspended without noticing, and a server that has gone on for a night, look the same.
 #[test]
 fn every_answer_of_a_server_tells_its_time() {
-    let url = Postgres::shared().new_database();
+    let url = PostgresServer::shared().new_database();
     query(&url, MOVABLE_CLOCK);
     run(async {
         let store = baton_store::open(&Location::Postgres(url.clone())).await.unwrap();

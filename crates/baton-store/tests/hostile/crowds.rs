@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_engine::Store;
 use baton_store::Location;
-use baton_testbed::{Postgres, Process, Scratch};
+use baton_testbed::{PostgresServer, Process, Scratch};
 
 use crate::bed::{request, run, time, wish};
 use crate::role::{Role, say, wait_for_the_parent};
@@ -23,7 +23,7 @@ fn ten_thousand_handoffs_of_64_processes_are_all_there_once_on_sqlite() {
 
 #[test]
 fn ten_thousand_handoffs_of_64_processes_are_all_there_once_on_postgres() {
-    let server = Postgres::start();
+    let server = PostgresServer::start();
     let url = server.new_database();
     crowd("PostgreSQL", &Location::Postgres(url.clone()), &url);
 }

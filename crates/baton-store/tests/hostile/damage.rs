@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use baton_engine::journal::{Event, Head};
-use baton_engine::store::{Claimed, Error};
+use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_engine::{Handoff, Store};
 use baton_testbed::{Dice, Scratch};
 
@@ -80,7 +80,7 @@ fn broken_header_is_damage_and_the_file_is_named() {
     bytes[..16].fill(b'?');
     fs::write(&path, &bytes).unwrap();
     let error = run(open(&path)).err();
-    let Some(Error::Damaged(why)) = error else { panic!("{error:?}") };
+    let Some(StoreError::Damaged(why)) = error else { panic!("{error:?}") };
     assert!(why.contains("baton.db"), "{why}");
     assert!(fs::read(&path).unwrap() == bytes, "what is damaged is not touched");
 }
@@ -130,7 +130,7 @@ async fn claim(store: &dyn Store, handoffs: usize, place: &str) -> usize {
         if claimed.is_empty() {
             break;
         }
-        for Claimed { handoff, request } in claimed {
+        for ClaimedHandoff { handoff, request } in claimed {
             let name = format!("\"name\": \"{}\"", handoff.id);
             assert!(request.text.contains(&name), "{place}: {} is asked for something else", handoff.id);
         }
@@ -139,10 +139,10 @@ async fn claim(store: &dyn Store, handoffs: usize, place: &str) -> usize {
 }
 
 /// Returns the answer, or 1 if the store said that it is damaged. No other error is right.
-fn damaged<T>(answer: Result<T, Error>, place: &str) -> (Option<T>, usize) {
+fn damaged<T>(answer: Result<T, StoreError>, place: &str) -> (Option<T>, usize) {
     match answer {
         Ok(value) => (Some(value), 0),
-        Err(Error::Damaged(why)) => {
+        Err(StoreError::Damaged(why)) => {
             assert!(why.contains("baton.db"), "{place}: the file is not named: {why}");
             (None, 1)
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_testbed::{Process, Scratch};
 
 use crate::bed::{fill, id, open, run, settle};
@@ -53,7 +53,7 @@ fn folder_that_is_a_file_is_named() {
     scratch.write("file", "not a folder");
     for path in ["file/baton.db", "file/deeper/baton.db"] {
         let error = run(open(&scratch.path(path))).err();
-        let Some(Error::Unwritable(why)) = error else { panic!("{error:?}") };
+        let Some(StoreError::Unwritable(why)) = error else { panic!("{error:?}") };
         assert!(why.contains("/file"), "{why}");
     }
 }
@@ -63,7 +63,7 @@ fn folder_in_the_place_of_the_database_is_named() {
     let scratch = Scratch::new();
     scratch.folder("baton.db");
     let error = run(open(&scratch.path("baton.db"))).err();
-    let Some(Error::Unwritable(why)) = error else { panic!("{error:?}") };
+    let Some(StoreError::Unwritable(why)) = error else { panic!("{error:?}") };
     assert!(why.contains("baton.db"), "{why}");
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_store::Location;
 use baton_testbed::Process;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -80,7 +80,7 @@ async fn fill(path: &Path, file_bytes_max: u64) {
         let name = format!("full{number}");
         match store.accept(vec![request(&name, 8_000)], time(0)).await {
             Ok(_) => say(&format!("accepted {name}")),
-            Err(Error::Unwritable(why)) => {
+            Err(StoreError::Unwritable(why)) => {
                 say(&format!("unwritable {why}"));
                 let found = store.find(&id("full0")).await;
                 say(&format!("reading {}", matches!(found, Ok(Some(_)))));
@@ -113,7 +113,7 @@ async fn open(path: &Path) {
     };
     match tried {
         Ok(()) => say("accepted one"),
-        Err(Error::Unwritable(why)) => say(&format!("unwritable {why}")),
+        Err(StoreError::Unwritable(why)) => say(&format!("unwritable {why}")),
         Err(error) => say(&format!("wrong {error:?}")),
     }
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_store::Location;
-use baton_testbed::{Postgres, Scratch, query};
+use baton_testbed::{PostgresServer, Scratch, query};
 
 use crate::bed::{fill, id, open, request, run, settle, time};
 
@@ -58,13 +58,13 @@ fn database_of_a_newer_program_is_refused_and_left_alone() {
     drop(connection);
     settle(&path);
     let before = fs::read(&path).unwrap();
-    assert_eq!(run(open(&path)).err(), Some(Error::TooNew { found: 99, known }));
+    assert_eq!(run(open(&path)).err(), Some(StoreError::TooNew { found: 99, known }));
     assert!(fs::read(&path).unwrap() == before, "it was changed");
 }
 
 #[test]
 fn postgres_database_of_a_newer_program_is_refused() {
-    let url = Postgres::shared().new_database();
+    let url = PostgresServer::shared().new_database();
     let location = Location::Postgres(url.clone());
     let known = run(async {
         let store = baton_store::open(&location).await.unwrap();
@@ -73,7 +73,7 @@ fn postgres_database_of_a_newer_program_is_refused() {
     });
     query(&url, "INSERT INTO baton_migrations (number, name) VALUES (99, 'tomorrow')");
     let error = run(baton_store::open(&location)).err();
-    assert_eq!(error, Some(Error::TooNew { found: 99, known }));
+    assert_eq!(error, Some(StoreError::TooNew { found: 99, known }));
     assert_eq!(query(&url, "SELECT count(*) FROM handoffs"), "3");
 }
 
@@ -83,7 +83,7 @@ fn store_is_not_called_like_the_files_beside_it() {
     let scratch = Scratch::new();
     for name in ["baton.wake", "baton.lock"] {
         let error = run(open(&scratch.path(name))).err();
-        let Some(Error::Unwritable(why)) = error else { panic!("{name}: {error:?}") };
+        let Some(StoreError::Unwritable(why)) = error else { panic!("{name}: {error:?}") };
         assert!(why.contains(name), "{why}");
     }
 }
@@ -105,7 +105,7 @@ fn store_may_have_any_other_name() {
 
 fn damage(path: &Path) -> String {
     match run(open(path)).err() {
-        Some(Error::Damaged(why)) => why,
+        Some(StoreError::Damaged(why)) => why,
         other => panic!("{}: {other:?}", path.display()),
     }
 }

@@ -4,14 +4,14 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{StateName, Written};
-use baton_engine::known::Known;
+use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::known::HowKnown;
 use baton_engine::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, Heartbeat, Release, Report,
+    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat, Release,
     Requeue, Resume, Route, Verdict, Verify,
 };
 use baton_engine::queue::Queue;
-use baton_engine::store::{self, Error, Filter, Order, Wish};
+use baton_engine::store::{self, ClaimRequest, Filter, Order, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId, Store, Terms, retry};
 use baton_simulation::Model;
 use jiff::{SignedDuration, Timestamp};
@@ -39,7 +39,7 @@ fn same_answer<T: Debug + PartialEq>(what: &str, store: Answer<T>, model: Answer
     }
 }
 
-type Answer<T> = Result<T, Error>;
+type Answer<T> = Result<T, StoreError>;
 
 fn difference(what: &str, store: &impl Debug, model: &impl Debug) -> String {
     format!("{what}\n--- the store says\n{store:#?}\n--- the model says\n{model:#?}")
@@ -84,7 +84,7 @@ impl SideBySide {
                 )
             }
             Ask::Claim { agent, lease_ms, count } => {
-                let wish = Wish {
+                let wish = ClaimRequest {
                     agent: AGENTS[*agent].to_owned(),
                     claimant: "w".to_owned(),
                     lease_ms: *lease_ms,
@@ -101,7 +101,7 @@ impl SideBySide {
                 same_answer("apply", self.store.apply(order.clone(), at).await, self.model.apply(order, at))
             }
             Ask::CarryOut(parts) => {
-                let steps: Vec<store::Step> = parts.iter().flat_map(|part| self.steps(part)).collect();
+                let steps: Vec<store::TransactionStep> = parts.iter().flat_map(|part| self.steps(part)).collect();
                 let carried_out = self.store.carry_out(steps.clone(), at).await;
                 same_answer("carry out", carried_out, self.model.carry_out(steps, at))
             }
@@ -186,20 +186,20 @@ impl SideBySide {
     }
 
     /// Makes steps of a part of a transaction.
-    fn steps(&self, part: &Part) -> Vec<store::Step> {
+    fn steps(&self, part: &Part) -> Vec<store::TransactionStep> {
         match part {
-            Part::Accept(draft) => vec![store::Step::Accept(Box::new(self.request(draft)))],
+            Part::Accept(draft) => vec![store::TransactionStep::Accept(Box::new(self.request(draft)))],
             Part::Apply(Act { which, token, text, command }) => {
                 let handoff = self.pick(*which).and_then(|id| self.model.find(&id));
                 let step = |handoff: Handoff| {
-                    store::Step::Apply(handoff.id.clone(), self.command(&handoff, *token, *text, *command))
+                    store::TransactionStep::Apply(handoff.id.clone(), self.command(&handoff, *token, *text, *command))
                 };
                 handoff.map(step).into_iter().collect()
             }
             Part::Live { id, verified, steps } => {
                 let fence = self.model.find(&name(*id)).map_or(0, |handoff| handoff.fence) + 1;
                 let life = life(fence).into_iter().filter(|command| *verified || command.name() != "verify");
-                life.take(*steps).map(|command| store::Step::Apply(name(*id), command)).collect()
+                life.take(*steps).map(|command| store::TransactionStep::Apply(name(*id), command)).collect()
             }
         }
     }
@@ -234,7 +234,7 @@ impl SideBySide {
         let document = text(number);
         let by = "ana".to_owned();
         let ended = |ending| {
-            Command::Report(Report {
+            Command::Report(HandIn {
                 fence,
                 ending,
                 document: text(number),
@@ -258,7 +258,7 @@ impl SideBySide {
             let shown = self.model.shown(&handoff.id);
             Command::Decide(Decide {
                 by: "ana".to_owned(),
-                known: Known::Account,
+                known: HowKnown::Account,
                 label: None,
                 door: "cli".to_owned(),
                 shown,
@@ -320,7 +320,7 @@ impl SideBySide {
 
 /// What happens to a handoff from its claim on.
 fn life(fence: u64) -> Vec<Command> {
-    let report = Report {
+    let report = HandIn {
         fence,
         ending: Ending::Complete,
         document: text(0),
@@ -354,7 +354,7 @@ fn run_name(number: u8) -> RunId {
     RunId::parse(format!("run-{number}")).unwrap()
 }
 
-fn text(number: u8) -> Written {
+fn text(number: u8) -> WrittenDocument {
     let text = ["", "it's \"done\" \0 🦀", "something else"][usize::from(number)];
-    Written { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
+    WrittenDocument { dialect: "native".to_owned(), text: text.to_owned(), path: None, warnings: Box::default() }
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_engine::agent::{Agent, Attempt, Job, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, Reached, Team};
+use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
 use baton_engine::handover::Copy;
 use baton_engine::run::Run;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_engine::{Clock, HandoffId, RunId, Store};
 use baton_store::postgres::Postgres;
 use baton_testbed::Dice;
@@ -123,20 +123,20 @@ async fn lane(
     while !*over.borrow() {
         let run = RunId::parse(format!("run-{number:03}-{:05}", accepted.len())).expect("a safe id");
         while let Err(error) = driver.begin(&run, &definition, "torture").await {
-            assert!(matches!(error, Error::Unreachable(_)), "{run}: {error}");
+            assert!(matches!(error, StoreError::Unreachable(_)), "{run}: {error}");
             dawdle(Duration::from_millis(100)).await;
         }
         accepted.push(run.clone());
         // A driver that finds no store when it begins ends, and is started again, as a service is.
         while let Err(error) = drive(&driver, &run).await {
-            assert!(matches!(error, Error::Unreachable(_)), "{run}: {error}");
+            assert!(matches!(error, StoreError::Unreachable(_)), "{run}: {error}");
             driver = clerks.next_driver(driver);
         }
     }
     accepted
 }
 
-async fn drive(driver: &Driver, run: &RunId) -> Result<(), Error> {
+async fn drive(driver: &Driver, run: &RunId) -> Result<(), StoreError> {
     let (_stop, stopped) = watch::channel(false);
     let end = driver.drive(run, stopped).await?;
     assert_eq!(end, End::Completed, "{run}");
@@ -211,9 +211,9 @@ impl Agent for SlowClerk {
 }
 
 impl Team for Clerks {
-    fn reach(&self, _: &Definition, _: &str) -> Reached {
+    fn reach(&self, _: &Definition, _: &str) -> ReachedAgent {
         let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
-        Reached::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
+        ReachedAgent::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
     fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {

@@ -2,10 +2,10 @@
 
 use std::io::{Read as _, Write as _};
 
-use baton_testbed::Postgres;
+use baton_testbed::PostgresServer;
 
 fn main() -> std::io::Result<()> {
-    let postgres = Postgres::start_without_fsync();
+    let postgres = PostgresServer::start_without_fsync();
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{}", postgres.url())?;
     stdout.flush()?;

@@ -3,13 +3,13 @@
 use super::installation::Installation;
 use super::server::Server;
 use super::watchdog::Watchdog;
-use super::{Postgres, Settings, arguments, must_succeed, query, start_on_free_port};
+use super::{PostgresServer, ServerSettings, arguments, must_succeed, query, start_on_free_port};
 use crate::scratch::make_folder;
 
-impl Postgres {
+impl PostgresServer {
     /// Starts a standby of this server, on a port of its own or on that of a server that is gone. From then on a commit
     /// waits until a standby has it on its disk, too.
-    pub fn start_standby(&self, port: Option<u16>) -> Postgres {
+    pub fn start_standby(&self, port: Option<u16>) -> PostgresServer {
         let installation = Installation::find();
         let folder = make_folder("baton-postgres");
         installation.hand_over(&folder);
@@ -17,7 +17,7 @@ impl Postgres {
         let mut copy = installation.command("pg_basebackup", &folder);
         copy.args(["-D", "data", "-R", "-X", "stream", "--checkpoint=fast", "-d", self.url()]);
         must_succeed(&mut copy);
-        let settings = Settings::default();
+        let settings = ServerSettings::default();
         let started = match port {
             None => start_on_free_port(&installation, &folder, &settings),
             Some(port) => {
@@ -30,7 +30,7 @@ impl Postgres {
         // The copy of this setting goes with the data: a standby that was promoted waits for one of its own.
         query(self.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'");
         query(self.url(), "SELECT pg_reload_conf()");
-        Postgres::running(installation, folder, watchdog, started)
+        PostgresServer::running(installation, folder, watchdog, started)
     }
 
     /// Makes a standby the server that writes, and waits until it is.

@@ -1,14 +1,14 @@
 //! What an agent wrote, as it wrote it, with its own id and dialect.
 
 use baton_engine::HandoffId;
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_protocol::read::Format;
 use baton_protocol::{Dialect, Hints};
 
 use super::{ArchiveFile, file};
 
 /// Returns where what an agent wrote is kept, and the text: a package stands among the packages, anything else apart.
-pub(super) fn of(handoff: &HandoffId, written: &Written) -> ArchiveFile {
+pub(super) fn of(handoff: &HandoffId, written: &WrittenDocument) -> ArchiveFile {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
     match reading.block {
@@ -35,7 +35,7 @@ mod tests {
     fn package_is_taken_out_of_the_prose_around_it_and_everything_else_stays_whole() {
         let handoff = HandoffId::parse("t.a.1").expect("safe");
         let file = |dialect, text: &str| {
-            let ArchiveFile { path, text } = of(&handoff, &Written::new(dialect, text));
+            let ArchiveFile { path, text } = of(&handoff, &WrittenDocument::new(dialect, text));
             (path, text)
         };
         let package = "handoff:\n  id: HO-007\n  from: {agent: a}\n  to: {agent: b}\n";

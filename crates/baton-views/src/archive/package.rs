@@ -1,6 +1,6 @@
 //! A request as a package: the part of the archive that other readers of packages understand.
 
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_protocol::convert::convert;
 use baton_protocol::model::request::{Party, Request};
 use baton_protocol::{Dialect, Document, Hints};
@@ -15,7 +15,7 @@ pub(super) struct RequestPackage {
 }
 
 /// Writes the request of a handoff as a package. What the request leaves open is told by the handoff's terms.
-pub(super) fn of(handoff: &Handoff, written: &Written) -> RequestPackage {
+pub(super) fn of(handoff: &Handoff, written: &WrittenDocument) -> RequestPackage {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
     let converted = match (reading.document, reading.dialect) {

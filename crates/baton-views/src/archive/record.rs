@@ -3,8 +3,8 @@
 //! The form is a promise: members are added, never changed. `history` has the events letter by letter, so that the
 //! chain of hashes can be computed again from the records of a run, ordered by `seq`.
 
-use baton_engine::evidence::Examined;
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::evidence::ExaminedClaim;
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
 use baton_protocol::Dialect;
@@ -16,7 +16,7 @@ use crate::{event, handoff as form};
 const VERSION: u32 = 2;
 
 /// Writes the record of a handoff.
-pub(super) fn of(handoff: &Handoff, events: &[Event], request: &Written, losses: &[String]) -> Value {
+pub(super) fn of(handoff: &Handoff, events: &[Event], request: &WrittenDocument, losses: &[String]) -> Value {
     let told: Vec<(&Event, Fact)> = events.iter().filter_map(|event| Some((event, event.fact().ok()?))).collect();
     let collect = |tell: fn(&Fact) -> Option<Map<String, Value>>| -> Vec<Value> {
         told.iter().filter_map(|(event, fact)| Some(stamped(event, tell(fact)?))).collect()
@@ -46,7 +46,8 @@ fn stamped(event: &Event, mut told: Map<String, Value>) -> Value {
 
 fn files(fact: &Fact) -> Option<Map<String, Value>> {
     let Fact::Happened(Command::Verify(verify)) = fact else { return None };
-    let seen = |seen: &Examined| Some(json!({ "path": seen.path.as_ref()?, "sha256": seen.sha256, "mark": seen.mark }));
+    let seen =
+        |seen: &ExaminedClaim| Some(json!({ "path": seen.path.as_ref()?, "sha256": seen.sha256, "mark": seen.mark }));
     let files: Vec<Value> = verify.examined.iter().filter_map(seen).collect();
     (!files.is_empty()).then(|| object([("looked_at", files.into()), ("kept", json!(verify.kept))]))
 }
@@ -122,12 +123,12 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
     Some(told)
 }
 
-fn document(written: &Written) -> Value {
+fn document(written: &WrittenDocument) -> Value {
     json!({ "dialect": written.dialect, "document": native(written) })
 }
 
 /// Returns a document in the native form, which loses nothing; what cannot be read stays text.
-fn native(written: &Written) -> Value {
+fn native(written: &WrittenDocument) -> Value {
     let native = written.read().and_then(|document| Dialect::Native.write(&document));
     native.unwrap_or_else(|| Value::String(written.text.clone()))
 }

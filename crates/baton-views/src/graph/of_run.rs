@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_engine::definition::Definition;
 use baton_engine::handoff::State;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_protocol::workflow::Workflow;
 use jiff::Timestamp;
 
@@ -52,7 +52,7 @@ pub fn marked(run: &Run, now: Timestamp) -> Graph {
     graph
 }
 
-fn progress(tracked: &Tracked) -> NodeProgress {
+fn progress(tracked: &TrackedHandoff) -> NodeProgress {
     match &tracked.handoff.state {
         State::Completed { .. } if tracked.passed() => NodeProgress::Done,
         State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => NodeProgress::Failed,
@@ -61,7 +61,7 @@ fn progress(tracked: &Tracked) -> NodeProgress {
     }
 }
 
-fn span(tracked: &Tracked, now: Timestamp) -> Duration {
+fn span(tracked: &TrackedHandoff, now: Timestamp) -> Duration {
     let is_group = tracked.step.role == baton_engine::step::Role::Group;
     let begun = tracked.begun_at.filter(|_| !is_group).unwrap_or(tracked.handoff.accepted_at);
     let ended = tracked.handoff.state.finished_at().unwrap_or(now);

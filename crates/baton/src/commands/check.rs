@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use baton_agents::schema_folder::{SchemaFolder, SchemaFolders};
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
@@ -16,7 +16,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::config;
 use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
-use crate::report::{Checked, Report, kept};
+use crate::report::{CheckReport, Checked, kept};
 use crate::writing::Writing;
 
 /// Check handoff documents and say precisely what is wrong
@@ -71,7 +71,7 @@ type Requests = HashMap<(String, Option<String>), Request>;
 struct Checker<'o> {
     options: &'o Options,
     settings: Settings,
-    workspace: Option<Folder>,
+    workspace: Option<WorkspaceFolder>,
     schemas: SchemaFolders,
     request: Option<Request>,
 }
@@ -96,13 +96,13 @@ impl<'o> Checker<'o> {
         Ok(Checker {
             options,
             settings: config::load(options.config.as_deref())?,
-            workspace: options.workspace.as_deref().map(Folder::open).transpose()?,
+            workspace: options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?,
             schemas: SchemaFolders::default(),
             request: options.request.as_deref().map(read_request).transpose()?,
         })
     }
 
-    fn check(&self, files: &[PathBuf], output: &Output) -> Report {
+    fn check(&self, files: &[PathBuf], output: &Output) -> CheckReport {
         let found = discover::find(files);
         let progress = output.progress(found.inputs.len());
         let sighted: Vec<(Sighted, Option<Request>)> = found
@@ -114,7 +114,7 @@ impl<'o> Checker<'o> {
                 sighted
             })
             .collect();
-        let mut report = Report { files: Vec::new(), problems: found.problems, skipped: 0 };
+        let mut report = CheckReport { files: Vec::new(), problems: found.problems, skipped: 0 };
         let mut requests = Requests::new();
         let mut waiting = Vec::new();
         for (sighted, request) in sighted {

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_agents::workspace::Folder;
-use baton_engine::driver::HandIn;
+use baton_agents::workspace::WorkspaceFolder;
+use baton_engine::driver::HandInWay;
 use baton_engine::engine::{StoreNews, WaitFor};
-use baton_engine::handoff::{Handoff, Written};
+use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
 use baton_engine::retry::milliseconds;
-use baton_engine::store::{Claimed, Order, Wish};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_protocol::convert::{self, Form};
 use baton_protocol::{Dialect, Hints, Kind, printable};
 use baton_views::words::briefly;
@@ -87,9 +87,9 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if let Some(dialect) = options.dialect.filter(|dialect| !dialect.has(Kind::Request)) {
         return Err(CommandError::usage(format!("the dialect {dialect} has no requests")));
     }
-    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
+    let workspace = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
     let session = Session::open(&options.store, Access::Change, output)?;
-    let wish = Wish {
+    let wish = ClaimRequest {
         agent: options.agent.clone(),
         claimant: options.claimant.clone().unwrap_or_else(user::claimant),
         lease_ms: milliseconds(options.lease),
@@ -152,7 +152,7 @@ pub(crate) async fn tell_other_queues(agent: &str, session: &Session, output: &O
 /// What was claimed, with what there is to tell about it.
 struct ClaimedWork {
     handoff: Handoff,
-    request: Written,
+    request: WrittenDocument,
     /// What an agent is told, or why there is no prompt; `None` if neither a run nor the options want one.
     brief: Option<Result<Briefing, String>>,
     missing_artifacts: Vec<String>,
@@ -160,15 +160,15 @@ struct ClaimedWork {
 
 impl ClaimedWork {
     async fn of(
-        claimed: Claimed,
+        claimed: ClaimedHandoff,
         options: &Options,
-        workspace: Option<&Folder>,
+        workspace: Option<&WorkspaceFolder>,
         session: &Session,
         output: &Output,
     ) -> Result<ClaimedWork, CommandError> {
         let store = session.store.as_ref();
         let brief = match options.prompt || options.json || claimed.handoff.terms.step.is_some() {
-            true => Some(briefing::brief(store, &claimed, HandIn::Command, &session.settings).await?),
+            true => Some(briefing::brief(store, &claimed, HandInWay::Command, &session.settings).await?),
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {
@@ -178,8 +178,8 @@ impl ClaimedWork {
                 let _ = store.apply(Order::new(claimed.handoff.id.clone(), known), session.now()).await;
             }
         }
-        let Claimed { handoff, request } = claimed;
-        let missing = |folder: &Folder| briefing::missing_artifacts(&request, folder);
+        let ClaimedHandoff { handoff, request } = claimed;
+        let missing = |folder: &WorkspaceFolder| briefing::missing_artifacts(&request, folder);
         let missing_artifacts = match (workspace, &handoff.terms.step) {
             (Some(folder), _) => missing(folder),
             (None, Some(_)) => {
@@ -278,7 +278,7 @@ async fn give_up(session: &Session, handoff: &Handoff, why: &str) -> Result<Comm
 }
 
 /// Writes the request in another dialect. It is claimed by now, so what cannot be converted is handed over as it is.
-fn in_dialect(request: &Written, dialect: Option<Dialect>, output: &Output) -> Written {
+fn in_dialect(request: &WrittenDocument, dialect: Option<Dialect>, output: &Output) -> WrittenDocument {
     let own = Dialect::parse(&request.dialect);
     let (Some(to), Some(from)) = (dialect.filter(|dialect| Some(*dialect) != own), own) else { return request.clone() };
     let reading = baton_protocol::read(request.text.as_bytes(), Hints { format: None, dialect: Some(from) });
@@ -290,5 +290,5 @@ fn in_dialect(request: &Written, dialect: Option<Dialect>, output: &Output) -> W
     for pointer in &conversion.losses {
         output.note(&format!("lost: {} is not carried by {to}", baton_protocol::printable(pointer)));
     }
-    Written::new(to, convert::render(&conversion.value, Form::of(to)))
+    WrittenDocument::new(to, convert::render(&conversion.value, Form::of(to)))
 }

@@ -11,7 +11,7 @@ mod wait;
 
 use std::path::{Path, PathBuf};
 
-use baton_agents::directory::{Directory, Error, Handoff};
+use baton_agents::directory::{Directory, DirectoryError, FolderHandoff};
 use baton_engine::HandoffId;
 use baton_protocol::printable;
 use clap::{Args, Subcommand};
@@ -85,29 +85,29 @@ fn find(directory: &Directory, text: &str) -> Result<HandoffId, CommandError> {
 }
 
 /// Turns what the folders say into an exit.
-fn refusal(error: Error) -> CommandError {
+fn refusal(error: DirectoryError) -> CommandError {
     let made = match &error {
-        Error::Exists { .. }
-        | Error::NotInProgress { .. }
-        | Error::AttemptOver { .. }
-        | Error::Busy { .. }
-        | Error::NoOutput { .. }
-        | Error::MissingSchema { .. }
-        | Error::Destination { .. } => CommandError::no(error.to_string()),
-        Error::Violations { violations, .. } => {
+        DirectoryError::Exists { .. }
+        | DirectoryError::NotInProgress { .. }
+        | DirectoryError::AttemptOver { .. }
+        | DirectoryError::Busy { .. }
+        | DirectoryError::NoOutput { .. }
+        | DirectoryError::MissingSchema { .. }
+        | DirectoryError::Destination { .. } => CommandError::no(error.to_string()),
+        DirectoryError::Violations { violations, .. } => {
             let shown = violations.iter().map(|found| {
                 let place = if found.pointer.is_empty() { "/" } else { &found.pointer };
                 format!("\n  at {place}: {}", found.message)
             });
             CommandError::no(format!("{error}{}", shown.collect::<String>()))
         }
-        Error::NoFolder { .. }
-        | Error::Io { .. }
-        | Error::UnsafeId { .. }
-        | Error::UnknownId { .. }
-        | Error::AmbiguousId { .. }
-        | Error::BrokenSchema { .. }
-        | Error::Unreadable { .. } => CommandError::usage(error.to_string()),
+        DirectoryError::NoFolder { .. }
+        | DirectoryError::Io { .. }
+        | DirectoryError::UnsafeId { .. }
+        | DirectoryError::UnknownId { .. }
+        | DirectoryError::AmbiguousId { .. }
+        | DirectoryError::BrokenSchema { .. }
+        | DirectoryError::Unreadable { .. } => CommandError::usage(error.to_string()),
     };
     match error.hint() {
         Some(hint) => made.hint(hint),
@@ -123,7 +123,7 @@ fn warn(output: &Output, warnings: &[String]) {
 }
 
 /// Writes the document as JSON, or a line for people.
-fn show(output: &Output, folders: &Folders, handoff: &Handoff, line: &str) -> Result<(), CommandError> {
+fn show(output: &Output, folders: &Folders, handoff: &FolderHandoff, line: &str) -> Result<(), CommandError> {
     match folders.json {
         true => output.json(&handoff.to_value()),
         false => output.data(&format!("{}\n", printable(line))),

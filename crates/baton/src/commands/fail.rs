@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use baton_engine::engine::Yardstick;
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
 
@@ -58,8 +58,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let files: Vec<PathBuf> = options.file.iter().cloned().collect();
     let mut failure = Failure::new(options.code.clone(), options.message.clone());
     failure.chance = match (options.permanent, options.transient) {
-        (true, _) => Chance::Permanent,
-        (_, true) => Chance::Transient,
+        (true, _) => Transience::Permanent,
+        (_, true) => Transience::Transient,
         (false, false) => failure.chance,
     };
     session.run(async {

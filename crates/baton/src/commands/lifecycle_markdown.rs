@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{ACTIONS, Cell, REFUSALS, Row, rows};
+use baton_engine::lifecycle::{ACTIONS, Cell, LifecycleRow, REFUSALS, rows};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -39,7 +39,7 @@ pub(super) fn run(output: &Output) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-fn document(rows: &[Row]) -> String {
+fn document(rows: &[LifecycleRow]) -> String {
     let mut text = INTRODUCTION.to_owned();
     text.push_str("\n## The states\n\n");
     text.push_str(&diagram(rows));
@@ -58,7 +58,7 @@ fn document(rows: &[Row]) -> String {
 }
 
 /// Draws the states as a Mermaid diagram: one arrow between two states, with every command that leads there.
-fn diagram(rows: &[Row]) -> String {
+fn diagram(rows: &[LifecycleRow]) -> String {
     let mut text = "```mermaid\nstateDiagram-v2\n    [*] --> pending: accept\n".to_owned();
     for from in StateName::ALL {
         for to in StateName::ALL.into_iter().filter(|to| *to != from) {
@@ -77,16 +77,16 @@ fn diagram(rows: &[Row]) -> String {
 }
 
 /// Returns the commands that lead from one state to another. A colon would end the label of a Mermaid arrow.
-fn leading(rows: &[Row], from: StateName, to: StateName) -> Vec<String> {
-    let leads = |row: &&Row| matches!(cell(row, from), Some(Cell::Goes { to: there, .. }) if *there == to);
+fn leading(rows: &[LifecycleRow], from: StateName, to: StateName) -> Vec<String> {
+    let leads = |row: &&LifecycleRow| matches!(cell(row, from), Some(Cell::Goes { to: there, .. }) if *there == to);
     rows.iter().filter(leads).map(|row| row.command.replace(": ", " ")).collect()
 }
 
-fn cell(row: &Row, state: StateName) -> Option<&Cell> {
+fn cell(row: &LifecycleRow, state: StateName) -> Option<&Cell> {
     StateName::ALL.iter().position(|name| *name == state).and_then(|index| row.cells.get(index))
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[LifecycleRow]) -> String {
     let names: Vec<&str> = StateName::ALL.into_iter().map(StateName::as_str).collect();
     let mut text = format!("| command | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
     for row in rows {
@@ -106,7 +106,7 @@ fn shown(cell: &Cell) -> String {
 }
 
 /// Names the commands after which an action is due.
-fn after(rows: &[Row], action: &str) -> String {
+fn after(rows: &[LifecycleRow], action: &str) -> String {
     let due = |cell: &Cell| matches!(cell, Cell::Goes { actions, .. } if actions.contains(&action));
     let commands: Vec<String> =
         rows.iter().filter(|row| row.cells.iter().any(due)).map(|row| format!("`{}`", row.command)).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
 use clap::Args;
@@ -109,7 +109,7 @@ impl Telling<'_> {
         event::json(event, self.tracked(event).and_then(|tracked| phase_of(&tracked.handoff)))
     }
 
-    fn tracked(&self, event: &Event) -> Option<&Tracked> {
+    fn tracked(&self, event: &Event) -> Option<&TrackedHandoff> {
         self.run.as_ref()?.find(&event.handoff)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::Handoff;
 use baton_engine::engine::{HandedIn, NewHandoff, Problem, Yardstick};
 use baton_engine::lifecycle::Accept;
@@ -69,7 +69,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--key is for one request, but --next names several"));
     }
     let session = Session::open(&options.store, Access::Look, output)?;
-    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
+    let workspace = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
         let definition = session.engine.definition_of(&handoff).await?;
@@ -119,7 +119,7 @@ fn following(
     options: &Options,
     session: &Session,
     handoff: &Handoff,
-    workspace: Option<&Folder>,
+    workspace: Option<&WorkspaceFolder>,
     output: &Output,
 ) -> Result<Option<Vec<Accept>>, CommandError> {
     let yardstick = Yardstick::of_project(&session.settings);

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use baton_engine::answer::{self, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::engine::{ValidDocument, Yardstick};
-use baton_engine::rehearsal::{self, Rehearsed};
-use baton_engine::{Clock as _, handoff::Written};
+use baton_engine::rehearsal::{self, RehearsedReport};
+use baton_engine::{Clock as _, handoff::WrittenDocument};
 use baton_protocol::model::{Document, Report};
 use baton_protocol::wire::{same_word, suggest};
 use clap::Args;
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     Ok(Exit::Done)
 }
 
-fn rehearse(definition: &Definition, phase: &str, written: &Written) -> Result<Rehearsed, CommandError> {
+fn rehearse(definition: &Definition, phase: &str, written: &WrittenDocument) -> Result<RehearsedReport, CommandError> {
     let at = SteadyClock::start().now();
     rehearsal::rehearse(definition, phase, written.clone(), at).map_err(CommandError::no)
 }

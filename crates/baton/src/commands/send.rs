@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::engine::{NewHandoff, Yardstick};
 use baton_engine::lifecycle::Accept;
-use baton_engine::store::Accepted;
+use baton_engine::store::AcceptedHandoff;
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::{Dialect, Kind};
 use clap::Args;
@@ -75,8 +75,8 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--id and --key are for one request, but several are given"));
     }
     let yardstick = Yardstick::of_project(&options.store.configuration()?.settings);
-    let given = options.workspace.as_deref().map(Folder::open).transpose()?;
-    let take = |workspace: Option<&Folder>| {
+    let given = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
+    let take = |workspace: Option<&WorkspaceFolder>| {
         let intake = Intake { workspace, ..Intake::by_name(&yardstick, options.dialect) };
         intake.take(&options.files, Kind::Request, options.json, output)
     };
@@ -110,7 +110,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     })
 }
 
-async fn workspace_of(session: &Session, run: Option<&RunId>) -> Result<Option<Folder>, CommandError> {
+async fn workspace_of(session: &Session, run: Option<&RunId>) -> Result<Option<WorkspaceFolder>, CommandError> {
     let Some(run) = run else { return Ok(None) };
     let definition = session.engine.definition(run).await?;
     Ok(briefing::workspace(definition.as_ref()))
@@ -127,7 +127,7 @@ fn accept(
     session.engine.accept(&taken.valid, new).map_err(|problem| sending::refused(problem, &taken.name))
 }
 
-fn tell(accepted: &[Accepted], json: bool, output: &Output) -> Result<(), CommandError> {
+fn tell(accepted: &[AcceptedHandoff], json: bool, output: &Output) -> Result<(), CommandError> {
     if json {
         let handoffs: Vec<_> = accepted
             .iter()

@@ -5,7 +5,7 @@ mod run_of_workflow;
 
 use baton_engine::Handoff;
 use baton_engine::engine::{accepted_request, examined_of, shown_document};
-use baton_engine::handoff::{Digest, StateName, Written};
+use baton_engine::handoff::{Digest, StateName, WrittenDocument};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
 use baton_protocol::printable;
@@ -47,7 +47,7 @@ pub(crate) struct Options {
 }
 
 /// Writes a whole document under what identifies it.
-fn whole(name: &str, written: &Written) -> String {
+fn whole(name: &str, written: &WrittenDocument) -> String {
     let Digest(digest) = written.digest();
     format!("\n{name} ({}, digest {digest}):\n{}\n", written.dialect, printable(written.text.trim_end()))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::lifecycle::LEASE_MS_MAX;
 use baton_host::find_program;
 use baton_store::Location;
@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         std::fs::create_dir_all(folder)
             .map_err(|error| CommandError::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     }
-    let workspace = options.workspace.as_deref().map(Folder::open).transpose()?;
+    let workspace = options.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
     let session = Session::open(&options.store, Access::Change, output)?;
     let assignment = Assignment {
         agent: options.agent.clone(),

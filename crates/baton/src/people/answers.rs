@@ -9,7 +9,7 @@ use baton_engine::handoff::{Ask, Handoff, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decide, Decision};
-use baton_engine::people::{ExpectedReply, People, Question, Said};
+use baton_engine::people::{ExpectedReply, People, Question, Response};
 
 use super::entry::{self, Entry};
 use super::reply;
@@ -90,14 +90,14 @@ impl Answers {
 
 #[async_trait]
 impl People for Answers {
-    async fn decide(&self, question: &Question) -> Option<Said> {
+    async fn decide(&self, question: &Question) -> Option<Response> {
         // Where people are named, a file is none of them.
         question.is_for(&Decider::unproven(DOOR)).ok()?;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (entry, used) = entries.iter_mut().find(|(entry, used)| !used && fits(entry, question))?;
         *used = true;
         let (decision, note) = (entry.decision.clone(), entry.note.clone());
-        Some(Said { decision, note, by: Decider::unproven(self.by(entry)), door: DOOR.to_owned() })
+        Some(Response { decision, note, by: Decider::unproven(self.by(entry)), door: DOOR.to_owned() })
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
         Answers::new("a.yaml".to_owned(), entry::read("a.yaml", text.as_bytes()).expect("sound"))
     }
 
-    fn decide(answers: &Answers, question: &Question) -> Option<Said> {
+    fn decide(answers: &Answers, question: &Question) -> Option<Response> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(answers.decide(question))
     }
@@ -230,10 +230,10 @@ mod tests {
             let questions: Vec<Question> =
                 asked.iter().map(|(phase, ask)| sample::question(PHASES[*phase], EVERY_REPLY[*ask])).collect();
             let undisturbed = answers(&file);
-            let expected: Vec<Option<Said>> =
+            let expected: Vec<Option<Response>> =
                 questions.iter().map(|question| decide(&undisturbed, question)).collect();
             let crash = crash.min(questions.len());
-            let record = |(question, said): (&Question, &Option<Said>)| {
+            let record = |(question, said): (&Question, &Option<Response>)| {
                 let decide = question.decided(said.clone()?);
                 Some(Recorded { place: question.phase.clone(), ask: question.ask, decide })
             };
@@ -244,7 +244,7 @@ mod tests {
             }
             let resumed = answers(&file);
             resumed.forget(&recorded);
-            let after: Vec<Option<Said>> =
+            let after: Vec<Option<Response>> =
                 questions[crash..].iter().map(|question| decide(&resumed, question)).collect();
             prop_assert_eq!(after, expected[crash..].to_vec());
         }

@@ -7,7 +7,7 @@ use super::reply;
 
 /// What a person wants; texts that are `None` are still to be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum MenuChoice {
     /// Approve it, with a note.
     Approve(Option<String>),
     /// Send it back, with the reason.
@@ -56,13 +56,13 @@ pub(super) fn line(question: &Question) -> String {
 }
 
 /// Says what was typed; the error tells what could have been.
-pub(super) fn read(question: &Question, typed: &str) -> Result<Wish, String> {
+pub(super) fn read(question: &Question, typed: &str) -> Result<MenuChoice, String> {
     let typed = typed.trim();
     let choices: Vec<String> = question.choices.iter().map(|(word, _)| word.clone()).collect();
     if !choices.is_empty()
         && let Ok(choice) = reply::choice_or_number(typed, &choices)
     {
-        return Ok(Wish::Choose(choice));
+        return Ok(MenuChoice::Choose(choice));
     }
     let (first, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
     let rest = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
@@ -71,13 +71,13 @@ pub(super) fn read(question: &Question, typed: &str) -> Result<Wish, String> {
     let first = first.to_lowercase();
     let word = words.iter().find(|word| **word == first || (first.len() == 1 && word.starts_with(&first)));
     match word.copied() {
-        Some("approve") => Ok(Wish::Approve(rest)),
-        Some("reject") => Ok(Wish::Reject(rest)),
-        Some("question") => Ok(Wish::Ask(rest)),
-        Some("answer" | "tell") => Ok(Wish::Answer(rest)),
-        Some("document") if rest.is_none() => Ok(Wish::Document),
-        Some("later") if rest.is_none() => Ok(Wish::Later),
-        _ if question.reply.is_answer() => Ok(Wish::Answer(Some(typed.to_owned()))),
+        Some("approve") => Ok(MenuChoice::Approve(rest)),
+        Some("reject") => Ok(MenuChoice::Reject(rest)),
+        Some("question") => Ok(MenuChoice::Ask(rest)),
+        Some("answer" | "tell") => Ok(MenuChoice::Answer(rest)),
+        Some("document") if rest.is_none() => Ok(MenuChoice::Document),
+        Some("later") if rest.is_none() => Ok(MenuChoice::Later),
+        _ if question.reply.is_answer() => Ok(MenuChoice::Answer(Some(typed.to_owned()))),
         _ => Err(misunderstood(&first, &words, &choices)),
     }
 }
@@ -125,21 +125,25 @@ mod tests {
     fn choices_come_before_words() {
         let mut gate = sample::question("limit", ExpectedReply::Choice);
         gate.choices = ["reject", "later"].map(|word| (word.to_owned(), String::new())).into();
-        assert_eq!(read(&gate, "reject"), Ok(Wish::Choose("reject".to_owned())));
-        assert_eq!(read(&gate, "r too dear"), Ok(Wish::Reject(Some("too dear".to_owned()))));
+        assert_eq!(read(&gate, "reject"), Ok(MenuChoice::Choose("reject".to_owned())));
+        assert_eq!(read(&gate, "r too dear"), Ok(MenuChoice::Reject(Some("too dear".to_owned()))));
     }
 
     #[test]
     fn what_is_typed_at_a_question_is_the_answer() {
         let mut question = sample::question("a", ExpectedReply::Escalation);
-        let answer = |text: &str| Ok(Wish::Answer(Some(text.to_owned())));
+        let answer = |text: &str| Ok(MenuChoice::Answer(Some(text.to_owned())));
         for text in ["mutual TLS", "reject what is over 1 MB", "approve", "3", "Later this year"] {
             assert_eq!(read(&question, text), answer(text));
         }
-        assert_eq!(read(&question, "a"), Ok(Wish::Answer(None)), "`a` is a word of the menu, and asks for the answer");
-        assert_eq!(read(&question, "later"), Ok(Wish::Later));
+        assert_eq!(
+            read(&question, "a"),
+            Ok(MenuChoice::Answer(None)),
+            "`a` is a word of the menu, and asks for the answer"
+        );
+        assert_eq!(read(&question, "later"), Ok(MenuChoice::Later));
         question.choices = vec![("SQLite".to_owned(), String::new()), ("PostgreSQL".to_owned(), String::new())];
-        assert_eq!(read(&question, "2"), Ok(Wish::Choose("PostgreSQL".to_owned())));
+        assert_eq!(read(&question, "2"), Ok(MenuChoice::Choose("PostgreSQL".to_owned())));
         assert_eq!(read(&question, "a file"), answer("a file"), "what is offered does not restrict");
     }
 

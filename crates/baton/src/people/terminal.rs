@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::{People, Question, Said};
+use baton_engine::people::{People, Question, Response};
 use baton_protocol::printable;
 use tokio::sync::Mutex;
 
 use super::keyboard::Keyboard;
-use super::menu::{self, Wish};
+use super::menu::{self, MenuChoice};
 use super::talk::{Screen, Talk};
 use crate::guard::Person;
 use crate::render;
@@ -46,7 +46,7 @@ impl Terminal {
 
 #[async_trait]
 impl People for Terminal {
-    async fn decide(&self, question: &Question) -> Option<Said> {
+    async fn decide(&self, question: &Question) -> Option<Response> {
         // Nobody is asked for what would not count; who can answer it is told with everything that waits.
         question.is_for(&self.by.decider()).ok()?;
         let mut desk = self.desk.lock().await;
@@ -54,7 +54,7 @@ impl People for Terminal {
         let said = asking.decide(question).await;
         asking.is_over = true;
         let (decision, note) = said?;
-        Some(Said { decision, note, by: self.by.decider(), door: DOOR.to_owned() })
+        Some(Response { decision, note, by: self.by.decider(), door: DOOR.to_owned() })
     }
 }
 
@@ -91,7 +91,7 @@ impl<'a> Asking<'a> {
                 continue;
             }
             let wish = match menu::read(question, &typed) {
-                Ok(Wish::Later) => return None,
+                Ok(MenuChoice::Later) => return None,
                 Ok(wish) => wish,
                 Err(why) => {
                     self.talk.tell(&why);
@@ -107,31 +107,33 @@ impl<'a> Asking<'a> {
     }
 
     /// Asks for what is missing; `None` if it is not decided yet.
-    async fn complete(&mut self, question: &Question, wish: Wish) -> Option<(Decision, Option<String>)> {
+    async fn complete(&mut self, question: &Question, wish: MenuChoice) -> Option<(Decision, Option<String>)> {
         let talk = &mut self.talk;
         let decision = match wish {
-            Wish::Approve(Some(note)) => return Some((Decision::Approve, Some(note))),
-            Wish::Approve(None) => return Some((Decision::Approve, talk.note().await?)),
-            Wish::Choose(choice) => {
+            MenuChoice::Approve(Some(note)) => return Some((Decision::Approve, Some(note))),
+            MenuChoice::Approve(None) => return Some((Decision::Approve, talk.note().await?)),
+            MenuChoice::Choose(choice) => {
                 let decision = Decision::Answer { answers: choice };
                 // What an agent is answered says all; a choice of a workflow may need a word to whoever goes on.
                 let note = if question.reply.is_answer() { None } else { talk.note().await? };
                 return Some((decision, note));
             }
-            Wish::Reject(Some(feedback)) => Decision::Reject { feedback },
-            Wish::Reject(None) => Decision::Reject { feedback: talk.text("What must be done differently?").await? },
-            Wish::Ask(Some(question)) => Decision::Ask { question },
-            Wish::Ask(None) => Decision::Ask { question: talk.text("What do you want to know?").await? },
-            Wish::Answer(Some(first)) if question.reply.is_answer() => {
+            MenuChoice::Reject(Some(feedback)) => Decision::Reject { feedback },
+            MenuChoice::Reject(None) => {
+                Decision::Reject { feedback: talk.text("What must be done differently?").await? }
+            }
+            MenuChoice::Ask(Some(question)) => Decision::Ask { question },
+            MenuChoice::Ask(None) => Decision::Ask { question: talk.text("What do you want to know?").await? },
+            MenuChoice::Answer(Some(first)) if question.reply.is_answer() => {
                 Decision::Answer { answers: talk.rest_of(first).await? }
             }
-            Wish::Answer(Some(answers)) => Decision::Answer { answers },
-            Wish::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
-            Wish::Document => {
+            MenuChoice::Answer(Some(answers)) => Decision::Answer { answers },
+            MenuChoice::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
+            MenuChoice::Document => {
                 talk.tell(&baton_views::question::whole(question));
                 return None;
             }
-            Wish::Later => return None,
+            MenuChoice::Later => return None,
         };
         Some((decision, None))
     }
@@ -237,7 +239,7 @@ mod tests {
         question: &Question,
         paper: &Paper,
         typed: (&str, &mut PipeWriter, &str),
-    ) -> Option<Said> {
+    ) -> Option<Response> {
         let (shown, writer, text) = typed;
         let typing = async {
             shows(paper, shown).await;

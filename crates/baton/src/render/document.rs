@@ -1,6 +1,6 @@
 //! A document in readable form: what a person needs for a decision, in a fixed order, and the names of the rest.
 
-use baton_engine::handoff::Written;
+use baton_engine::handoff::WrittenDocument;
 use baton_engine::people::plain_words;
 use baton_protocol::Dialect;
 use baton_protocol::model::Document;
@@ -43,7 +43,7 @@ const ACKNOWLEDGMENT_MEMBERS: [&str; 9] =
     ["received", "starting", "understanding", "task", "constraints", "questions", "blockers", "action", "extensions"];
 
 /// Writes a document, except for the texts that were told already.
-pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
+pub(crate) fn write(sheet: &mut Sheet, written: &WrittenDocument, told: &str) {
     // What cannot be read is shown as it is.
     let Some(document) = written.read() else { return sheet.row("document", &written.text) };
     match &document {
@@ -60,7 +60,7 @@ pub(crate) fn write(sheet: &mut Sheet, written: &Written, told: &str) {
 }
 
 /// Writes what rules warn of in a document.
-pub(crate) fn warnings(sheet: &mut Sheet, written: &Written) {
+pub(crate) fn warnings(sheet: &mut Sheet, written: &WrittenDocument) {
     sheet.list("warnings", numbered(written.warnings.iter().cloned()));
 }
 
@@ -193,7 +193,7 @@ fn once(sheet: &mut Sheet, label: &str, text: Option<&str>, told: &str) {
 }
 
 /// Names what the document says beyond that, so that nobody believes to have seen everything.
-fn rest(sheet: &mut Sheet, document: &Document, written: &Written) {
+fn rest(sheet: &mut Sheet, document: &Document, written: &WrittenDocument) {
     let told: &[&str] = match document {
         Document::Request(_) => &REQUEST_MEMBERS,
         Document::Report(_) => &REPORT_MEMBERS,

@@ -2,9 +2,9 @@
 
 use baton_protocol::{Diagnostic, Severity};
 
-use crate::report::Report;
+use crate::report::CheckReport;
 
-pub(crate) fn render(report: &Report) -> String {
+pub(crate) fn render(report: &CheckReport) -> String {
     let mut text = String::new();
     for file in &report.files {
         for diagnostic in &file.judgement.diagnostics {

@@ -9,14 +9,14 @@ use baton_protocol::{Diagnostic, Severity, printable};
 use baton_views::words::counted;
 
 use super::sheet::{Paint, Tint};
-use crate::report::Report;
+use crate::report::CheckReport;
 
 /// The longest part of a line that is shown.
 const EXCERPT_MAX: usize = 160;
 /// So many files are told one by one.
 const LISTED_MAX: usize = 10;
 
-pub(crate) fn render(report: &Report, failed: bool, color: bool) -> String {
+pub(crate) fn render(report: &CheckReport, failed: bool, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
     let mut text = String::new();
     for file in &report.files {
@@ -34,7 +34,7 @@ pub(crate) fn render(report: &Report, failed: bool, color: bool) -> String {
 }
 
 /// Says what each file was taken for; of many files, how many there are of each kind.
-fn recognised(report: &Report) -> String {
+fn recognised(report: &CheckReport) -> String {
     let kinds = report.files.iter().filter_map(|file| Some((file, file.dialect?, file.kind?)));
     if report.files.len() <= LISTED_MAX {
         let verdict = |valid: bool| if valid { "valid" } else { "not valid" };
@@ -128,7 +128,7 @@ fn is_hidden(character: char) -> bool {
     character.is_control() && character != '\t'
 }
 
-fn summary(report: &Report, failed: bool, color: bool) -> String {
+fn summary(report: &CheckReport, failed: bool, color: bool) -> String {
     let paint = Paint::new(color, None);
     let valid = report.files.iter().filter(|file| file.judgement.valid).count();
     let mark = if failed { paint.strong(Tint::Red, "failed") } else { paint.strong(Tint::Green, "ok") };

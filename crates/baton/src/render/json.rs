@@ -3,9 +3,9 @@
 use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
-use crate::report::{Checked, Report};
+use crate::report::{CheckReport, Checked};
 
-pub(crate) fn render(report: &Report) -> String {
+pub(crate) fn render(report: &CheckReport) -> String {
     let files: Vec<Value> = report.files.iter().map(file).collect();
     let problems: Vec<Value> =
         report.problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message })).collect();

@@ -1,8 +1,8 @@
 //! What a person is shown before they decide: the document in readable form, the evidence, what can be answered.
 
-use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::Written;
-use baton_engine::people::{ExpectedReply, Question, Trouble, plain_words};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::people::{ExpectedReply, FailedCommand, Question, plain_words};
 use baton_protocol::model::Document;
 use baton_views::question::heading;
 use baton_views::words::{cut, one_line};
@@ -26,7 +26,7 @@ pub(crate) fn lines(question: &Question, paint: Paint) -> String {
 pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
     trouble(sheet, question.trouble.as_ref());
     let shown = question.handed_in.as_ref().or(question.document.as_ref().filter(|_| question.trouble.is_none()));
-    let listed = shown.and_then(Written::read).is_some_and(|document| has_questions(&document));
+    let listed = shown.and_then(WrittenDocument::read).is_some_and(|document| has_questions(&document));
     let asked: Vec<String> = question.questions.iter().filter(|_| !listed).map(|asked| asked.text.clone()).collect();
     // What the agent handed in says more than what was made of it.
     let is_retold = question.handed_in.is_some() && question.reply.is_answer();
@@ -56,7 +56,7 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
 }
 
 /// Writes what failed, and where to read more.
-fn trouble(sheet: &mut Sheet, trouble: Option<&Trouble>) {
+fn trouble(sheet: &mut Sheet, trouble: Option<&FailedCommand>) {
     let Some(trouble) = trouble else { return };
     sheet.row("failed", &trouble.what);
     sheet.optional("command", trouble.command.as_deref());
@@ -75,15 +75,15 @@ fn options(sheet: &mut Sheet, question: &Question) {
     if !question.choices.is_empty() {
         return;
     }
-    let Some(Document::Request(request)) = question.document.as_ref().and_then(Written::read) else { return };
+    let Some(Document::Request(request)) = question.document.as_ref().and_then(WrittenDocument::read) else { return };
     let options = request.gate.into_iter().flat_map(|gate| gate.options);
     sheet.list("options", options.map(|(word, value)| (format!("{word}: "), plain_words(&value))));
 }
 
 /// Writes what was seen, a sign and a sentence each, with the rule where something is wrong.
-pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
+pub(crate) fn evidence(sheet: &mut Sheet, examined: &[ExaminedClaim]) {
     let paint = sheet.paint;
-    let line = |examined: &Examined| {
+    let line = |examined: &ExaminedClaim| {
         let (sign, tint) = sign(examined.verdict);
         let sha256 =
             examined.sha256.as_ref().map(|digest| format!("sha256 {}", digest.chars().take(12).collect::<String>()));
@@ -96,7 +96,7 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
             return format!("{} {}", paint.tint(tint, sign), cut(&sentence, paint.columns - LABEL - 3));
         }
         // A rule is called after what is wrong; beside what is right its name would confuse.
-        let is_wrong = examined.verdict == Finding::Refuted || examined.asks_person;
+        let is_wrong = examined.verdict == ClaimFinding::Refuted || examined.asks_person;
         let rule = is_wrong.then(|| cut(&one_line(&examined.rule), CELL_MAX));
         let rule = rule.map(|rule| paint.tint(Tint::Faint, &format!(" ({rule})"))).unwrap_or_default();
         format!("{} {sentence}{rule}", paint.tint(tint, sign))
@@ -105,11 +105,11 @@ pub(crate) fn evidence(sheet: &mut Sheet, examined: &[Examined]) {
 }
 
 /// Returns the sign of a verdict.
-fn sign(verdict: Finding) -> (&'static str, Tint) {
+fn sign(verdict: ClaimFinding) -> (&'static str, Tint) {
     match verdict {
-        Finding::Verified => ("✓", Tint::Green),
-        Finding::Refuted => ("✗", Tint::Red),
-        Finding::Unverifiable => ("?", Tint::Yellow),
+        ClaimFinding::Verified => ("✓", Tint::Green),
+        ClaimFinding::Refuted => ("✗", Tint::Red),
+        ClaimFinding::Unverifiable => ("?", Tint::Yellow),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn question(reply: ExpectedReply, text: &str, change: impl FnOnce(&mut Question)) -> String {
-        let document = Written::new(Dialect::Native, text);
+        let document = WrittenDocument::new(Dialect::Native, text);
         let mut question = Question {
             handoff: HandoffId::parse("run-1.plan").expect("safe"),
             run: RunId::parse("run-1").expect("safe"),
@@ -211,10 +211,10 @@ mod tests {
         let told = question(ExpectedReply::Review, text, |question| {
             question.phase = "p\u{1b}[1m".to_owned();
             question.choices = vec![("x\u{7}".to_owned(), "y\u{1b}".to_owned())];
-            question.examined = vec![Examined {
+            question.examined = vec![ExaminedClaim {
                 rule: "r\u{1b}".to_owned(),
                 claim: "c\u{1b}\n".to_owned(),
-                verdict: Finding::Refuted,
+                verdict: ClaimFinding::Refuted,
                 seen: "s\u{9b}".to_owned(),
                 path: Some("p\u{1b}".to_owned()),
                 sha256: Some("\u{1b}".to_owned()),

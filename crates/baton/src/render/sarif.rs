@@ -5,11 +5,11 @@ use baton_protocol::rules::{self, Rule};
 use baton_protocol::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
-use crate::report::{Checked, Report};
+use crate::report::{CheckReport, Checked};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(crate) fn render(report: &Report) -> String {
+pub(crate) fn render(report: &CheckReport) -> String {
     let notifications: Vec<Value> = report
         .problems
         .iter()

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use baton_agents::{Launcher, process};
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Reached, Team};
+use baton_engine::driver::{ReachedAgent, Team};
 use baton_engine::handover::Copy;
 use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
@@ -17,7 +17,7 @@ use super::is_dead;
 use crate::own_folder;
 
 /// The agents of a workflow.
-pub(crate) struct Crew {
+pub(crate) struct LocalTeam {
     clock: Arc<dyn Clock>,
     launcher: Launcher,
     /// Those that were reached before.
@@ -28,20 +28,20 @@ pub(crate) struct Crew {
 struct Member {
     folder: PathBuf,
     name: String,
-    declared: workflow::Agent,
+    declared: workflow::AgentFields,
     reached: Arc<dyn Agent>,
 }
 
-impl Crew {
-    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher) -> Crew {
-        Crew { clock, launcher, known: Mutex::default() }
+impl LocalTeam {
+    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher) -> LocalTeam {
+        LocalTeam { clock, launcher, known: Mutex::default() }
     }
 }
 
-impl Team for Crew {
-    fn reach(&self, definition: &Definition, agent: &str) -> Reached {
+impl Team for LocalTeam {
+    fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent {
         let Some(declared) = definition.workflow.agent(agent) else {
-            return Reached::Not(format!("there is no agent {agent} in the workflow"));
+            return ReachedAgent::Not(format!("there is no agent {agent} in the workflow"));
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Two workflows in one folder may call different agents the same.
@@ -49,17 +49,17 @@ impl Team for Crew {
             member.name == agent && member.folder == definition.folder && member.declared == *declared
         };
         if let Some(member) = known.iter().find(same) {
-            return Reached::Here(member.reached.clone());
+            return ReachedAgent::Here(member.reached.clone());
         }
         match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone(), &self.launcher) {
             Ok(Some(reached)) => {
                 let reached: Arc<dyn Agent> = Arc::from(reached);
                 let (folder, name) = (definition.folder.clone(), agent.to_owned());
                 known.push(Member { folder, name, declared: declared.clone(), reached: reached.clone() });
-                Reached::Here(reached)
+                ReachedAgent::Here(reached)
             }
-            Ok(None) => Reached::Elsewhere,
-            Err(why) => Reached::Not(why),
+            Ok(None) => ReachedAgent::Elsewhere,
+            Err(why) => ReachedAgent::Not(why),
         }
     }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
-        let crew = Crew::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default());
+        let crew = LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default());
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
             let definition = Definition {
@@ -119,8 +119,8 @@ mod tests {
                 workspace: PathBuf::from("/work"),
             };
             match crew.reach(&definition, "a") {
-                Reached::Here(agent) => agent,
-                Reached::Elsewhere | Reached::Not(_) => panic!("it is a command"),
+                ReachedAgent::Here(agent) => agent,
+                ReachedAgent::Elsewhere | ReachedAgent::Not(_) => panic!("it is a command"),
             }
         };
         assert!(Arc::ptr_eq(&reach("sh"), &reach("sh")), "the same agent is reached once");

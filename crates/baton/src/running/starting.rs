@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::command_error::CommandError;
 use crate::config::Config;
-use crate::workflow_file::{self, Around};
+use crate::workflow_file::{self, WorkflowFolder};
 
 /// How deep workflows can stand inside each other.
 const DEPTH_MAX: usize = 8;
@@ -55,7 +55,7 @@ fn read(path: &Path, workspace: &Path, config: &Config, depth: usize) -> Result<
         fs::read(&file).map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let reading = workflow::read(&bytes);
     let signers = workflow_file::signers(reading.workflow.as_ref(), &config.approvers)?;
-    let judgement = workflow::judge(&bytes, &reading, Some(&Around::new(&file)), &config.settings);
+    let judgement = workflow::judge(&bytes, &reading, Some(&WorkflowFolder::new(&file)), &config.settings);
     let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let first = errors.clone().next();
     let (Some(workflow), None) = (reading.workflow, first) else {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_engine::driver::{Audience, News};
 use baton_engine::handoff::State;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::printable;
@@ -111,14 +111,14 @@ impl Live {
     /// Draws what is going on now, and nothing else.
     fn draw(&self, run: &Run, examined: Option<&HandoffId>) {
         let mut drawn = self.drawn();
-        let shown: Vec<&Tracked> = run.open().filter(|tracked| is_shown(tracked)).collect();
+        let shown: Vec<&TrackedHandoff> = run.open().filter(|tracked| is_shown(tracked)).collect();
         let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
         let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
         for bar in over.iter().filter_map(|id| drawn.rows.remove(id)) {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let name = |tracked: &Tracked| cut(&StepName::of(tracked).to_string(), PLACE.1);
+        let name = |tracked: &TrackedHandoff| cut(&StepName::of(tracked).to_string(), PLACE.1);
         let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
         let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
@@ -152,7 +152,7 @@ impl Live {
         }
     }
 
-    fn row(&self, tracked: &Tracked) -> ProgressBar {
+    fn row(&self, tracked: &TrackedHandoff) -> ProgressBar {
         let begun = tracked.begun_at.unwrap_or(tracked.handoff.accepted_at);
         let elapsed = Duration::try_from(self.clock.now().duration_since(begun)).unwrap_or_default();
         self.bars.add(styled("{spinner} {prefix} {elapsed:>4} {wide_msg}").with_elapsed(elapsed))
@@ -169,7 +169,7 @@ fn hanging(text: &str, columns: usize, before: usize, indent: usize) -> String {
 }
 
 /// Says whether it is worth a line of its own: what holds others shows in them.
-fn is_shown(tracked: &Tracked) -> bool {
+fn is_shown(tracked: &TrackedHandoff) -> bool {
     let over = tracked.handoff.state.name().is_finished();
     !over
         && match tracked.step.role {

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Head};
 use baton_engine::ledger::LedgerEntry;
 use baton_engine::lifecycle::{Accept, Command};
 use baton_engine::queue::Queue;
 use baton_engine::step::Role;
 use baton_engine::store::{
-    Accepted, Anchored, Checkup, Claimed, Count, Error, Filter, KeptContents, Order, Step, Store, Wish,
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
+    StoreError, TransactionStep,
 };
 use baton_engine::{Clock as _, Handoff, HandoffId, RunId};
 use baton_protocol::printable;
@@ -119,10 +120,10 @@ impl Happened {
         }
     }
 
-    fn in_step(step: &Step) -> Happened {
+    fn in_step(step: &TransactionStep) -> Happened {
         match step {
-            Step::Apply(_, command) => Happened::by(command),
-            Step::Accept(_) | Step::Held { .. } => Happened::Otherwise,
+            TransactionStep::Apply(_, command) => Happened::by(command),
+            TransactionStep::Accept(_) | TransactionStep::Held { .. } => Happened::Otherwise,
         }
     }
 }
@@ -181,39 +182,43 @@ impl Keeping {
 
 #[async_trait]
 impl Store for LedgerKeeper {
-    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<Accepted>, Error> {
+    async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.0.store.accept(requests, at).await
     }
 
-    async fn claim(&self, wish: &Wish, at: Timestamp) -> Result<Vec<Claimed>, Error> {
+    async fn claim(&self, wish: &ClaimRequest, at: Timestamp) -> Result<Vec<ClaimedHandoff>, StoreError> {
         self.0.store.claim(wish, at).await
     }
 
-    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, Error> {
+    async fn apply(&self, order: Order, at: Timestamp) -> Result<Handoff, StoreError> {
         let happened = Happened::by(&order.command);
         let handoff = self.0.store.apply(order, at).await?;
         self.heard(happened, &handoff);
         Ok(handoff)
     }
 
-    async fn carry_out(&self, steps: Vec<Step>, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn carry_out(&self, steps: Vec<TransactionStep>, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         self.carry_out_and_tell(steps, at).await.map(|(handoffs, _)| handoffs)
     }
 
-    async fn carry_out_and_tell(&self, steps: Vec<Step>, at: Timestamp) -> Result<(Vec<Handoff>, Vec<Event>), Error> {
+    async fn carry_out_and_tell(
+        &self,
+        steps: Vec<TransactionStep>,
+        at: Timestamp,
+    ) -> Result<(Vec<Handoff>, Vec<Event>), StoreError> {
         let happened: Vec<Happened> = steps.iter().map(Happened::in_step).collect();
         let (handoffs, events) = self.0.store.carry_out_and_tell(steps, at).await?;
         happened.into_iter().zip(&handoffs).for_each(|(happened, handoff)| self.heard(happened, handoff));
         Ok((handoffs, events))
     }
 
-    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, Error> {
+    async fn rescue(&self, limit: u32, dice: f64, at: Timestamp) -> Result<Vec<Handoff>, StoreError> {
         let rescued = self.0.store.rescue(limit, dice, at).await?;
         rescued.iter().for_each(|handoff| self.heard(Happened::Otherwise, handoff));
         Ok(rescued)
     }
 
-    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, Error> {
+    async fn remove_run(&self, run: &RunId, before: Timestamp, at: Timestamp) -> Result<u64, StoreError> {
         let removed = self.0.store.remove_run(run, before, at).await?;
         if removed > 0 {
             self.note(run);
@@ -221,87 +226,92 @@ impl Store for LedgerKeeper {
         Ok(removed)
     }
 
-    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, Error> {
+    async fn find(&self, id: &HandoffId) -> Result<Option<Handoff>, StoreError> {
         self.0.store.find(id).await
     }
 
-    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, Error> {
+    async fn ids_beginning_with(&self, prefix: &str, limit: u32) -> Result<Vec<HandoffId>, StoreError> {
         self.0.store.ids_beginning_with(prefix, limit).await
     }
 
-    async fn request(&self, id: &HandoffId) -> Result<Option<Written>, Error> {
+    async fn request(&self, id: &HandoffId) -> Result<Option<WrittenDocument>, StoreError> {
         self.0.store.request(id).await
     }
 
-    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, Error> {
+    async fn list(&self, filter: &Filter) -> Result<Vec<Handoff>, StoreError> {
         self.0.store.list(filter).await
     }
 
-    async fn census(&self) -> Result<Vec<Count>, Error> {
+    async fn census(&self) -> Result<Vec<Count>, StoreError> {
         self.0.store.census().await
     }
 
-    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, Error> {
+    async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         self.0.store.history(run, after, limit).await
     }
 
-    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, Error> {
+    async fn history_of(&self, id: &HandoffId) -> Result<Vec<Event>, StoreError> {
         self.0.store.history_of(id).await
     }
 
-    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn runs(&self, after: Option<&RunId>, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.0.store.runs(after, limit).await
     }
 
-    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, Error> {
+    async fn handoffs_of(&self, run: &RunId) -> Result<Vec<(Handoff, Head)>, StoreError> {
         self.0.store.handoffs_of(run).await
     }
 
-    async fn queue(&self, agent: &str) -> Result<Queue, Error> {
+    async fn queue(&self, agent: &str) -> Result<Queue, StoreError> {
         self.0.store.queue(agent).await
     }
 
-    async fn queues(&self) -> Result<Vec<Queue>, Error> {
+    async fn queues(&self) -> Result<Vec<Queue>, StoreError> {
         self.0.store.queues().await
     }
 
-    async fn set_queue(&self, queue: &Queue) -> Result<(), Error> {
+    async fn set_queue(&self, queue: &Queue) -> Result<(), StoreError> {
         self.0.store.set_queue(queue).await
     }
 
-    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, agent: Option<&str>) -> Result<Option<Timestamp>, StoreError> {
         self.0.store.next_due(agent).await
     }
 
-    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, Error> {
+    async fn finished_runs(&self, before: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.0.store.finished_runs(before, limit).await
     }
 
-    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, Error> {
+    async fn enter(&self, runs: &[RunId], at: Timestamp) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.store.enter(runs, at).await
     }
 
-    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger(&self, after: u64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.store.ledger(after, limit).await
     }
 
-    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, Error> {
+    async fn ledger_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>, StoreError> {
         self.0.store.ledger_of(run).await
     }
 
-    async fn anchored(&self, place: &str) -> Result<Option<Anchored>, Error> {
+    async fn anchored(&self, place: &str) -> Result<Option<AnchoredEntry>, StoreError> {
         self.0.store.anchored(place).await
     }
 
-    async fn set_anchored(&self, place: &str, anchored: Anchored) -> Result<(), Error> {
+    async fn set_anchored(&self, place: &str, anchored: AnchoredEntry) -> Result<(), StoreError> {
         self.0.store.set_anchored(place, anchored).await
     }
 
-    async fn keep_contents(&self, run: &RunId, contents: Vec<Content>, bytes_max: u64) -> Result<KeptContents, Error> {
+    async fn keep_contents(
+        &self,
+        run: &RunId,
+        contents: Vec<Content>,
+        bytes_max: u64,
+    ) -> Result<KeptContents, StoreError> {
         self.0.store.keep_contents(run, contents, bytes_max).await
     }
 
-    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+    async fn content(&self, run: &RunId, digest: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.store.content(run, digest).await
     }
 
@@ -313,7 +323,7 @@ impl Store for LedgerKeeper {
         self.0.store.changed(since, limit).await;
     }
 
-    async fn time(&self) -> Result<Option<Timestamp>, Error> {
+    async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
         self.0.store.time().await
     }
 
@@ -321,7 +331,7 @@ impl Store for LedgerKeeper {
         self.0.store.server_time()
     }
 
-    async fn checkup(&self) -> Result<Checkup, Error> {
+    async fn checkup(&self) -> Result<Checkup, StoreError> {
         self.0.store.checkup().await
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::StateFolder;
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_store::Location;
 use baton_store::sqlite::relocate;
 
@@ -36,8 +36,8 @@ fn moved(from: &Path, to: &Path) -> Result<(), CommandError> {
 }
 
 /// Tells that a store is as it was, because somebody uses it or the disk does not do its part.
-pub(crate) fn untouched(what: &str, error: Error) -> CommandError {
-    let in_use = matches!(error, Error::Unreachable(_));
+pub(crate) fn untouched(what: &str, error: StoreError) -> CommandError {
+    let in_use = matches!(error, StoreError::Unreachable(_));
     let mut error = CommandError::from(error);
     error.message = format!("{what}: {}", error.message);
     if in_use {

@@ -1,8 +1,8 @@
 //! What goes wrong behind the doors, as commands tell it: with an exit code and what to do.
 
 use baton_engine::Refusal;
-use baton_engine::engine::{NoAnswer, Problem, Sought, TermsFault};
-use baton_engine::store::Error;
+use baton_engine::engine::{IdKind, NoAnswer, Problem, TermsFault};
+use baton_engine::store::StoreError;
 use baton_protocol::Kind;
 use baton_store::Location;
 
@@ -16,10 +16,10 @@ impl From<Problem> for CommandError {
             Problem::Unknown { close: Some(close), .. } => {
                 CommandError::usage(message).hint(format!("did you mean `{close}`?"))
             }
-            Problem::Unknown { sought: Sought::Handoff, .. } => {
+            Problem::Unknown { sought: IdKind::Handoff, .. } => {
                 CommandError::usage(message).hint("`baton list` shows what is there")
             }
-            Problem::Unknown { sought: Sought::Run, .. } => {
+            Problem::Unknown { sought: IdKind::Run, .. } => {
                 CommandError::usage(message).hint("`baton runs` shows what is there")
             }
             Problem::Pruned { .. } => {
@@ -74,29 +74,31 @@ fn terms(fault: &TermsFault) -> CommandError {
     }
 }
 
-impl From<Error> for CommandError {
-    fn from(error: Error) -> Self {
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            Error::Refused(refusal) => refused(&refusal),
-            Error::NotFound(_) => CommandError::usage(message).hint("`baton list` shows what is there"),
-            Error::Invalid(_) => CommandError::usage(message),
-            Error::Taken { what: "key", .. } => {
+            StoreError::Refused(refusal) => refused(&refusal),
+            StoreError::NotFound(_) => CommandError::usage(message).hint("`baton list` shows what is there"),
+            StoreError::Invalid(_) => CommandError::usage(message),
+            StoreError::Taken { what: "key", .. } => {
                 CommandError::no(message).hint("a key stands for one request: use another key for another request")
             }
-            Error::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
-            Error::TooNew { .. } | Error::Newer(_) => {
+            StoreError::Taken { .. } => CommandError::no(message).hint("name another id with --id"),
+            StoreError::TooNew { .. } | StoreError::Newer(_) => {
                 CommandError::usage(message).hint("update baton, or use another store")
             }
-            Error::Unreachable(_) => CommandError::try_again(message).hint(
+            StoreError::Unreachable(_) => CommandError::try_again(message).hint(
                 "see that nobody holds the file, or that the server runs and the address is right; then try again",
             ),
-            Error::Unwritable(_) => {
+            StoreError::Unwritable(_) => {
                 CommandError::usage(message).hint("make room on the disk, or see who may write to the file")
             }
-            Error::Damaged(_) => CommandError::usage(message)
+            StoreError::Damaged(_) => CommandError::usage(message)
                 .hint("nothing was changed; stop all workers, copy the files, restore a backup"),
-            Error::Failed(_) => CommandError::internal(message).hint("this is a mistake in baton: please report it"),
+            StoreError::Failed(_) => {
+                CommandError::internal(message).hint("this is a mistake in baton: please report it")
+            }
         }
     }
 }
@@ -133,7 +135,7 @@ fn refused(refusal: &Refusal) -> CommandError {
 }
 
 /// Tells that a store cannot be opened, and which.
-pub(super) fn opening(location: &Location, source: &Source, error: Error) -> CommandError {
+pub(super) fn opening(location: &Location, source: &Source, error: StoreError) -> CommandError {
     let mut error = CommandError::from(error);
     if !error.message.contains(&location.to_string()) {
         error.message = format!("{location}: {}", error.message);

@@ -3,9 +3,9 @@
 use std::fs;
 
 use baton_engine::handoff::State;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
-use baton_protocol::model::{Findings, Report};
+use baton_protocol::model::{PhaseFindings, Report};
 use serde_json::{Map, Value, json};
 
 /// A file that a report says was made.
@@ -17,12 +17,12 @@ pub(super) struct MadeFile {
 }
 
 /// Returns the handoffs in which agents worked.
-pub(super) fn work(run: &Run) -> impl Iterator<Item = &Tracked> {
+pub(super) fn work(run: &Run) -> impl Iterator<Item = &TrackedHandoff> {
     run.handoffs().filter(|tracked| matches!(tracked.step.role, Role::Work | Role::Delegation))
 }
 
 /// Returns the files that a handoff made: those that the report names, and the output file that it stands in.
-pub(super) fn made(tracked: &Tracked) -> Vec<MadeFile> {
+pub(super) fn made(tracked: &TrackedHandoff) -> Vec<MadeFile> {
     let Some(told) = &tracked.told else { return Vec::new() };
     let mut files = named(&told.report);
     let output = told.output_file().filter(|path| !is_batons(path));
@@ -51,7 +51,7 @@ fn named(report: &Report) -> Vec<MadeFile> {
         let kind = output.artifact_type.as_deref().unwrap_or("output");
         add(output.artifact_path.as_ref(), kind, output.artifact_id.as_ref());
     }
-    if let Some(Findings::Write(write)) = &report.findings {
+    if let Some(PhaseFindings::Write(write)) = &report.findings {
         write.files_created.iter().for_each(|file| add(file.path.as_ref(), "code", None));
         write.tests_written.iter().for_each(|tests| add(tests.path.as_ref(), "test", None));
     }
@@ -60,7 +60,7 @@ fn named(report: &Report) -> Vec<MadeFile> {
 }
 
 /// Returns the paths of the files that a handoff made.
-pub(super) fn paths(tracked: &Tracked) -> Vec<String> {
+pub(super) fn paths(tracked: &TrackedHandoff) -> Vec<String> {
     made(tracked).into_iter().map(|file| file.path).collect()
 }
 
@@ -77,7 +77,7 @@ pub(super) fn registry(run: &Run) -> Vec<Map<String, Value>> {
     entries
 }
 
-fn entry(run: &Run, tracked: &Tracked, file: MadeFile, version: u64) -> Map<String, Value> {
+fn entry(run: &Run, tracked: &TrackedHandoff, file: MadeFile, version: u64) -> Map<String, Value> {
     let sha256 = tracked.examined.iter().filter(|examined| examined.path.as_deref() == Some(&file.path));
     let context = tracked.asked().and_then(|request| request.context.as_ref());
     let given = context.map(|context| context.artifacts.as_slice()).unwrap_or_default();
@@ -104,7 +104,7 @@ fn entry(run: &Run, tracked: &Tracked, file: MadeFile, version: u64) -> Map<Stri
 }
 
 /// Returns where an artifact is in its life.
-fn status(tracked: &Tracked) -> &'static str {
+fn status(tracked: &TrackedHandoff) -> &'static str {
     match &tracked.handoff.state {
         State::Completed { .. } if tracked.passed() => "approved",
         State::Verifying | State::AwaitingPerson { .. } | State::Blocked { .. } => "proposed",

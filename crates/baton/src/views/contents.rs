@@ -107,7 +107,7 @@ fn manifest_status(status: Status) -> &'static str {
 /// Returns who has handed something in, each time. The agent is called `type` in files of this kind.
 fn contributions(run: &Run) -> Vec<Value> {
     let reported = artifacts::work(run).filter_map(|tracked| Some((tracked, tracked.report()?)));
-    let entry = |(tracked, report): (&baton_engine::run::Tracked, &baton_protocol::model::Report)| {
+    let entry = |(tracked, report): (&baton_engine::run::TrackedHandoff, &baton_protocol::model::Report)| {
         let made = artifacts::paths(tracked);
         object(vec![
             ("type", json!(tracked.handoff.terms.to)),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use baton_engine::definition::Definition;
 use baton_engine::handoff::State;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
@@ -53,7 +53,7 @@ pub(super) struct PhaseProgress<'r> {
     pub(super) reason: Option<String>,
     pub(super) visits: u32,
     /// Its latest visit.
-    pub(super) latest: Option<&'r Tracked>,
+    pub(super) latest: Option<&'r TrackedHandoff>,
     pub(super) members: Vec<PhaseProgress<'r>>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn current<'p, 'r>(phases: &'p [PhaseProgress<'r>]) -> Option<&'p Pha
 
 /// Returns where the run stands.
 pub(super) fn of_run(run: &Run) -> Status {
-    let is_busy = |tracked: &Tracked| {
+    let is_busy = |tracked: &TrackedHandoff| {
         let works = matches!(tracked.handoff.state, State::Claimed { .. } | State::Verifying);
         works && !matches!(tracked.step.role, Role::Run | Role::Group)
     };
@@ -101,7 +101,7 @@ pub(super) fn of_run(run: &Run) -> Status {
 
 /// What was visited in a run, by path; made once, so that long runs are looked through once.
 struct Visited<'r> {
-    latest: HashMap<&'r str, &'r Tracked>,
+    latest: HashMap<&'r str, &'r TrackedHandoff>,
     /// What was visited inside a path.
     inside: HashMap<&'r str, Vec<&'r str>>,
     /// Why phases were left out.
@@ -173,7 +173,7 @@ impl<'r> Visited<'r> {
         }
     }
 
-    fn status(&self, path: &str, latest: Option<&Tracked>) -> (Status, Option<String>) {
+    fn status(&self, path: &str, latest: Option<&TrackedHandoff>) -> (Status, Option<String>) {
         let Some(latest) = latest else {
             let why = self.skipped.get(path).filter(|why| !why.is_empty()).map(|why| (*why).to_owned());
             let left_out = self.skipped.contains_key(path) || self.is_completed;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_agents::AcknowledgmentFile;
-use baton_engine::handoff::{StateName, Written};
+use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Acknowledge, Command};
 use baton_engine::{Code, Failure, Handoff, answer};
 use baton_protocol::{Dialect, Document, Hints};
@@ -47,7 +47,7 @@ impl Worker {
         let reading = baton_protocol::read(text.as_bytes(), Hints::default());
         let Some(Document::Acknowledgment(acknowledgment)) = &reading.document else { return None };
         let understood = answer::is_understood(acknowledgment);
-        let document = Written::new(reading.dialect.unwrap_or(Dialect::Package), text);
+        let document = WrittenDocument::new(reading.dialect.unwrap_or(Dialect::Package), text);
         let command = Command::Acknowledge(Acknowledge { fence: handoff.fence, understood, document });
         match self.record(&handoff.id, command, stop).await {
             Result::Recorded(next) if next.state.name() == StateName::Claimed => None,

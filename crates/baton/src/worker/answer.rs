@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use baton_engine::engine::{HandedIn, IncomingDocument, Yardstick};
 use baton_engine::lifecycle::{Command, Fail};
-use baton_engine::store::Claimed;
+use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Code, Failure};
 use baton_protocol::{Judgement, Severity};
 
@@ -14,7 +14,7 @@ use crate::random;
 const FINDINGS_MAX: usize = 20;
 
 /// Says what a command that ended well has said about its handoff.
-pub(super) fn of_output(output: &[u8], claimed: &Claimed, yardstick: &Yardstick) -> Command {
+pub(super) fn of_output(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Command {
     match report(output, claimed, yardstick) {
         Ok(command) => command,
         Err(why) => failed(claimed.handoff.fence, Failure::new(Code::validation_failed(), why)),
@@ -31,12 +31,12 @@ pub(super) fn failed(fence: u64, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() })
 }
 
-fn report(output: &[u8], claimed: &Claimed, yardstick: &Yardstick) -> Result<Command, String> {
+fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Result<Command, String> {
     if is_blank(output) {
         let why = "the command ended without a report: it wrote neither to BATON_REPORT_FILE nor to stdout";
         return Err(why.to_owned());
     }
-    let Claimed { handoff, request } = claimed;
+    let ClaimedHandoff { handoff, request } = claimed;
     let judged = yardstick.judge(&IncomingDocument::of(output));
     let Some(document) = judged.valid else {
         let what =
@@ -69,7 +69,7 @@ fn findings(judgement: &Judgement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_engine::handoff::Written;
+    use baton_engine::handoff::WrittenDocument;
     use baton_engine::lifecycle::Accept;
     use baton_engine::{HandoffId, RunId, Terms};
     use baton_protocol::{Dialect, Settings};
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     fn of(output: &str) -> Command {
-        let request = Written::new(Dialect::Task, r#"{"task_id": "t", "phase": "write", "instructions": "x"}"#);
+        let request = WrittenDocument::new(Dialect::Task, r#"{"task_id": "t", "phase": "write", "instructions": "x"}"#);
         let id = HandoffId::parse("t.write").expect("safe");
         let (run, terms) = (RunId::alone(&id), Terms::between("a", "b"));
         let accept = Accept { id, run, terms, request: request.clone(), notes: Vec::new() };
         let handoff = accept.apply(Timestamp::UNIX_EPOCH).handoff;
         let yardstick = Yardstick::of_handoff(&handoff, Some(&request), None, &Settings::default());
-        of_output(output.as_bytes(), &Claimed { handoff, request }, &yardstick)
+        of_output(output.as_bytes(), &ClaimedHandoff { handoff, request }, &yardstick)
     }
 
     fn code(command: &Command) -> Option<&str> {

@@ -4,14 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_agents::process::{Ended, Environment, FENCE, HANDOFF, Launch, Mark, Sink, told};
-use baton_agents::workspace::Folder;
+use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, Sink, told};
+use baton_agents::workspace::WorkspaceFolder;
 use baton_agents::{AcknowledgmentFile, Launcher};
-use baton_engine::driver::HandIn;
+use baton_engine::driver::HandInWay;
 use baton_engine::engine::Yardstick;
 use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
-use baton_engine::store::{Claimed, Error, Order};
+use baton_engine::store::{ClaimedHandoff, Order, StoreError};
 use baton_engine::{Clock, Code, Failure, HandoffId};
 use baton_views::words::briefly;
 use serde_json::Value;
@@ -68,7 +68,7 @@ pub(super) enum Work {
 
 impl Worker {
     /// Works on a handoff.
-    pub(super) async fn attempt(self: Arc<Self>, claimed: Claimed, mut stop: watch::Receiver<Stop>) -> Finish {
+    pub(super) async fn attempt(self: Arc<Self>, claimed: ClaimedHandoff, mut stop: watch::Receiver<Stop>) -> Finish {
         let start = Instant::now();
         let handoff = &claimed.handoff;
         let (result, failure) = match self.work(&claimed, &mut stop).await {
@@ -92,7 +92,7 @@ impl Worker {
         }
     }
 
-    async fn work(&self, claimed: &Claimed, stop: &mut watch::Receiver<Stop>) -> Work {
+    async fn work(&self, claimed: &ClaimedHandoff, stop: &mut watch::Receiver<Stop>) -> Work {
         let fence = claimed.handoff.fence;
         let fail =
             |code: Code, message: String| Work::Done(Box::new(answer::failed(fence, Failure::new(code, message))));
@@ -110,19 +110,19 @@ impl Worker {
         let limit = self.limit(&claimed.handoff);
         let work = tokio::select! {
             ended = running.end() => match ended {
-                Ended::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
+                ProcessEnd::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
                     Ok(said) => {
                         let command = Box::new(answer::of_output(&said, claimed, &yardstick));
                         if answer::is_blank(&said) { Work::Silent(command) } else { Work::Done(command) }
                     }
                     Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
                 },
-                Ended::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
-                Ended::Flooded { most } => {
+                ProcessEnd::Exited { status, tail, .. } => fail(Code::processing_error(), told(status, &tail)),
+                ProcessEnd::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
                 }
-                Ended::TimedOut { limit, .. } => too_late(limit),
-                Ended::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
+                ProcessEnd::TimedOut { limit, .. } => too_late(limit),
+                ProcessEnd::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
             over = self.listen(&claimed.handoff, &mut acknowledgment, stop.clone()) => over,
@@ -151,14 +151,14 @@ impl Worker {
     /// Makes what the command is told, and the place where it works. A store that does not answer is asked again.
     async fn prepare(
         &self,
-        claimed: &Claimed,
+        claimed: &ClaimedHandoff,
         stop: &mut watch::Receiver<Stop>,
     ) -> std::result::Result<(Workplace, Yardstick), Work> {
-        let Claimed { handoff, request } = claimed;
+        let ClaimedHandoff { handoff, request } = claimed;
         let failed = |failure| Work::Done(Box::new(answer::failed(handoff.fence, failure)));
         let mut missed = 0;
         let Briefing { brief, yardstick } = loop {
-            match briefing::brief(self.store.as_ref(), claimed, HandIn::Output, &self.settings).await {
+            match briefing::brief(self.store.as_ref(), claimed, HandInWay::Output, &self.settings).await {
                 Ok(Ok(briefing)) => break briefing,
                 Ok(Err(why)) => {
                     let fail = briefing::no_prompt(handoff.fence, &why);
@@ -178,7 +178,7 @@ impl Worker {
             let _ = self.store.apply(Order::new(handoff.id.clone(), known), self.clock.now()).await;
         }
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
-        let folder = workplace.folder.as_deref().and_then(|folder| Folder::open(folder).ok());
+        let folder = workplace.folder.as_deref().and_then(|folder| WorkspaceFolder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
         if !missing.is_empty() {
             self.voice.note(&briefing::missing(handoff, &missing));
@@ -186,7 +186,7 @@ impl Worker {
         Ok((workplace, yardstick))
     }
 
-    fn launch(&self, claimed: &Claimed, workplace: &Workplace) -> io::Result<Launch> {
+    fn launch(&self, claimed: &ClaimedHandoff, workplace: &Workplace) -> io::Result<Launch> {
         let (handoff, assignment) = (&claimed.handoff, &self.assignment);
         let stderr = match &assignment.log_folder {
             Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
@@ -237,8 +237,8 @@ impl Worker {
             let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
             match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
                 Ok(_) => missed = 0,
-                Err(Error::Refused(refusal)) => return refusal.to_string(),
-                Err(Error::NotFound(_)) => return "it was removed".to_owned(),
+                Err(StoreError::Refused(refusal)) => return refusal.to_string(),
+                Err(StoreError::NotFound(_)) => return "it was removed".to_owned(),
                 Err(error) => {
                     if missed == 0 {
                         self.voice.note(&format!("{}: no heartbeat: {error}", handoff.id));
@@ -303,7 +303,7 @@ impl Worker {
             match self.store.apply(Order::new(id.clone(), command.clone()), self.clock.now()).await {
                 Ok(handoff) => return Result::Recorded(Box::new(handoff)),
                 // The answer to an earlier try was lost, but not what we said.
-                Err(Error::Refused(Refusal::Repeated)) => match self.store.find(id).await {
+                Err(StoreError::Refused(Refusal::Repeated)) => match self.store.find(id).await {
                     Ok(Some(handoff)) => return Result::Recorded(Box::new(handoff)),
                     Ok(None) => return Result::Lost("it was removed".to_owned()),
                     Err(error) if passes(&error) => {}

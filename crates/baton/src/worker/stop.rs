@@ -3,7 +3,7 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::voice::Voice;
+use super::voice::WorkerOutput;
 use crate::command_error::CommandError;
 
 /// How far the worker is with stopping.
@@ -18,7 +18,7 @@ pub(super) enum Stop {
 }
 
 /// Listens to SIGTERM and SIGINT from now on.
-pub(super) fn listen(voice: Voice) -> Result<watch::Receiver<Stop>, CommandError> {
+pub(super) fn listen(voice: WorkerOutput) -> Result<watch::Receiver<Stop>, CommandError> {
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;

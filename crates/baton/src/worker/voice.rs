@@ -14,14 +14,14 @@ use crate::render::sheet::Tint;
 
 /// Tells what happens.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Voice {
+pub(super) struct WorkerOutput {
     output: Output,
     json: bool,
 }
 
-impl Voice {
-    pub(super) fn new(output: Output, json: bool) -> Voice {
-        Voice { output, json }
+impl WorkerOutput {
+    pub(super) fn new(output: Output, json: bool) -> WorkerOutput {
+        WorkerOutput { output, json }
     }
 
     pub(super) fn note(&self, text: &str) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::AttemptFiles;
 use baton_agents::process::WORKSPACE;
-use baton_agents::workspace::Folder;
+use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::driver::QueueBrief;
 use baton_engine::evidence::Scene;
 use baton_engine::{Code, Failure};
@@ -34,10 +34,10 @@ pub(super) struct Workplace {
 impl Workplace {
     /// Makes the files of an attempt: in the workspace of its run, as for agents that a driver starts, or else in a
     /// folder that lasts as long as the attempt.
-    pub(super) fn prepare(brief: QueueBrief, given: Option<&Folder>) -> Result<Workplace, Failure> {
+    pub(super) fn prepare(brief: QueueBrief, given: Option<&WorkspaceFolder>) -> Result<Workplace, Failure> {
         let QueueBrief { mut job, workflow_folder, scene, .. } = brief;
         let theirs = Some(job.workspace.as_path()).filter(|path| path.is_absolute() && path.is_dir());
-        let folder = given.map(Folder::root).or(theirs).map(Path::to_owned);
+        let folder = given.map(WorkspaceFolder::root).or(theirs).map(Path::to_owned);
         let mut variables: Vec<(&'static str, OsString)> = Vec::new();
         variables.extend(folder.iter().map(|folder| (WORKSPACE, folder.into())));
         let mut temporary = None;

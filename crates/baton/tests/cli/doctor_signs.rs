@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::lifecycle::{Command, Fail};
 use baton_engine::queue::Queue;
 use serde_json::Value;
@@ -44,7 +44,7 @@ fn expired_leases_dead_letters_and_paused_queues_are_warnings() {
     let dead = stocked.accept("dead");
     let fence = stocked.claim(60_000).fence;
     let mut failure = Failure::new(Code::timeout(), "no");
-    failure.chance = Chance::Permanent;
+    failure.chance = Transience::Permanent;
     stocked.apply(&dead, Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }));
     stocked.accept("stuck");
     stocked.claim(1);

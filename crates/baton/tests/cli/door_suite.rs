@@ -15,8 +15,8 @@ use baton_engine::engine::{
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
-use baton_engine::people::{Question, Said};
-use baton_engine::store::Wish;
+use baton_engine::people::{Question, Response};
+use baton_engine::store::ClaimRequest;
 use baton_engine::{Engine, Failure, HandoffId};
 use baton_protocol::{Kind, Settings};
 use baton_simulation::Memory;
@@ -317,7 +317,7 @@ impl Direct {
                 return Ok(states(&accepted.into_iter().map(|accepted| accepted.handoff).collect::<Vec<_>>()));
             }
             Verb::Claim { agent } => {
-                let wish = Wish {
+                let wish = ClaimRequest {
                     agent: (*agent).to_owned(),
                     claimant: "worker".to_owned(),
                     lease_ms: 60_000,
@@ -356,7 +356,7 @@ impl Direct {
             }
             Verb::Fail { id, fence } => {
                 let mut failure = Failure::new(baton_engine::Code::timeout(), "too slow");
-                failure.chance = baton_engine::failure::Chance::Permanent;
+                failure.chance = baton_engine::failure::Transience::Permanent;
                 engine.fail(&engine.resolve(id).await?, *fence, failure, None, Vec::new()).await?
             }
             Verb::Approve { id, shown, inside_work } => {
@@ -365,8 +365,12 @@ impl Direct {
                 caller.person()?;
                 let handoff = engine.resolve(id).await?;
                 let question = engine.question(&handoff).await?;
-                let said =
-                    Said { decision: Decision::Approve, note: None, by: caller.decider.clone(), door: "cli".into() };
+                let said = Response {
+                    decision: Decision::Approve,
+                    note: None,
+                    by: caller.decider.clone(),
+                    door: "cli".into(),
+                };
                 let mut decide = decided(question.as_ref(), said, &handoff);
                 if matches!(shown, Shown::Another) {
                     decide.shown = Digest("0".repeat(64));
@@ -389,7 +393,7 @@ impl Direct {
     }
 }
 
-fn decided(question: Option<&Question>, said: Said, handoff: &Handoff) -> baton_engine::lifecycle::Decide {
+fn decided(question: Option<&Question>, said: Response, handoff: &Handoff) -> baton_engine::lifecycle::Decide {
     match question {
         Some(question) => question.decided(said),
         None => {

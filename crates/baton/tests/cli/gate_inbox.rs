@@ -1,7 +1,7 @@
 //! What waits for a person, over all runs: `baton inbox`, and what `baton show` tells before a decision.
 
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Command, Ending, Report, Verdict, Verify};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Command, Ending, HandIn, Verdict, Verify};
 use baton_protocol::Dialect;
 use insta::assert_snapshot;
 
@@ -172,8 +172,8 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
     let shown = digest(&stocked, &id);
     done(&stocked.sandbox, &["ask", "HO-2", "Why?", "--yes", "--shown", &shown]);
     let fence = stocked.claim(60_000).fence;
-    let document = Written::new(Dialect::Task, REPORT.replace("912", "913"));
-    let report = Report {
+    let document = WrittenDocument::new(Dialect::Task, REPORT.replace("912", "913"));
+    let report = HandIn {
         fence,
         ending: Ending::NeedsReview,
         document,

@@ -1,9 +1,9 @@
 //! Stores in which something waits for a person: a review with evidence, a gate, choices at a limit.
 
 use baton_engine::HandoffId;
-use baton_engine::evidence::{Examined, Finding};
-use baton_engine::handoff::Written;
-use baton_engine::lifecycle::{Command, Ending, Report, Verdict, Verify};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
+use baton_engine::handoff::WrittenDocument;
+use baton_engine::lifecycle::{Command, Ending, HandIn, Verdict, Verify};
 use baton_engine::step::{Role, Step};
 use baton_protocol::Dialect;
 
@@ -38,7 +38,7 @@ fn step(role: Role, phase: &str) -> Option<Step> {
 /// A decision of a person, in the run `run-7`.
 pub(crate) fn with_gate(stocked: &Stocked, id: &str, phase: &str, choices: &[&str]) -> HandoffId {
     let role = if choices.is_empty() { Role::Gate } else { Role::Limit };
-    stocked.accept_document(id, "run-7", Written::new(Dialect::Package, GATE), |terms| {
+    stocked.accept_document(id, "run-7", WrittenDocument::new(Dialect::Package, GATE), |terms| {
         terms.from = "architecture".to_owned();
         terms.to = "human".to_owned();
         terms.step = step(role, phase);
@@ -77,10 +77,10 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
 /// Lets the agent report once more.
 pub(crate) fn reported(stocked: &Stocked, id: &HandoffId) {
     let fence = stocked.claim(60_000).fence;
-    let document = Written::new(Dialect::Task, REPORT);
+    let document = WrittenDocument::new(Dialect::Task, REPORT);
     stocked.apply(
         id,
-        Command::Report(Report {
+        Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
             document,
@@ -91,8 +91,8 @@ pub(crate) fn reported(stocked: &Stocked, id: &HandoffId) {
     );
 }
 
-fn examined() -> Vec<Examined> {
-    let seen = |rule: &str, claim: &str, verdict, seen: &str, sha256: Option<&str>| Examined {
+fn examined() -> Vec<ExaminedClaim> {
+    let seen = |rule: &str, claim: &str, verdict, seen: &str, sha256: Option<&str>| ExaminedClaim {
         rule: rule.to_owned(),
         claim: claim.to_owned(),
         verdict,
@@ -105,9 +105,9 @@ fn examined() -> Vec<Examined> {
     };
     let digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     vec![
-        seen("artifact-missing", "made src/export/csv.rs", Finding::Verified, "1204 bytes", Some(digest)),
-        seen("claim-refuted", "tests pass", Finding::Refuted, "ended with 1\u{1b}[31m", None),
-        seen("skill-unproven", "used reading-before-writing", Finding::Unverifiable, "no transcript", None),
+        seen("artifact-missing", "made src/export/csv.rs", ClaimFinding::Verified, "1204 bytes", Some(digest)),
+        seen("claim-refuted", "tests pass", ClaimFinding::Refuted, "ended with 1\u{1b}[31m", None),
+        seen("skill-unproven", "used reading-before-writing", ClaimFinding::Unverifiable, "no transcript", None),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! `baton prune`: what was finished long ago goes, after it was archived.
 
-use baton_engine::handoff::{StateName, Written};
+use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::step::{Role, Step};
 use baton_protocol::Dialect;
@@ -99,7 +99,7 @@ fn removing_without_an_archive_needs_yes() {
 fn run_that_nobody_can_read_can_be_called_off_and_pruned() {
     let stocked = Stocked::new();
     let step = |role| Step { role, phase: String::new(), visit: 1, within: None, about: None, after: None };
-    let unreadable = Written::new(Dialect::Native, "[");
+    let unreadable = WrittenDocument::new(Dialect::Native, "[");
     let run = stocked.accept_document("r", "r", unreadable, |terms| terms.step = Some(step(Role::Run)));
     let phase = stocked.accept_with("r.a.1", "r", |terms| terms.step = Some(step(Role::Work)));
     assert_eq!(stocked.sandbox.baton(&["show", "r"]).code, Some(1), "it cannot be read");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use baton_testbed::{MOVABLE_CLOCK, Postgres, query};
+use baton_testbed::{MOVABLE_CLOCK, PostgresServer, query};
 
 use crate::documents::{REPORT, REQUEST, with};
 use crate::queue_life::{done, with_one_sent};
@@ -81,7 +81,7 @@ fn several_are_waited_for_together() {
 fn whoever_waited_through_the_night_takes_what_is_sent_in_the_morning() {
     let sandbox = Sandbox::new();
     sandbox.write("request.json", REQUEST);
-    let url = Postgres::shared().new_database();
+    let url = PostgresServer::shared().new_database();
     query(&url, MOVABLE_CLOCK);
     thread::scope(|scope| {
         let claim = || sandbox.baton(&["claim", "--agent", "finder", "--wait", "100s", "--json", "--store", &url]);

@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_engine::handoff::{Handoff, StateName, Terms, Written};
+use baton_engine::handoff::{Handoff, StateName, Terms, WrittenDocument};
 use baton_engine::lifecycle::{Accept, Command as Verb};
-use baton_engine::store::{Order, Store, Wish};
+use baton_engine::store::{ClaimRequest, Order, Store};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::Dialect;
 use baton_store::Location;
@@ -43,7 +43,7 @@ impl Stocked {
 
     /// Accepts the usual request for the agent `b`, with other terms.
     pub(crate) fn accept_with(&self, id: &str, run: &str, change: impl FnOnce(&mut Terms)) -> HandoffId {
-        self.accept_document(id, run, Written::new(Dialect::Task, REQUEST), change)
+        self.accept_document(id, run, WrittenDocument::new(Dialect::Task, REQUEST), change)
     }
 
     /// Accepts any request for the agent `b`, with other terms.
@@ -51,7 +51,7 @@ impl Stocked {
         &self,
         id: &str,
         run: &str,
-        request: Written,
+        request: WrittenDocument,
         change: impl FnOnce(&mut Terms),
     ) -> HandoffId {
         let mut terms = Terms::between("a", "b");
@@ -68,7 +68,13 @@ impl Stocked {
     }
 
     pub(crate) fn claim(&self, lease_ms: u64) -> Handoff {
-        let wish = Wish { agent: "b".to_owned(), claimant: "test".to_owned(), lease_ms, count: 1, times_itself: false };
+        let wish = ClaimRequest {
+            agent: "b".to_owned(),
+            claimant: "test".to_owned(),
+            lease_ms,
+            count: 1,
+            times_itself: false,
+        };
         let mut claimed = self.runtime.block_on(self.store.claim(&wish, now())).expect("claimed");
         claimed.remove(0).handoff
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::retry;
-use baton_testbed::{Lines, Process};
+use baton_testbed::{ChildLines, Process};
 use rustix::process::Signal;
 
 use crate::documents::REPORT;
@@ -15,15 +15,15 @@ use crate::stocked::{LONG, Stocked};
 const HANG: &str = "mkfifo alive; echo ready >&2; exec 9> alive; sleep 600 & echo hanging >&2; wait";
 
 /// Waits until both hang. What is returned has an end when both are dead.
-fn hanging(stocked: &Stocked, worker: &Process) -> Lines {
+fn hanging(stocked: &Stocked, worker: &Process) -> ChildLines {
     says(worker, "ready");
-    let alive = Lines::of(std::fs::File::open(stocked.sandbox.path("alive")).expect("a pipe"));
+    let alive = ChildLines::of(std::fs::File::open(stocked.sandbox.path("alive")).expect("a pipe"));
     says(worker, "hanging");
     alive
 }
 
 #[track_caller]
-fn until_dead(alive: &Lines) {
+fn until_dead(alive: &ChildLines) {
     assert_eq!(alive.rest(LONG), Ok(Vec::new()), "everybody is dead");
 }
 

@@ -2,7 +2,7 @@
 //! put.
 
 use baton_engine::State;
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 
 use crate::site::{Ended, Site, find};
 
@@ -178,7 +178,7 @@ fn file_that_was_shown_again_and_approved_is_not_said_to_have_changed_once_more(
     let open: Vec<&str> = find(&run, "ok.1")
         .examined
         .iter()
-        .filter(|examined| examined.verdict == Finding::Unverifiable)
+        .filter(|examined| examined.verdict == ClaimFinding::Unverifiable)
         .filter_map(|examined| examined.path.as_deref())
         .collect();
     assert_eq!(open, ["code.sql"], "only what has changed since the last approval");

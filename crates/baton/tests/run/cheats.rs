@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use baton_engine::State;
-use baton_engine::evidence::{Examined, Finding};
+use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_testbed::Process;
 
 use crate::site::{Ended, RUN, Site, end, find};
@@ -50,7 +50,7 @@ fn script(site: &Site, name: &str, work: &str, members: &str) {
 const NAMES_OUT: &str = ", \"files_modified\": [\"out/a.txt\"]";
 
 /// Says what was seen of the phase, and what people are shown of it.
-fn evidence(site: &Site, handoff: &str) -> (Vec<Examined>, String) {
+fn evidence(site: &Site, handoff: &str) -> (Vec<ExaminedClaim>, String) {
     let shown = site.baton(&["show", &format!("{RUN}.{handoff}")]).stdout;
     (find(&site.told(), handoff).examined.clone(), shown)
 }
@@ -68,8 +68,8 @@ fn assert_ended_caught(site: &Site, ended: &Ended, named: &[&str]) {
     let told = site.told();
     let state = &find(&told, "build.1").handoff.state;
     assert!(matches!(state, State::Failed { .. } | State::AwaitingPerson { .. }), "{state:?}\n{shown}");
-    let is_bad = |one: &&Examined| one.verdict == Finding::Refuted || one.asks_person;
-    let bad: Vec<String> = examined.iter().filter(is_bad).map(Examined::sentence).collect();
+    let is_bad = |one: &&ExaminedClaim| one.verdict == ClaimFinding::Refuted || one.asks_person;
+    let bad: Vec<String> = examined.iter().filter(is_bad).map(ExaminedClaim::sentence).collect();
     for name in named {
         assert!(bad.iter().any(|line| line.contains(name)), "`{name}` is not among {bad:?}");
         assert!(shown.contains(name), "`{name}` is not shown: {shown}");
@@ -228,7 +228,7 @@ fn somebody_beside_it_is_no_proof_that_it_wrote_nothing_else() {
     let (examined, shown) = evidence(&site, "both.build.1");
     assert_eq!(ended.code, Some(3), "{shown}\n{}", ended.stderr);
     assert!(matches!(find(&site.told(), "both.build.1").handoff.state, State::AwaitingPerson { .. }), "{shown}");
-    let asks: Vec<String> = examined.iter().filter(|one| one.asks_person).map(Examined::sentence).collect();
+    let asks: Vec<String> = examined.iter().filter(|one| one.asks_person).map(ExaminedClaim::sentence).collect();
     assert!(asks.iter().any(|line| line.contains("`old.txt` was changed") && line.contains("beside")), "{examined:?}");
     assert!(!shown.contains("nothing else has changed"), "{shown}");
 }

@@ -1,6 +1,6 @@
 //! Who decides where nothing is signed: the account that the operating system knows, never a variable, a label or an agent.
 
-use baton_engine::known::Known;
+use baton_engine::known::HowKnown;
 use baton_testbed::account;
 
 use crate::signatures::Team;
@@ -17,7 +17,7 @@ fn account_decides_whatever_variables_and_labels_say() {
     let approved = team.decide("approve", "ok.1", &["--as", "the board"]);
     assert_eq!(approved.code, Some(0), "{approved:?}");
     let decide = find(&team.site.told(), "ok.1").decided.clone().expect("decided");
-    assert_eq!((decide.by, decide.known), (account(), Known::Account));
+    assert_eq!((decide.by, decide.known), (account(), HowKnown::Account));
     assert_eq!(decide.label.as_deref(), Some("the board"));
     let shown = team.baton(&["show", "t.ok.1"]).stdout;
     assert!(shown.contains(&format!("approved by {} (as \"the board\") (cli)", account())), "{shown}");
@@ -214,7 +214,7 @@ fn gate_without_approvers_is_decided_in_a_container_and_the_user_outside_is_reco
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let decide = find(&team.site.told(), "ok.1").decided.clone().expect("decided");
     let outside = format!("uid {} in a user namespace", rustix::process::getuid().as_raw());
-    assert_eq!((decide.by, decide.known), (outside, Known::Unproven));
+    assert_eq!((decide.by, decide.known), (outside, HowKnown::Unproven));
 }
 
 #[test]

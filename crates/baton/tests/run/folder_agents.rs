@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use baton_engine::State;
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn answer_from_a_folder_of_its_own_is_seen_from_the_workspace() {
     assert!(path.starts_with("exchange/artifacts/13/artifact-t.13.1-") && path.ends_with(".html"), "{path}");
     let claim = format!("`{path}` exists");
     let seen = made.examined.iter().find(|seen| seen.claim == claim).expect("it was looked at");
-    assert_eq!(seen.verdict, Finding::Verified);
+    assert_eq!(seen.verdict, ClaimFinding::Verified);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keys and names of approvers: what cannot count is refused before a run, and what has changed since is told.
 
-use baton_engine::known::Known;
+use baton_engine::known::HowKnown;
 
 use crate::signatures::Team;
 use crate::site::{Ended, find};
@@ -130,7 +130,7 @@ fn quotation_marks_in_a_label_do_not_end_it() {
     let team = Team::new(&gate("type: blocking")).waiting();
     assert_eq!(team.decide("approve", "ok.1", &["--as", "ana\" (cli, signed) x \""]).code, Some(0));
     let decide = find(&team.site.told(), "ok.1").decided.clone().expect("decided");
-    assert_eq!(decide.known, Known::Account);
+    assert_eq!(decide.known, HowKnown::Account);
     let shown = team.baton(&["show", "t.ok.1"]).stdout;
     assert!(shown.contains(r#"(as "ana\" (cli, signed) x \"")"#), "{shown}");
 }

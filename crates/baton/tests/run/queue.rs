@@ -1,6 +1,6 @@
 //! Agents on the queue are told what command agents are told, and their reports are judged in the same way.
 
-use baton_engine::evidence::Finding;
+use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
 
 use crate::site::{BATON, Ended, LONG, Site, end, find};
@@ -140,7 +140,7 @@ fn report_file_of_a_worker_counts_and_is_verified() {
     assert!(site.read(site.attempt("build.1", 1).join("report.md")).contains("three functions"));
     let run = site.told();
     let build = find(&run, "build.1");
-    for (rule, finding) in [("file-not-modified", Finding::Verified), ("skill-missing", Finding::Verified)] {
+    for (rule, finding) in [("file-not-modified", ClaimFinding::Verified), ("skill-missing", ClaimFinding::Verified)] {
         let seen =
             build.examined.iter().find(|seen| seen.rule == rule).unwrap_or_else(|| panic!("{:?}", build.examined));
         assert_eq!(seen.verdict, finding, "{seen:?}");
@@ -164,7 +164,7 @@ fn whoever_claims_and_changes_more_than_it_may_is_refuted() {
     let refuted: Vec<String> = find(&run, "build.1")
         .examined
         .iter()
-        .filter(|seen| seen.verdict == Finding::Refuted)
+        .filter(|seen| seen.verdict == ClaimFinding::Refuted)
         .map(|seen| seen.sentence())
         .collect();
     assert_eq!(refuted, ["`old.txt` was changed, but only `src/**` may be written"]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use baton_testbed::{Postgres, Process};
+use baton_testbed::{PostgresServer, Process};
 use serde_json::Value;
 
 use crate::site::{Ended, LONG, Site, end, listen};
@@ -344,7 +344,7 @@ fn anchor_file_in_the_workspace_is_refused_and_one_outside_is_hidden_from_agents
 
 #[test]
 fn removed_run_and_cut_ledger_of_a_postgresql_store_are_named() {
-    let url = Postgres::shared().new_database();
+    let url = PostgresServer::shared().new_database();
     let store = ["--store", url.as_str()];
     let site = site(FILE);
     ["one", "two"].iter().for_each(|id| site.approved(id, &store));

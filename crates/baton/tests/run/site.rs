@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use baton_engine::journal::Event;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::{HandoffId, RunId, StateFolder};
 use baton_store::Location;
-use baton_testbed::{Lines, Process, Scratch, isolate, state_home};
+use baton_testbed::{ChildLines, Process, Scratch, isolate, state_home};
 
 /// The program under test.
 pub(crate) const BATON: &str = env!("CARGO_BIN_EXE_baton");
@@ -171,15 +171,15 @@ pub(crate) fn end(process: &mut Process) -> Ended {
 }
 
 /// Reads a pipe from now on; waits until somebody writes to it.
-pub(crate) fn listen(path: &str) -> Lines {
+pub(crate) fn listen(path: &str) -> ChildLines {
     let path = path.to_owned();
     let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || sender.send(Lines::of(fs::File::open(path).expect("the pipe opens"))));
+    std::thread::spawn(move || sender.send(ChildLines::of(fs::File::open(path).expect("the pipe opens"))));
     receiver.recv_timeout(LONG).expect("somebody writes")
 }
 
 /// Finds a handoff of a run by its name.
-pub(crate) fn find<'r>(run: &'r Run, name: &str) -> &'r Tracked {
+pub(crate) fn find<'r>(run: &'r Run, name: &str) -> &'r TrackedHandoff {
     let id = HandoffId::parse(format!("{RUN}.{name}")).expect("safe");
     let known = || run.handoffs().map(|tracked| tracked.handoff.id.to_string()).collect::<Vec<_>>().join(", ");
     run.find(&id).unwrap_or_else(|| panic!("there is no {id} among {}", known()))

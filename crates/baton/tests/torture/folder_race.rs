@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use baton_agents::directory::{Directory, Error, Folder, NewHandoff};
+use baton_agents::directory::{Directory, DirectoryError, Folder, NewFolderHandoff};
 use baton_engine::HandoffId;
 use serde_json::json;
 
@@ -23,10 +23,10 @@ pub(crate) fn refused_creations(root: &Path, count: usize) -> Vec<String> {
         let refused = (0..count).filter_map(|number| {
             let id = format!("hasty-{number}");
             let id = Some(HandoffId::parse(id).expect("a safe id"));
-            let new = NewHandoff { id, ..NewHandoff::new("lead", "ada", json!({})) };
+            let new = NewFolderHandoff { id, ..NewFolderHandoff::new("lead", "ada", json!({})) };
             match directory.create(&new, now()) {
                 Ok(_) => None,
-                Err(Error::Exists { id, .. }) => Some(id.to_string()),
+                Err(DirectoryError::Exists { id, .. }) => Some(id.to_string()),
                 Err(error) => panic!("{error}"),
             }
         });

@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use baton_agents::directory::{Artifact, Claim, Completion, Directory, Error, Folder, NewHandoff};
+use baton_agents::directory::{
+    ArtifactFile, Completion, Directory, DirectoryError, Folder, FolderClaim, NewFolderHandoff,
+};
 use baton_engine::HandoffId;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::retry::Policy;
@@ -22,16 +24,16 @@ pub(crate) fn create(root: &Path, name: &str, numbers: Range<u64>) {
         let mut dice = Dice::new(number.wrapping_mul(1031) ^ name.len() as u64);
         let id = format!("{name}-{number}");
         let policy = Policy { max_retries: 1000, delay_ms: dice.below(30), multiplier: 1.0, jitter: 0.0 };
-        let new = NewHandoff {
+        let new = NewFolderHandoff {
             id: Some(HandoffId::parse(id.as_str()).expect("a safe id")),
             timeout: Duration::from_millis(400 + dice.below(500)),
             policy,
-            ..NewHandoff::new(name, *dice.pick(&AGENTS), json!({ "number": number }))
+            ..NewFolderHandoff::new(name, *dice.pick(&AGENTS), json!({ "number": number }))
         };
         match directory.create(&new, now()) {
             Ok(_) => say(&format!("sent {number} {id}")),
             // The one that was being created when somebody was killed.
-            Err(Error::Exists { .. }) if number == numbers.start => say(&format!("resent {number} {id}")),
+            Err(DirectoryError::Exists { .. }) if number == numbers.start => say(&format!("resent {number} {id}")),
             Err(error) => give_up(&format!("creating {id}: {error}")),
         }
     }
@@ -108,7 +110,7 @@ impl Doer {
         empty(Folder::Pending) && empty(Folder::InProgress)
     }
 
-    fn attempt(&mut self, claim: &Claim) {
+    fn attempt(&mut self, claim: &FolderClaim) {
         let mischief = if self.calm { 99 } else { self.dice.below(100) };
         match mischief {
             0 => {
@@ -123,44 +125,46 @@ impl Doer {
         }
     }
 
-    fn complete(&self, claim: &Claim, with_artifact: bool) {
+    fn complete(&self, claim: &FolderClaim, with_artifact: bool) {
         let artifact = with_artifact.then(|| self.artifact(claim));
         let completion = Completion { attempt: Some(claim.attempt), artifact, ..Completion::default() };
         let answer = self.persist(|| self.directory.complete(&claim.id, &completion, now()).map(drop));
         self.tell("done", claim, answer);
     }
 
-    fn fail(&self, claim: &Claim) {
+    fn fail(&self, claim: &FolderClaim) {
         let failure = Failure::new(Code::processing_error(), "mischief");
         let answer = self.persist(|| self.directory.fail(&claim.id, Some(claim.attempt), &failure, now()).map(drop));
         self.tell("failed", claim, answer);
     }
 
     /// Writes what was made: it says by whom.
-    fn artifact(&self, claim: &Claim) -> Artifact {
+    fn artifact(&self, claim: &FolderClaim) -> ArtifactFile {
         let folder = self.directory.root().join("made").join(&self.name);
         let file = folder.join("result.json");
         let text = json!({ "handoff": claim.id, "attempt": claim.attempt, "by": self.name }).to_string();
         fs::create_dir_all(&folder).and_then(|()| fs::write(&file, text)).expect("a file can be written");
-        Artifact { file, kind: None }
+        ArtifactFile { file, kind: None }
     }
 
     /// Asks again while another process is busy with the same handoff.
-    fn persist(&self, mut attempt: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    fn persist(&self, mut attempt: impl FnMut() -> Result<(), DirectoryError>) -> Result<(), DirectoryError> {
         for _ in 0..100 {
             match attempt() {
-                Err(Error::Busy { .. }) => {}
+                Err(DirectoryError::Busy { .. }) => {}
                 answer => return answer,
             }
         }
         attempt()
     }
 
-    fn tell(&self, word: &str, claim: &Claim, answer: Result<(), Error>) {
+    fn tell(&self, word: &str, claim: &FolderClaim, answer: Result<(), DirectoryError>) {
         let (id, attempt) = (&claim.id, claim.attempt);
         match answer {
             Ok(()) => say(&format!("{word} {id} {attempt}")),
-            Err(Error::AttemptOver { .. } | Error::NotInProgress { .. }) => say(&format!("late {id} {attempt}")),
+            Err(DirectoryError::AttemptOver { .. } | DirectoryError::NotInProgress { .. }) => {
+                say(&format!("late {id} {attempt}"))
+            }
             Err(error) => give_up(&format!("attempt {attempt} of {id} cannot be {word}: {error}")),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-use baton_agents::directory::{Directory, Folder, Handoff};
+use baton_agents::directory::{Directory, Folder, FolderHandoff};
 use baton_testbed::Dice;
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ pub(crate) fn glance(directory: &Directory, dice: &mut Dice) -> usize {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => panic!("{} cannot be read: {error}", path.display()),
             };
-            let handoff = Handoff::parse(&bytes);
+            let handoff = FolderHandoff::parse(&bytes);
             let handoff = handoff.unwrap_or_else(|fault| panic!("{} is not whole: {fault}", path.display()));
             assert_eq!(handoff.id(), name.strip_suffix(".json"), "{}", path.display());
             seen += 1;
@@ -73,7 +73,7 @@ pub(crate) fn look(directory: &Directory, ledger: &Ledger) -> Found {
             continue;
         }
         let path = directory.folder(Folder::Completed).join(format!("{id}.json"));
-        let handoff = Handoff::parse(&fs::read(&path).expect("it was listed")).expect("it is whole");
+        let handoff = FolderHandoff::parse(&fs::read(&path).expect("it was listed")).expect("it is whole");
         found.completed += 1;
         found.retried += u64::from(handoff.retry_count());
         if !handoff.belongs_to(Folder::Completed) {

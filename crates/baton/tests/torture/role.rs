@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use baton_engine::store::Error;
+use baton_engine::store::StoreError;
 use baton_store::Location;
 use baton_testbed::Process;
 use jiff::Timestamp;
@@ -93,17 +93,17 @@ pub(crate) fn give_up(why: &str) -> ! {
 }
 
 /// Does something again and again while the store is away. Every other error is an answer.
-pub(crate) async fn persist<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Error>
+pub(crate) async fn persist<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
 where
-    F: Future<Output = Result<T, Error>>,
+    F: Future<Output = Result<T, StoreError>>,
 {
     let start = Instant::now();
     loop {
         match attempt().await {
-            Err(Error::Unreachable(why)) if start.elapsed() > ABSENCE_MAX => {
+            Err(StoreError::Unreachable(why)) if start.elapsed() > ABSENCE_MAX => {
                 give_up(&format!("the store is away for {ABSENCE_MAX:?}: {why}"));
             }
-            Err(Error::Unreachable(why)) => {
+            Err(StoreError::Unreachable(why)) => {
                 say(&format!("away {}", why.replace('\n', " ")));
                 dawdle(Duration::from_millis(20)).await;
             }

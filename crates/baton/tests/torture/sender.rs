@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use baton_engine::handoff::{Priority, Terms, Written};
+use baton_engine::handoff::{Priority, Terms, WrittenDocument};
 use baton_engine::lifecycle::Accept;
 use baton_engine::retry::Policy;
 use baton_engine::{HandoffId, RunId};
@@ -75,7 +75,7 @@ fn bundle(name: &str, number: u64) -> Vec<Accept> {
         };
         let text = serde_json::json!({ "bundle": all }).to_string();
         let run = shared.clone().unwrap_or_else(|| RunId::alone(&id));
-        Accept { run, id, terms, request: Written::new(Dialect::Native, text), notes: Vec::new() }
+        Accept { run, id, terms, request: WrittenDocument::new(Dialect::Native, text), notes: Vec::new() }
     };
     (0..parts).map(|part| request(part, &mut dice)).collect()
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use baton_store::Location;
-use baton_testbed::{Dice, Postgres};
+use baton_testbed::{Dice, PostgresServer};
 
 use crate::crowd::{Casting, Crowd};
 use crate::ledger::Ledger;
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::verdict;
 
 /// Tortures a store.
-pub(crate) fn torture(settings: &Settings, location: &Location, server: Option<&Postgres>) {
+pub(crate) fn torture(settings: &Settings, location: &Location, server: Option<&PostgresServer>) {
     let mut dice = Dice::new(settings.seed);
     let mut ledger = Ledger::default();
     let mut crowd = Crowd::new(casting(location));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::failure::{Code, Failure};
-use baton_engine::handoff::{Handoff, StateName, Written};
-use baton_engine::lifecycle::{Accept, Acknowledge, Command, Ending, Fail, Heartbeat, Refusal, Report};
-use baton_engine::store::{Claimed, Error, Order, Step, Wish};
+use baton_engine::handoff::{Handoff, StateName, WrittenDocument};
+use baton_engine::lifecycle::{Accept, Acknowledge, Command, Ending, Fail, HandIn, Heartbeat, Refusal};
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order, StoreError, TransactionStep};
 use baton_engine::{HandoffId, Store};
 use baton_protocol::Dialect;
 use baton_store::Location;
@@ -47,7 +47,7 @@ pub(crate) async fn work(location: &Location, name: &str, seed: u64, calm: bool)
 
 impl Worker {
     /// Looks once at what there is to do; says whether to go on.
-    async fn round(&mut self) -> Result<bool, Error> {
+    async fn round(&mut self) -> Result<bool, StoreError> {
         let seen = self.store.changes();
         if self.dice.chance(0.2) {
             self.rescue().await?;
@@ -66,7 +66,7 @@ impl Worker {
         Ok(true)
     }
 
-    async fn rescue(&mut self) -> Result<(), Error> {
+    async fn rescue(&mut self) -> Result<(), StoreError> {
         let chance = self.dice.below(1000) as f64 / 1000.0;
         let rescued = persist(|| self.store.rescue(50, chance, now())).await?;
         if !rescued.is_empty() {
@@ -75,8 +75,8 @@ impl Worker {
         Ok(())
     }
 
-    async fn claim(&mut self) -> Result<Vec<Claimed>, Error> {
-        let wish = Wish {
+    async fn claim(&mut self) -> Result<Vec<ClaimedHandoff>, StoreError> {
+        let wish = ClaimRequest {
             agent: (*self.dice.pick(&AGENTS)).to_owned(),
             claimant: self.name.clone(),
             lease_ms: if self.calm { 10_000 } else { 300 + self.dice.below(500) },
@@ -96,12 +96,12 @@ impl Worker {
         Ok(claimed)
     }
 
-    async fn nothing_is_open(&self) -> Result<bool, Error> {
+    async fn nothing_is_open(&self) -> Result<bool, StoreError> {
         let counts = persist(|| self.store.census()).await?;
         Ok(counts.iter().all(|count| count.state.is_finished() || count.handoffs == 0))
     }
 
-    async fn attempt(&mut self, claimed: Claimed) -> Result<(), Error> {
+    async fn attempt(&mut self, claimed: ClaimedHandoff) -> Result<(), StoreError> {
         let (handoff, request) = (claimed.handoff, claimed.request);
         let mischief = if self.calm { 99 } else { self.dice.below(100) };
         match mischief {
@@ -127,12 +127,12 @@ impl Worker {
     }
 
     /// Reports, and says what became of it. Returns the report if it had its effect.
-    async fn report(&mut self, handoff: &Handoff, next: Option<Accept>) -> Result<Option<Order>, Error> {
+    async fn report(&mut self, handoff: &Handoff, next: Option<Accept>) -> Result<Option<Order>, StoreError> {
         let (id, fence) = (handoff.id.clone(), handoff.fence);
         let next_id = next.as_ref().map(|next| next.id.to_string());
         let text = json!({ "by": self.name, "fence": fence, "next": next_id }).to_string();
-        let document = Written::new(Dialect::Native, text);
-        let report = Command::Report(Report {
+        let document = WrittenDocument::new(Dialect::Native, text);
+        let report = Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
             document,
@@ -149,8 +149,8 @@ impl Worker {
         match answer.await {
             Ok(_) => {}
             // The answer to an earlier try was lost with the server.
-            Err(Error::Refused(Refusal::Repeated)) if attempts > 1 => {}
-            Err(Error::Refused(refusal)) if refusal.is_late() => {
+            Err(StoreError::Refused(Refusal::Repeated)) if attempts > 1 => {}
+            Err(StoreError::Refused(refusal)) if refusal.is_late() => {
                 say(&format!("late {id} {fence}"));
                 return Ok(None);
             }
@@ -161,15 +161,15 @@ impl Worker {
     }
 
     /// Says the same again: it must be recognised.
-    async fn repeat(&mut self, handoff: &Handoff, report: Option<Order>) -> Result<(), Error> {
+    async fn repeat(&mut self, handoff: &Handoff, report: Option<Order>) -> Result<(), StoreError> {
         let Some(report) = report else { return Ok(()) };
         match persist(|| self.store.apply(report.clone(), now())).await {
-            Err(Error::Refused(Refusal::Repeated)) => Ok(()),
+            Err(StoreError::Refused(Refusal::Repeated)) => Ok(()),
             other => give_up(&format!("a repeated report of {} was answered {other:?}", handoff.id)),
         }
     }
 
-    async fn fail(&mut self, handoff: &Handoff) -> Result<(), Error> {
+    async fn fail(&mut self, handoff: &Handoff) -> Result<(), StoreError> {
         let (id, fence) = (handoff.id.clone(), handoff.fence);
         let failure = Failure::new(Code::processing_error(), format!("mischief of {} at {fence}", self.name));
         let chance = self.dice.below(1000) as f64 / 1000.0;
@@ -182,23 +182,23 @@ impl Worker {
         });
         match answer.await {
             Ok(_) => say(&format!("failed {id} {fence}")),
-            Err(Error::Refused(Refusal::Repeated)) if attempts > 1 => say(&format!("failed {id} {fence}")),
-            Err(Error::Refused(refusal)) if refusal.is_late() => say(&format!("late {id} {fence}")),
+            Err(StoreError::Refused(Refusal::Repeated)) if attempts > 1 => say(&format!("failed {id} {fence}")),
+            Err(StoreError::Refused(refusal)) if refusal.is_late() => say(&format!("late {id} {fence}")),
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
     /// Acknowledges, keeps the lease alive for a while, and reports.
-    async fn extend(&mut self, handoff: &Handoff) -> Result<(), Error> {
+    async fn extend(&mut self, handoff: &Handoff) -> Result<(), StoreError> {
         let fence = handoff.fence;
-        let document = Written::new(Dialect::Native, "{}");
+        let document = WrittenDocument::new(Dialect::Native, "{}");
         let acknowledge = Command::Acknowledge(Acknowledge { fence, document, understood: true });
         let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
         for command in [acknowledge, heartbeat.clone(), heartbeat] {
             let order = Order::new(handoff.id.clone(), command);
             match persist(|| self.store.apply(order.clone(), now())).await {
-                Ok(_) | Err(Error::Refused(_)) => {}
+                Ok(_) | Err(StoreError::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
             dawdle(Duration::from_millis(self.dice.below(40))).await;
@@ -208,11 +208,14 @@ impl Worker {
 }
 
 /// Reports, with what comes next in the same transaction. What comes too late is handed in alone, to be journalled.
-async fn hand_in(store: &dyn Store, order: Order, next: Option<Accept>) -> Result<(), Error> {
+async fn hand_in(store: &dyn Store, order: Order, next: Option<Accept>) -> Result<(), StoreError> {
     if let Some(next) = next {
-        let steps = vec![Step::Apply(order.id.clone(), order.command.clone()), Step::Accept(Box::new(next))];
+        let steps = vec![
+            TransactionStep::Apply(order.id.clone(), order.command.clone()),
+            TransactionStep::Accept(Box::new(next)),
+        ];
         match store.carry_out(steps, now()).await {
-            Err(Error::Refused(refusal)) if refusal.is_late() => {}
+            Err(StoreError::Refused(refusal)) if refusal.is_late() => {}
             done => return done.map(drop),
         }
     }
@@ -220,7 +223,7 @@ async fn hand_in(store: &dyn Store, order: Order, next: Option<Accept>) -> Resul
 }
 
 /// Makes the request that follows in the same transaction, unless the chain is long enough.
-fn next_link(handoff: &Handoff, request: Written) -> Option<Accept> {
+fn next_link(handoff: &Handoff, request: WrittenDocument) -> Option<Accept> {
     let id = handoff.id.as_str();
     if id.matches(NEXT).count() >= LINKS_MAX {
         return None;

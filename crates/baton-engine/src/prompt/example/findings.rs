@@ -1,18 +1,18 @@
 //! Filled-in findings for each phase of the task dialect.
 
 use baton_protocol::model::findings::{
-    Aggregation, Check, Checks, ExistingImplementation, FileCreated, FileModified, Findings, Parallel, ParallelResult,
-    PatternFound, Relevance, Research, SecurityCheck, TestCheck, TestsWritten, Validate, Write,
+    Aggregation, Check, Checks, ExistingImplementation, FileCreated, FileModified, Parallel, ParallelResult,
+    PatternFound, PhaseFindings, Relevance, Research, SecurityCheck, TestCheck, TestsWritten, Validate, Write,
 };
 use baton_protocol::model::terms::TaskPhase;
 
 /// Makes findings of a phase that made the file at `path`.
-pub(super) fn of(phase: TaskPhase, path: &str) -> Findings {
+pub(super) fn of(phase: TaskPhase, path: &str) -> PhaseFindings {
     match phase {
-        TaskPhase::Research => Findings::Research(research()),
-        TaskPhase::Write => Findings::Write(write(path)),
-        TaskPhase::Validate => Findings::Validate(validate()),
-        TaskPhase::Parallel => Findings::Parallel(parallel()),
+        TaskPhase::Research => PhaseFindings::Research(research()),
+        TaskPhase::Write => PhaseFindings::Write(write(path)),
+        TaskPhase::Validate => PhaseFindings::Validate(validate()),
+        TaskPhase::Parallel => PhaseFindings::Parallel(parallel()),
     }
 }
 

@@ -5,13 +5,13 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::prompt::Fault;
+use crate::prompt::PromptFault;
 
 fn long(word: &str, times: usize) -> String {
     vec![word; times].join(" ")
 }
 
-fn limited(case: &Case, budget_tokens: u64) -> Result<Prompt, Fault> {
+fn limited(case: &Case, budget_tokens: u64) -> Result<Prompt, PromptFault> {
     render(&Briefing { budget_tokens: Some(budget_tokens), ..case.briefing(Dialect::PhaseBlock) })
 }
 
@@ -77,7 +77,7 @@ fn too_much_is_a_fault_that_says_by_how_much() {
     let mut case = noted();
     case.request.instructions = Some(long("task", 3_000));
     let fault = limited(&case, 1_000).expect_err("the task stays");
-    let Fault::OverBudget { tokens, budget } = fault else { panic!("{fault}") };
+    let PromptFault::OverBudget { tokens, budget } = fault else { panic!("{fault}") };
     assert_eq!(budget, 1_000);
     assert!(tokens > 4_000);
     assert_eq!(
@@ -116,7 +116,7 @@ proptest! {
                     prop_assert!(prompt.text.contains(kept));
                 }
             }
-            Err(Fault::OverBudget { tokens, .. }) => prop_assert!(tokens as u64 > budget && tokens < 2_500),
+            Err(PromptFault::OverBudget { tokens, .. }) => prop_assert!(tokens as u64 > budget && tokens < 2_500),
             Err(fault) => prop_assert!(false, "{fault}"),
         }
     }

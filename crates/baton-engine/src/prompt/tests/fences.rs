@@ -4,7 +4,7 @@ use baton_protocol::Dialect;
 use proptest::prelude::*;
 
 use super::*;
-use crate::prompt::Fault;
+use crate::prompt::PromptFault;
 
 /// Takes a prompt apart: what stands outside of the fences, and what stands in each.
 fn apart(prompt: &str) -> (String, Vec<String>) {
@@ -100,6 +100,6 @@ fn a_delimiter_that_could_be_guessed_is_refused() {
     let case = Case::usual();
     for delimiter in ["", "short", "has space in it", "has`marks`in`it", "ünïcode-delimiter", &"x".repeat(65)] {
         let refused = render(&Briefing { delimiter, ..case.briefing(Dialect::Task) });
-        assert_eq!(refused, Err(Fault::Delimiter(delimiter.to_owned())));
+        assert_eq!(refused, Err(PromptFault::Delimiter(delimiter.to_owned())));
     }
 }

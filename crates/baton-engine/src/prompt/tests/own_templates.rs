@@ -4,10 +4,10 @@ use baton_protocol::Dialect;
 use insta::assert_snapshot;
 
 use super::*;
-use crate::prompt::Fault;
+use crate::prompt::PromptFault;
 use crate::prompt::page::{BLOCKS, Cuts, Page};
 
-fn own(case: &Case, template: &str) -> Result<String, Fault> {
+fn own(case: &Case, template: &str) -> Result<String, PromptFault> {
     let briefing = Briefing { template: Some(template), ..case.briefing(Dialect::Task) };
     render(&briefing).map(|prompt| prompt.text)
 }

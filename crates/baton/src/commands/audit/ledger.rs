@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, AnchorAuditor, JournalAt, LedgerAuditor, LedgerFinding};
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::{Error, Store};
+use baton_engine::store::{Store, StoreError};
 use baton_protocol::printable;
 use baton_views::words::counted;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(super) async fn audit(store: &dyn Store) -> Result<LedgerAudit, CommandError
     loop {
         let page = match store.ledger(last, PAGE).await {
             Ok(page) => page,
-            Err(Error::Damaged(why)) => {
+            Err(StoreError::Damaged(why)) => {
                 auditor.damage(why);
                 break;
             }
@@ -91,7 +91,7 @@ async fn first_after(
 ) -> Result<Option<(u64, baton_engine::journal::Hash)>, CommandError> {
     match store.history(run, after, 1).await {
         Ok(events) => Ok(events.first().map(|event| (event.seq, event.hash))),
-        Err(Error::Damaged(_)) => Ok(None),
+        Err(StoreError::Damaged(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -150,9 +150,9 @@ fn find(window: &[LedgerEntry], number: u64) -> Option<&LedgerEntry> {
 }
 
 /// What cannot be read is told already, and is not there for the anchor.
-fn undamaged(error: Error) -> Result<Vec<LedgerEntry>, CommandError> {
+fn undamaged(error: StoreError) -> Result<Vec<LedgerEntry>, CommandError> {
     match error {
-        Error::Damaged(_) => Ok(Vec::new()),
+        StoreError::Damaged(_) => Ok(Vec::new()),
         error => Err(error.into()),
     }
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use baton_engine::RunId;
-use baton_engine::audit::{AnchorAudit, Audit, Auditor, Finding};
+use baton_engine::audit::{AnchorAudit, Audit, AuditFinding, Auditor};
 use baton_engine::journal::Hash;
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::pages::JournalPages;
 use baton_engine::run::Run;
-use baton_engine::store::{Error, Store};
+use baton_engine::store::{Store, StoreError};
 use baton_protocol::printable;
 use baton_views::words::counted;
 use clap::Args;
@@ -209,7 +209,7 @@ async fn audit(
         let before = last;
         match feed(store, run, &mut auditor, &mut last).await {
             Ok(()) => {}
-            Err(Error::Damaged(why)) => {
+            Err(StoreError::Damaged(why)) => {
                 auditor.damage(why);
                 break;
             }
@@ -221,7 +221,7 @@ async fn audit(
         }
         rows = match store.handoffs_of(run).await {
             Ok(rows) => rows,
-            Err(Error::Damaged(why)) => {
+            Err(StoreError::Damaged(why)) => {
                 auditor.damage(why);
                 return Ok(Some(without_rows(auditor)));
             }
@@ -260,7 +260,7 @@ fn without_rows(auditor: Auditor) -> Audit {
 }
 
 /// Takes the events that have come since.
-async fn feed(store: &dyn Store, run: &RunId, auditor: &mut Auditor, last: &mut u64) -> Result<(), Error> {
+async fn feed(store: &dyn Store, run: &RunId, auditor: &mut Auditor, last: &mut u64) -> Result<(), StoreError> {
     let mut pages = JournalPages::after(store, run, *last);
     while let Some(page) = pages.next().await? {
         for event in &page {
@@ -302,7 +302,7 @@ fn indented(value: &Value, margin: &str) -> String {
     format!("{value:#}").lines().fold(String::new(), |text, line| text + "\n" + margin + line)
 }
 
-fn finding(finding: &Finding) -> Value {
+fn finding(finding: &AuditFinding) -> Value {
     json!({
         "code": finding.fault.code(),
         "seq": finding.seq,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_agents::directory::{Artifact, Completion};
+use baton_agents::directory::{ArtifactFile, Completion};
 use clap::Args;
 
 use super::{Folders, find, read_object, refusal, show, warn};
@@ -54,7 +54,8 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let directory = options.folders.open()?;
     let id = find(&directory, &options.id)?;
-    let artifact = options.artifact.as_ref().map(|file| Artifact { file: file.clone(), kind: options.kind.clone() });
+    let artifact =
+        options.artifact.as_ref().map(|file| ArtifactFile { file: file.clone(), kind: options.kind.clone() });
     let completion = Completion {
         attempt: options.attempt,
         artifact,

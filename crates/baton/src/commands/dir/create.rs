@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_agents::directory::{Error, NewHandoff, Priority};
+use baton_agents::directory::{DirectoryError, NewFolderHandoff, Priority};
 use baton_engine::HandoffId;
 use baton_engine::retry::{Policy, RETRIES_MAX};
 use baton_protocol::wire::Label;
@@ -76,10 +76,9 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let directory = options.folders.open()?;
-    let id = options
-        .id
-        .as_ref()
-        .map(|id| HandoffId::parse(id.as_str()).map_err(|fault| refusal(Error::UnsafeId { id: id.clone(), fault })));
+    let id = options.id.as_ref().map(|id| {
+        HandoffId::parse(id.as_str()).map_err(|fault| refusal(DirectoryError::UnsafeId { id: id.clone(), fault }))
+    });
     for (name, agent) in [("--from", &options.from), ("--to", &options.to)] {
         if agent.trim_start_matches('@').trim().is_empty() {
             return Err(CommandError::usage(format!("{name} names no agent")));
@@ -88,7 +87,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     if options.timeout.is_zero() {
         return Err(CommandError::usage("--timeout must be more than 0"));
     }
-    let new = NewHandoff {
+    let new = NewFolderHandoff {
         id: id.transpose()?,
         from_phase: options.source_phase.clone(),
         to_phase: options.target_phase.clone(),
@@ -105,7 +104,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             multiplier: options.backoff,
             ..Policy::default()
         },
-        ..NewHandoff::new(&options.from, &options.to, read_json(&options.input)?)
+        ..NewFolderHandoff::new(&options.from, &options.to, read_json(&options.input)?)
     };
     let noted = directory.create(&new, clock::machine_time()).map_err(refusal)?;
     warn(output, &noted.warnings);

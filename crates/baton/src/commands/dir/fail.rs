@@ -1,6 +1,6 @@
 //! `baton dir fail`: gives up an attempt.
 
-use baton_engine::failure::{Chance, Code, Failure};
+use baton_engine::failure::{Code, Failure, Transience};
 use clap::Args;
 
 use super::{Folders, find, refusal, show};
@@ -40,7 +40,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let id = find(&directory, &options.id)?;
     let mut failure = Failure::new(options.code.clone(), options.message.as_str());
     if options.permanent {
-        failure.chance = Chance::Permanent;
+        failure.chance = Transience::Permanent;
     }
     let failed = directory.fail(&id, options.attempt, &failure, clock::machine_time()).map_err(refusal)?;
     let line = match failed.again_at {

@@ -1,6 +1,6 @@
 //! `baton dir status`: tells what is in the folders.
 
-use baton_agents::directory::{Folder, Row, Status};
+use baton_agents::directory::{Folder, FolderRow, Status};
 use baton_protocol::printable;
 use clap::Args;
 use jiff::Timestamp;
@@ -51,7 +51,7 @@ fn table(status: &Status, now: Timestamp) -> String {
     text
 }
 
-fn cells(row: &Row, now: Timestamp) -> [String; 6] {
+fn cells(row: &FolderRow, now: Timestamp) -> [String; 6] {
     let waiting = row.not_before.filter(|time| row.folder == Folder::Pending && *time > now);
     let state = match waiting {
         Some(time) => format!("{} in {}", row.folder.as_str(), age(time, now)),
@@ -73,7 +73,7 @@ fn age(late: Timestamp, early: Timestamp) -> String {
 
 fn to_json(status: &Status, now: Timestamp) -> Value {
     let counts: Value = Folder::ALL.iter().zip(status.counts).map(|(folder, count)| (folder.as_str(), count)).collect();
-    let row = |row: &Row| {
+    let row = |row: &FolderRow| {
         json!({
             "id": row.id, "from": row.from, "to": row.to, "status": row.folder.status(), "attempt": row.attempt,
             "priority": row.priority, "created_at": row.created_at.map(|time| time.to_string()),

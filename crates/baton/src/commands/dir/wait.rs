@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_agents::directory::Waited;
+use baton_agents::directory::WaitEnd;
 use clap::Args;
 
 use super::{Folders, find, refusal, show};
@@ -32,7 +32,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let directory = options.folders.open()?;
     let id = find(&directory, &options.id)?;
     match directory.wait(&id, options.timeout, &clock::machine_time).map_err(refusal)? {
-        Waited::Completed(handoff) => {
+        WaitEnd::Completed(handoff) => {
             let line = match handoff.text(&["output", "artifact_path"]) {
                 Some(path) => format!("completed {id}: {path}"),
                 None => format!("completed {id}"),
@@ -40,13 +40,13 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             show(output, &options.folders, &handoff, &line)?;
             Ok(Exit::Done)
         }
-        Waited::Failed(handoff) => {
+        WaitEnd::Failed(handoff) => {
             let text = |name: &str| handoff.text(&["error", name]).unwrap_or("unknown").to_owned();
             let line = format!("failed {id}: {}: {}", text("code"), text("message"));
             show(output, &options.folders, &handoff, &line)?;
             Ok(Exit::No)
         }
-        Waited::TimedOut(folder) => {
+        WaitEnd::TimedOut(folder) => {
             let seconds = options.timeout.unwrap_or_default().as_secs_f64();
             let error = CommandError::no(format!("handoff `{id}` was not finished within {seconds} s"));
             Err(error.hint(format!("it is {}; nothing was changed, wait again", folder.as_str())))

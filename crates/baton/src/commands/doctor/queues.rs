@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_engine::handoff::StateName;
-use baton_engine::store::{Error, Filter};
+use baton_engine::store::{Filter, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId};
 use baton_views::words::counted;
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::store::Session;
 /// How many handoffs of each kind are looked at.
 const LOOKED_AT_MAX: u32 = 10_000;
 
-pub(super) async fn look(session: &Session) -> Result<Vec<Sign>, Error> {
+pub(super) async fn look(session: &Session) -> Result<Vec<Sign>, StoreError> {
     let filter = Filter { agent: None, states: vec![StateName::Claimed], after: None, limit: LOOKED_AT_MAX };
     let claimed = session.store.list(&filter).await?;
     let ends = claimed.iter().filter_map(|handoff| handoff.wakes_at());
@@ -70,7 +70,7 @@ fn dead_letters(failed: &[Handoff]) -> Sign {
 }
 
 /// Names runs that have not ended and in which something was given up: only their driver, or a person it asks, can go on.
-async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, Error> {
+async fn runs(session: &Session, failed: &[Handoff]) -> Result<Option<Sign>, StoreError> {
     let steps = failed.iter().filter(|handoff| handoff.terms.step.is_some() && !handoff.is_run());
     let of_runs: BTreeSet<&RunId> = steps.map(|handoff| &handoff.run).collect();
     let mut open = Vec::new();

@@ -1,6 +1,6 @@
 //! How a rehearsal is written: a few labelled lines and the prompt for people, or JSON.
 
-use baton_engine::rehearsal::{Following, Next, Outcome, Rehearsed};
+use baton_engine::rehearsal::{Following, RehearsedNext, RehearsedOutcome, RehearsedReport};
 use baton_engine::step::{HUMAN, Role};
 use baton_protocol::printable;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::render::sheet::{Paint, Sheet, Tint, numbered};
 
 /// Returns what would follow, for people.
-pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String {
+pub(super) fn lines(phase: &str, rehearsed: &RehearsedReport, paint: Paint) -> String {
     let mut sheet = Sheet::new(paint);
     sheet.row("phase", phase);
     sheet.row("outcome", &outcome(&rehearsed.outcome));
@@ -26,7 +26,7 @@ pub(super) fn lines(phase: &str, rehearsed: &Rehearsed, paint: Paint) -> String 
     text
 }
 
-fn next(sheet: &mut Sheet, phase: &str, next: &Next) {
+fn next(sheet: &mut Sheet, phase: &str, next: &RehearsedNext) {
     if let Some(route) = &next.route {
         sheet.row("goes", &format!("{}: {}", place(phase, &route.to), route.why));
         sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
@@ -42,13 +42,13 @@ fn next(sheet: &mut Sheet, phase: &str, next: &Next) {
     sheet.optional("unknown", next.unknown.as_deref());
 }
 
-fn outcome(outcome: &Outcome) -> String {
+fn outcome(outcome: &RehearsedOutcome) -> String {
     match outcome {
-        Outcome::Complete => "complete, if the evidence says so".to_owned(),
-        Outcome::Blocked(reason) => format!("blocked: {reason}"),
-        Outcome::NeedsReview => "needs review".to_owned(),
-        Outcome::NeedsClarification => "needs clarification".to_owned(),
-        Outcome::Failed(why) => format!("failed: {why}"),
+        RehearsedOutcome::Complete => "complete, if the evidence says so".to_owned(),
+        RehearsedOutcome::Blocked(reason) => format!("blocked: {reason}"),
+        RehearsedOutcome::NeedsReview => "needs review".to_owned(),
+        RehearsedOutcome::NeedsClarification => "needs clarification".to_owned(),
+        RehearsedOutcome::Failed(why) => format!("failed: {why}"),
     }
 }
 
@@ -83,13 +83,13 @@ fn step_words(following: &Following) -> String {
 }
 
 /// Returns what would follow, for machines.
-pub(super) fn json(phase: &str, rehearsed: &Rehearsed) -> Value {
+pub(super) fn json(phase: &str, rehearsed: &RehearsedReport) -> Value {
     let (word, reason) = match &rehearsed.outcome {
-        Outcome::Complete => ("complete", None),
-        Outcome::Blocked(reason) => ("blocked", Some(reason)),
-        Outcome::NeedsReview => ("needs_review", None),
-        Outcome::NeedsClarification => ("needs_clarification", None),
-        Outcome::Failed(why) => ("failed", Some(why)),
+        RehearsedOutcome::Complete => ("complete", None),
+        RehearsedOutcome::Blocked(reason) => ("blocked", Some(reason)),
+        RehearsedOutcome::NeedsReview => ("needs_review", None),
+        RehearsedOutcome::NeedsClarification => ("needs_clarification", None),
+        RehearsedOutcome::Failed(why) => ("failed", Some(why)),
     };
     json!({
         "phase": phase,
@@ -100,7 +100,7 @@ pub(super) fn json(phase: &str, rehearsed: &Rehearsed) -> Value {
     })
 }
 
-fn next_json(next: &Next) -> Value {
+fn next_json(next: &RehearsedNext) -> Value {
     let steps = next.steps.iter().map(|following| {
         let prompt = following.prompt.as_ref().and_then(|prompt| prompt.as_ref().ok());
         json!({

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use baton_agents::evidence::{ListedEntry, listed};
 use baton_engine::engine::examined_of;
-use baton_engine::evidence::{Examined, SeenFile, seen_files};
-use baton_engine::handoff::{Digest, Written};
+use baton_engine::evidence::{ExaminedClaim, SeenFile, seen_files};
+use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::{Handoff, HandoffId};
@@ -40,7 +40,7 @@ fn inside<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
 }
 
 /// Returns what was seen of a report, or of what a person is asked about.
-fn examined(session: &Session, handoff: &Handoff) -> Result<Vec<Examined>, CommandError> {
+fn examined(session: &Session, handoff: &Handoff) -> Result<Vec<ExaminedClaim>, CommandError> {
     if let Some(question) = question(session, handoff)? {
         return Ok(question.examined);
     }
@@ -95,7 +95,7 @@ impl Kept<'_> {
     }
 
     /// Finds the report of the run that stands in a file.
-    fn report(&self, path: &str) -> Result<Option<Written>, CommandError> {
+    fn report(&self, path: &str) -> Result<Option<WrittenDocument>, CommandError> {
         let report = |event: &Event| match event.fact() {
             Ok(Fact::Happened(Command::Report(report))) => {
                 Some(report.document).filter(|document| document.path.as_deref() == Some(path))

@@ -5,7 +5,7 @@ use baton_engine::flow;
 use baton_engine::handoff::Handoff;
 use baton_engine::people::Question;
 use baton_engine::people::plain_words;
-use baton_engine::run::{Run, Tracked};
+use baton_engine::run::{Run, TrackedHandoff};
 use baton_protocol::printable;
 use baton_views::details::RunDetails;
 use baton_views::run_summary::RunSummary;
@@ -58,7 +58,7 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-fn line(tracked: &Tracked, session: &Session) -> String {
+fn line(tracked: &TrackedHandoff, session: &Session) -> String {
     let since = ago(tracked.begun_at.unwrap_or(tracked.handoff.accepted_at), session.now());
     format!(
         "  {} {} ({since})\n",

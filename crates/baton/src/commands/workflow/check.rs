@@ -9,7 +9,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::config::{self, Config};
 use crate::discover::{Input, NotRead, Problem};
 use crate::output::Output;
-use crate::report::{Checked, Report, kept};
+use crate::report::{CheckReport, Checked, kept};
 use crate::workflow_file;
 use crate::writing::Writing;
 
@@ -35,7 +35,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let config = config::read(options.config.as_deref())?;
-    let mut report = Report { files: Vec::new(), problems: Vec::new(), skipped: 0 };
+    let mut report = CheckReport { files: Vec::new(), problems: Vec::new(), skipped: 0 };
     for path in &options.files {
         match check(path, &config) {
             Ok(checked) => report.files.push(checked),
@@ -60,7 +60,7 @@ fn check(path: &Path, config: &Config) -> Result<Checked, Problem> {
         NotRead::TooLarge(_) => problem(not_read.describe(&input.name())),
     })?;
     // What is piped in has no folder that its paths could begin in.
-    let around = (!is_stdin).then(|| workflow_file::Around::new(&file));
+    let around = (!is_stdin).then(|| workflow_file::WorkflowFolder::new(&file));
     let files = around.as_ref().map(|around| around as &dyn Files);
     if let Err(error) = workflow_file::signers(reading.workflow.as_ref(), &config.approvers) {
         return Err(problem(format!("its approvers cannot be read: {}", error.message)));
