@@ -13,6 +13,7 @@ pub mod definition;
 pub mod draft;
 pub mod driver;
 pub mod engine;
+mod event_kind;
 pub mod evidence;
 pub mod expression;
 pub mod failure;
@@ -44,6 +45,7 @@ pub mod view;
 
 pub use clock::Clock;
 pub use engine::Engine;
+pub use event_kind::EventKind;
 pub use failure::{Code, Failure};
 pub use handoff::{Handoff, Priority, State, Terms};
 pub use id::{HandoffId, RunId};

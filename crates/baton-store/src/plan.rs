@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use baton_engine::EventKind;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Resume, Transition};
@@ -245,7 +246,7 @@ impl<S: Lookup> Plan<S> {
     }
 
     fn last_report(&mut self, handoff: &Handoff) -> Result<Option<WrittenDocument>, S::Fault> {
-        let reported = |event: &&Event| event.handoff == handoff.id && event.kind == "reported";
+        let reported = |event: &&Event| event.handoff == handoff.id && event.is(EventKind::Reported);
         match self.events.iter().rev().find(reported) {
             Some(event) => Ok(reported_in(&event.detail)?),
             None => self.sight.last_report(handoff),

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use baton_engine::HandoffId;
 use baton_engine::evidence::ClaimFinding;
 use baton_engine::handoff::State;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
+use baton_engine::{EventKind, HandoffId};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -241,7 +241,7 @@ fn place_for(row: &PhaseSummary, rows: &[PhaseSummary]) -> usize {
 /// Counts the verdicts of all attempts, by handoff.
 fn tallies(events: &[Event]) -> HashMap<HandoffId, EvidenceTally> {
     let mut tallies: HashMap<HandoffId, EvidenceTally> = HashMap::new();
-    for event in events.iter().filter(|event| event.kind == "verified") {
+    for event in events.iter().filter(|event| event.is(EventKind::Verified)) {
         let Ok(Fact::Happened(Command::Verify(verify))) = event.fact() else { continue };
         let tally = tallies.entry(event.handoff.clone()).or_default();
         for examined in &verify.examined {

@@ -351,9 +351,13 @@ fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSenten
     }
     let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
     for skipped in &route.skipped {
-        let (phase, when) = skipped.split_once(": ").unwrap_or((skipped, ""));
-        let text = one_line(&format!("left out, because `{when}` is not so"));
-        told.push(EventSentence { sign: SentenceSign::Skipped, place: format!("{prefix}{phase}"), text, took: None });
+        let text = one_line(&format!("left out, because `{}` is not so", skipped.when));
+        told.push(EventSentence {
+            sign: SentenceSign::Skipped,
+            place: format!("{prefix}{}", skipped.phase),
+            text,
+            took: None,
+        });
     }
     told
 }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use baton_engine::EventKind;
 use baton_engine::handoff::{Handoff, WrittenDocument as Document};
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::Accept;
@@ -257,7 +258,7 @@ impl SeenRows {
         }
         for event in &planned.events {
             self.ends.insert(event.run.clone(), End { head: event.head(), at: Some(event.at) });
-            if event.kind == "reported" {
+            if event.is(EventKind::Reported) {
                 self.reports.insert(event.handoff.clone(), plan::reported_in(&event.detail)?);
             }
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use baton_engine::EventKind;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::run::{Run, TrackedHandoff};
@@ -96,7 +97,7 @@ impl Telling<'_> {
             return Ok(());
         }
         // That somebody still works is no news.
-        if event.kind == "extended" && !self.json {
+        if event.is(EventKind::Extended) && !self.json {
             return Ok(());
         }
         match self.json {

@@ -30,7 +30,7 @@ fn next(sheet: &mut Sheet, phase: &str, next: &RehearsedNext) {
     if let Some(route) = &next.route {
         sheet.row("goes", &format!("{}: {}", place(phase, &route.to), route.why));
         sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
-        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.clone())));
+        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.to_string())));
     }
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
@@ -120,7 +120,7 @@ fn next_json(next: &RehearsedNext) -> Value {
         "to": next.route.as_ref().map(|route| &route.to),
         "why": next.route.as_ref().map(|route| &route.why),
         "instead_of": next.route.as_ref().and_then(|route| route.instead_of.as_ref()),
-        "skipped": next.route.as_ref().map(|route| &route.skipped),
+        "skipped": next.route.as_ref().map(|route| route.skipped.iter().map(ToString::to_string).collect::<Vec<_>>()),
         "steps": steps.collect::<Vec<_>>(),
         "questions": questions.collect::<Vec<_>>(),
         "unknown": next.unknown,
