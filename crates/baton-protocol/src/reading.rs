@@ -165,8 +165,8 @@ impl<'t> Reading<'t> {
         looks_marked(after).then_some(span.end + at..span.end + at + 8)
     }
 
-    fn note_several(&mut self, before: &[markdown::Fence<'_>], span: &Range<usize>) {
-        let is_handoff = |fence: &&markdown::Fence<'_>| {
+    fn note_several(&mut self, before: &[markdown::CodeFence<'_>], span: &Range<usize>) {
+        let is_handoff = |fence: &&markdown::CodeFence<'_>| {
             let block = &fence.block;
             looks_marked(&block.text) && block.parse().is_ok_and(|node| Dialect::detect(&node).is_some())
         };

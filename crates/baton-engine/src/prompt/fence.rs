@@ -12,15 +12,15 @@ const REMOVED: &str = "[…]";
 
 /// Puts fences around texts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fence<'a> {
+pub(super) struct PromptFence<'a> {
     pub(super) delimiter: &'a str,
 }
 
-impl<'a> Fence<'a> {
+impl<'a> PromptFence<'a> {
     pub(super) fn new(delimiter: &'a str) -> Result<Self, PromptFault> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         match (8..=64).contains(&delimiter.len()) && delimiter.bytes().all(fits) {
-            true => Ok(Fence { delimiter }),
+            true => Ok(PromptFence { delimiter }),
             false => Err(PromptFault::Delimiter(delimiter.to_owned())),
         }
     }

@@ -4,11 +4,11 @@
 use baton_protocol::model::Request;
 
 use super::PromptFault;
-use super::fence::Fence;
+use super::fence::PromptFence;
 
 /// Returns the request with a task that can stand in a prompt outside of a fence.
 pub(crate) fn plain_task(request: &Request, delimiter: &str) -> Result<Request, PromptFault> {
-    let fence = Fence::new(delimiter)?;
+    let fence = PromptFence::new(delimiter)?;
     let clean = |text: &mut String| *text = fence.clean(text);
     let mut request = request.clone();
     request.instructions.iter_mut().for_each(clean);

@@ -3,7 +3,7 @@
 use baton_protocol::model::request::Context;
 use serde_json::Value;
 
-use super::fence::Fence;
+use super::fence::PromptFence;
 use super::{Briefing, ReportTo};
 use crate::handoff::{About, Note};
 use crate::handover::{Handover, artifact, decision, question};
@@ -65,7 +65,7 @@ fn whole_notes(briefing: &Briefing<'_>) -> String {
 }
 
 impl Material {
-    pub(super) fn of(briefing: &Briefing<'_>, fence: Fence<'_>) -> Self {
+    pub(super) fn of(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Self {
         let members = members(briefing, fence);
         let mut context: Vec<Piece> =
             briefing.handovers.iter().filter_map(|handover| handed(handover, "handover", fence)).collect();
@@ -107,14 +107,14 @@ fn bounded_to(text: &str, file: Option<&str>) -> String {
     format!("{}\n[cut by Baton: {} more bytes{file}]", &text[..end], text.len() - end)
 }
 
-fn handed(handover: &Handover, name: &'static str, fence: Fence<'_>) -> Option<Piece> {
+fn handed(handover: &Handover, name: &'static str, fence: PromptFence<'_>) -> Option<Piece> {
     let file = handover.file.as_deref().map(|file| fence.clean(file));
     let text = fence.clean(&bounded_to(handover.text.trim_end(), file.as_deref()));
     let bounded = is_long(&handover.text);
     (!text.is_empty()).then(|| Piece { name, label: fence.origin(&handover.label), text, file, bounded })
 }
 
-fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
+fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
     let request = briefing.request;
     let sender = request.from.as_ref().and_then(|from| from.agent.as_deref());
     let writer = sender.map_or_else(|| "an earlier phase".to_owned(), |agent| fence.origin(agent));
@@ -152,7 +152,7 @@ fn members(briefing: &Briefing<'_>, fence: Fence<'_>) -> Vec<Piece> {
     texts.into_iter().filter_map(piece).collect()
 }
 
-fn said(note: &Note, fence: Fence<'_>, file: String) -> SaidSince {
+fn said(note: &Note, fence: PromptFence<'_>, file: String) -> SaidSince {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
         // Evidence looks at claims; Baton itself at whether there is a report at all.

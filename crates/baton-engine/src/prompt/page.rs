@@ -13,7 +13,7 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use super::example::{self, Example};
-use super::fence::{self, Fence};
+use super::fence::{self, PromptFence};
 use super::material::{Material, Piece};
 use super::{Briefing, PromptFault, ReportTo};
 use crate::expression;
@@ -66,7 +66,7 @@ pub(super) struct Cuts {
 /// One prompt before it is printed.
 pub(super) struct Page<'a> {
     briefing: &'a Briefing<'a>,
-    fence: Fence<'a>,
+    fence: PromptFence<'a>,
     material: Material,
     example: Example,
     handoff: Option<String>,
@@ -75,7 +75,7 @@ pub(super) struct Page<'a> {
 
 impl<'a> Page<'a> {
     pub(super) fn of(briefing: &'a Briefing<'a>) -> Result<Self, PromptFault> {
-        let fence = Fence::new(briefing.delimiter)?;
+        let fence = PromptFence::new(briefing.delimiter)?;
         let sender = briefing.request.from.as_ref().and_then(|from| from.agent.as_deref());
         Ok(Page {
             briefing,

@@ -12,7 +12,7 @@ use super::{Block, ConflictMarkers, Format};
 #[derive(Debug, Default)]
 pub struct Fences<'t> {
     /// The blocks that close, in their order.
-    pub blocks: Vec<Fence<'t>>,
+    pub blocks: Vec<CodeFence<'t>>,
     /// Where a block begins that never closes, as bytes of the file.
     pub open: Option<Range<usize>>,
     /// Where a merge conflict begins outside of all blocks, as bytes of the file.
@@ -21,7 +21,7 @@ pub struct Fences<'t> {
 
 /// One fenced block.
 #[derive(Debug)]
-pub struct Fence<'t> {
+pub struct CodeFence<'t> {
     /// What stands inside.
     pub block: Block<'t>,
     /// The whole block with its fences, as bytes of the file.
@@ -136,14 +136,14 @@ impl<'t> Opening<'t> {
         block.text.to_mut().push_str(&text[piece]);
     }
 
-    fn close(mut self, end: usize, offset: usize) -> Fence<'t> {
+    fn close(mut self, end: usize, offset: usize) -> CodeFence<'t> {
         let by_content =
             if self.content.text.trim_start().starts_with(['{', '[']) { Format::Json } else { Format::Yaml };
         self.content.format = self.format.unwrap_or(by_content);
         if self.content.segments.is_empty() {
             self.content.segments.push((0, self.start + offset));
         }
-        Fence { block: self.content, span: self.start + offset..end + offset, tagged: self.format.is_some() }
+        CodeFence { block: self.content, span: self.start + offset..end + offset, tagged: self.format.is_some() }
     }
 }
 
