@@ -43,3 +43,29 @@ fn form(event: &Event, phase: Option<&str>, detail: Value) -> Value {
         "hash": event.hash.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::journal::Hash;
+    use baton_engine::{HandoffId, RunId};
+
+    use super::*;
+
+    #[test]
+    fn particulars_are_a_value_and_where_the_hash_is_checked_their_letters() {
+        let mut event = Event {
+            run: RunId::parse("r").expect("safe"),
+            seq: 3,
+            handoff: HandoffId::parse("r.a.1").expect("safe"),
+            version: 2,
+            at: "2026-05-01T12:00:00Z".parse().expect("a time"),
+            kind: "extended".to_owned(),
+            detail: r#"{"fence": 1}"#.to_owned(),
+            hash: Hash([0; 32]),
+        };
+        assert_eq!(json(&event, Some("a"))["detail"], json!({ "fence": 1 }));
+        assert_eq!(letter_by_letter(&event, Some("a"))["detail"], r#"{"fence": 1}"#);
+        event.detail = "damaged".to_owned();
+        assert_eq!(json(&event, None)["detail"], "damaged", "what cannot be read is shown as it is");
+    }
+}

@@ -94,3 +94,31 @@ impl RunStanding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::handoff::{Terms, WrittenDocument};
+    use baton_engine::lifecycle::{self, Accept, Claim, Command};
+    use baton_engine::{HandoffId, RunId};
+    use baton_protocol::Dialect;
+
+    use super::*;
+
+    #[test]
+    fn whoever_is_dead_drives_nothing_and_whoever_is_late_is_silent() {
+        let at = |second: i64| Timestamp::from_second(second).expect("a time");
+        let accept = Accept {
+            id: HandoffId::parse("run-1").expect("safe"),
+            run: RunId::parse("run-1").expect("safe"),
+            terms: Terms::between("ana", "orchestrator"),
+            request: WrittenDocument::new(Dialect::Native, "{}"),
+            notes: Vec::new(),
+        };
+        let claim = Command::Claim(Claim::by("driver", 60_000));
+        let root = lifecycle::apply(&accept.apply(at(0)).handoff, claim, at(10)).expect("it is ready").handoff;
+        let standing = |now, is_dead| RunStanding::of(&root, std::iter::empty(), at(now), |_| is_dead);
+        assert_eq!(standing(20, false), RunStanding::Driven("driver".to_owned()));
+        assert_eq!(standing(90, false), RunStanding::Silent { by: "driver".to_owned(), since: at(10) });
+        assert_eq!(standing(20, true), RunStanding::Left);
+    }
+}
