@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use baton_protocol::workflow::Confinement;
 use tokio::sync::mpsc;
 
+use crate::Fence;
 use crate::evidence::Transcript;
 use crate::failure::Failure;
 use crate::handoff::{Note, WrittenDocument};
@@ -56,7 +57,7 @@ pub struct Job {
     /// The name of the agent.
     pub agent: String,
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// Which attempt this is, from 1.
     pub attempt: u32,
     /// How many attempts have ended before, with a report or a failure. It does not count attempts that a crash ended,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::handoff::Handoff;
 use crate::id::HandoffId;
 use crate::journal::{Event, Fact};
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(shown(&taken), shown(&read));
 
         // Somebody else was there first: nothing that was foreseen counts.
-        let beat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
+        let beat = Command::Heartbeat(Heartbeat { fence: Fence(1), lease_ms: None, baseline: None });
         let root = before.root().handoff.id.clone();
         let (foreign, _) = written(&before, &[TransactionStep::Apply(root, beat)], Timestamp::UNIX_EPOCH);
         let mut taken = before.clone();

@@ -29,6 +29,7 @@ use std::time::Duration;
 use baton_protocol::Settings;
 use tokio::sync::watch as channel;
 
+use crate::Fence;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::definition::Definition;
@@ -59,7 +60,7 @@ pub trait Team: Send + Sync {
     fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String>;
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String>;
 
     /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
     fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String>;

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use terms::Terms;
 
+use crate::Fence;
 use crate::approval::Vote;
 use crate::failure::Failure;
 use crate::id::{HandoffId, RunId};
@@ -57,7 +58,7 @@ pub struct Handoff {
     /// How many events there are about it; grows by one with each.
     pub version: u64,
     /// The token of the latest claim; only grows.
-    pub fence: u64,
+    pub fence: Fence,
     /// How many attempts were begun since it was accepted, requeued or sent back by a person.
     pub attempts: u32,
     /// Where it is.

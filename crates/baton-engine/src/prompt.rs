@@ -20,6 +20,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::Request;
 use baton_protocol::workflow::Skill;
 
+use crate::Fence;
 use crate::evidence::CheckCommand;
 use crate::failure::Failure;
 use crate::handoff::Note;
@@ -95,7 +96,7 @@ pub enum ReportTo<'a> {
         /// The handoff.
         handoff: &'a HandoffId,
         /// The token of the claim.
-        fence: u64,
+        fence: Fence,
         /// How long the claim holds without a sign of life, where that is known.
         lease_seconds: Option<u64>,
     },

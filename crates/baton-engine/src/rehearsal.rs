@@ -7,6 +7,7 @@ use baton_protocol::wire::same_word;
 use baton_protocol::workflow::Phase;
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::answer::{self, Answer, Successors};
 use crate::definition::{Definition, LocatedPhase};
 use crate::draft::Draft;
@@ -196,7 +197,13 @@ fn report(
             apply(
                 draft,
                 id,
-                Command::Fail(Fail { fence: 1, failure, document: Some(document), dice: 0.0, changed: Vec::new() }),
+                Command::Fail(Fail {
+                    fence: Fence(1),
+                    failure,
+                    document: Some(document),
+                    dice: 0.0,
+                    changed: Vec::new(),
+                }),
             )?;
             return Ok(RehearsedOutcome::Failed(message));
         }
@@ -206,7 +213,7 @@ fn report(
         draft,
         id,
         Command::Report(HandIn {
-            fence: 1,
+            fence: Fence(1),
             ending: ending.clone(),
             document,
             tokens_used: None,
@@ -222,7 +229,7 @@ fn report(
             draft,
             id,
             Command::Verify(Verify {
-                fence: 1,
+                fence: Fence(1),
                 verdict,
                 examined,
                 evidence: None,

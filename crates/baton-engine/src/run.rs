@@ -23,6 +23,7 @@ use baton_protocol::wire::same_word;
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
 
+use crate::Fence;
 use crate::definition::Definition;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
@@ -38,7 +39,7 @@ pub const REVISE: &str = "revise";
 pub(crate) const CONTINUE: &str = "continue";
 
 /// Returns the folder of an attempt: `.baton/runs/RUN/STEP/FENCE` in the workspace.
-pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> PathBuf {
+pub fn attempt_folder(workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> PathBuf {
     let name = handoff.as_str().strip_prefix(run.as_str()).unwrap_or(handoff.as_str()).trim_start_matches('.');
     workspace.join(".baton/runs").join(run.as_str()).join(name).join(fence.to_string())
 }
@@ -271,7 +272,7 @@ impl Run {
     }
 
     /// Returns the folder of an attempt: what its agent was told, and what it said.
-    pub fn attempt_folder(&self, handoff: &HandoffId, fence: u64) -> PathBuf {
+    pub fn attempt_folder(&self, handoff: &HandoffId, fence: Fence) -> PathBuf {
         attempt_folder(&self.definition.workspace, &self.id, handoff, fence)
     }
 

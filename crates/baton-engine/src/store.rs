@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::evidence::Content;
 use crate::handoff::{Digest, Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
@@ -237,7 +238,7 @@ pub enum TransactionStep {
         /// The handoff: the run that somebody drives.
         id: HandoffId,
         /// The token of the claim.
-        fence: u64,
+        fence: Fence,
     },
 }
 

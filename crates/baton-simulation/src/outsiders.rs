@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::agent::Job;
 use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::draft::Draft;
@@ -259,12 +260,13 @@ impl Outsider {
     /// Hands something in for a handoff of a run, with a token that counts no more.
     async fn report_late(&self, id: &RunId) {
         let Ok(handoffs) = self.store.handoffs_of(id).await else { return };
-        let old: Vec<&Handoff> = handoffs.iter().map(|(handoff, _)| handoff).filter(|one| one.fence > 1).collect();
+        let old: Vec<&Handoff> =
+            handoffs.iter().map(|(handoff, _)| handoff).filter(|one| one.fence > Fence(1)).collect();
         if old.is_empty() {
             return;
         }
         let handoff = self.chance.pick(&old);
-        let fence = 1 + self.chance.below(handoff.fence - 1);
+        let fence = Fence(1 + self.chance.below(handoff.fence.0 - 1));
         let document =
             WrittenDocument::new(Dialect::Native, r#"{"baton": 1, "document": "report", "outcome": "complete"}"#);
         let report = HandIn {
@@ -325,7 +327,7 @@ impl Outsider {
             9 => report(fence, Ending::Blocked { reason: "lost".to_owned() }),
             10 => report(fence, Ending::NeedsReview),
             11 => report(fence, Ending::NeedsClarification),
-            12 | 13 => report(fence.saturating_sub(1), Ending::Complete),
+            12 | 13 => report(Fence(fence.0.saturating_sub(1)), Ending::Complete),
             14 => failing(Code::processing_error()),
             15 => failing(Code::schema_validation_failed()),
             16 => verify(Verdict::Verified),

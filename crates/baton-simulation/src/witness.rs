@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use baton_engine::Fence;
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Verdict};
@@ -44,9 +45,9 @@ struct Seen {
     transactions: u64,
     stamps: BTreeMap<RunId, Vec<Stamp>>,
     /// What agents have really said: handoff, fence and the digest of the document, and to whom.
-    said: HashSet<(HandoffId, u64, Digest)>,
+    said: HashSet<(HandoffId, Fence, Digest)>,
     /// The attempts that agents have begun.
-    begun: HashSet<(HandoffId, u64)>,
+    begun: HashSet<(HandoffId, Fence)>,
     /// The drivers that are certainly dead.
     dead: HashSet<String>,
     beats: Beats,
@@ -55,12 +56,12 @@ struct Seen {
 
 impl Witness {
     /// Takes down what an agent has said.
-    pub fn heard(&self, handoff: &HandoffId, fence: u64, digest: Digest) {
+    pub fn heard(&self, handoff: &HandoffId, fence: Fence, digest: Digest) {
         self.look(|seen| seen.said.insert((handoff.clone(), fence, digest)));
     }
 
     /// Takes down that an agent begins to work.
-    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: u64) {
+    pub fn begins(&self, run: &RunId, handoff: &HandoffId, fence: Fence) {
         let first = self.look(|seen| seen.begun.insert((handoff.clone(), fence)));
         if !first {
             let (promise, what) = ("an attempt begins once", format!("{handoff} began twice with {fence}"));
@@ -80,7 +81,7 @@ impl Witness {
     }
 
     /// Says whether an agent has really said this.
-    pub fn was_said(&self, handoff: &HandoffId, fence: u64, digest: &Digest) -> bool {
+    pub fn was_said(&self, handoff: &HandoffId, fence: Fence, digest: &Digest) -> bool {
         self.look(|seen| seen.said.contains(&(handoff.clone(), fence, digest.clone())))
     }
 
@@ -154,7 +155,7 @@ fn wrong(writer: &str, change: &Change) -> Vec<BrokenPromise> {
                 State::Pending { .. } => {}
                 _ => say("one claim at a time", format!("it was {state}")),
             }
-            if after.fence != before.fence + 1 {
+            if after.fence != before.fence.next() {
                 say("fences only grow", format!("claimed with {} after {}", after.fence, before.fence));
             }
         }

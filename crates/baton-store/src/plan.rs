@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 
-use baton_engine::EventKind;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Resume, Transition};
 use baton_engine::store::{AcceptedHandoff, StoreError, TransactionStep};
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{EventKind, Fence, HandoffId, RunId};
 use jiff::Timestamp;
 
 /// Looks into the database, as it was before the plan.
@@ -146,7 +145,7 @@ impl<S: Lookup> Plan<S> {
     }
 
     /// Looks whether a claim still holds a handoff.
-    fn held(&mut self, id: &HandoffId, fence: u64) -> Result<Handoff, S::Fault> {
+    fn held(&mut self, id: &HandoffId, fence: Fence) -> Result<Handoff, S::Fault> {
         let Some(place) = self.place(id)? else { return Err(StoreError::NotFound(id.clone()).into()) };
         let handoff = &self.rows[place].handoff;
         lifecycle::holds(handoff, fence).map_err(StoreError::from)?;

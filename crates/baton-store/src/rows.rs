@@ -1,6 +1,7 @@
 //! How a handoff is stored, for both databases: what must be looked up in columns, the rest in the body that the engine
 //! writes.
 
+use baton_engine::Fence;
 use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::StoreError;
@@ -139,7 +140,7 @@ impl Row {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,
             version: unsigned(self.version)?,
-            fence: unsigned(self.fence)?,
+            fence: Fence(unsigned(self.fence)?),
         };
         body::read(&self.body, beside).map_err(|why| why.at(&place()))
     }

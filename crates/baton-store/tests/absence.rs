@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
@@ -56,7 +57,7 @@ impl Team for Crew {
         }
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
         Ok(PathBuf::new())
     }
 

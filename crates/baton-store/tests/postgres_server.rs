@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::{Accept, Claim, Command, Ending, HandIn, Heartbeat};
 use baton_engine::queue::Queue;
@@ -36,7 +37,7 @@ fn request(name: &str) -> Accept {
     }
 }
 
-fn report(name: &str, fence: u64) -> Order {
+fn report(name: &str, fence: Fence) -> Order {
     let report = HandIn {
         fence,
         ending: Ending::Complete,
@@ -75,10 +76,10 @@ async fn killed_server_comes_back_with_everything_that_was_accepted() {
     server.kill();
     let waiting = {
         let store = Arc::clone(&store);
-        tokio::spawn(async move { store.apply(report("a", 1), time(2)).await })
+        tokio::spawn(async move { store.apply(report("a", baton_engine::Fence(1)), time(2)).await })
     };
     server.restart();
-    assert_eq!(claimed[0].handoff.fence, 1);
+    assert_eq!(claimed[0].handoff.fence, baton_engine::Fence(1));
     let done = waiting.await.unwrap().unwrap();
     assert_eq!(done.state.finished_at(), Some(time(2)));
     assert_eq!(store.find(&id("a")).await.unwrap(), Some(done));
@@ -151,7 +152,7 @@ async fn steps_are_carried_out_once_although_connections_end() {
     for number in 0..60 {
         begun.send(number).unwrap();
         let name = format!("a{number}");
-        let heartbeat = Command::Heartbeat(Heartbeat { fence: 1, lease_ms: None, baseline: None });
+        let heartbeat = Command::Heartbeat(Heartbeat { fence: baton_engine::Fence(1), lease_ms: None, baseline: None });
         let claim = Command::Claim(Claim::by("w", 60_000));
         let steps = vec![
             TransactionStep::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),

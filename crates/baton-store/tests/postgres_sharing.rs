@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use baton_engine::Fence;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::{Accept, Cancel, Claim, Command, Ending, HandIn, Heartbeat};
 use baton_engine::queue::Queue;
@@ -39,7 +40,7 @@ fn request(name: &str, agent: &str) -> Accept {
     }
 }
 
-fn report(name: &str, fence: u64) -> Order {
+fn report(name: &str, fence: Fence) -> Order {
     let report = HandIn {
         fence,
         ending: Ending::Complete,
@@ -51,7 +52,7 @@ fn report(name: &str, fence: u64) -> Order {
     Order::new(id(name), Command::Report(report))
 }
 
-fn heartbeat(name: &str, fence: u64) -> Order {
+fn heartbeat(name: &str, fence: Fence) -> Order {
     Order::new(id(name), Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }))
 }
 
@@ -187,9 +188,9 @@ async fn refused_command_is_refused_for_its_caller_only() {
     let answers = all_at_once(CALLERS, |number| {
         let store = Arc::clone(&store);
         let order = match number % 3 {
-            0 => report(&format!("a{number}"), 1),
-            1 => report(&format!("a{number}"), 0),
-            _ => report(&format!("nobody{number}"), 1),
+            0 => report(&format!("a{number}"), baton_engine::Fence(1)),
+            1 => report(&format!("a{number}"), baton_engine::Fence(0)),
+            _ => report(&format!("nobody{number}"), baton_engine::Fence(1)),
         };
         async move { store.apply(order, time(2)).await }
     });
@@ -218,7 +219,7 @@ async fn steps_of_one_caller_are_undone_without_those_of_the_others() {
             TransactionStep::Accept(Box::new(Accept { run, ..request(&second, "builder") })),
         ];
         if number % 3 == 0 {
-            steps.push(TransactionStep::Apply(id(&second), report(&second, 9).command));
+            steps.push(TransactionStep::Apply(id(&second), report(&second, baton_engine::Fence(9)).command));
         }
         async move { store.carry_out(steps, time(1)).await }
     });
@@ -247,7 +248,7 @@ async fn nodes_do_not_wait_for_each_other_in_a_circle() {
                 0 => (Arc::clone(&one), number / 2),
                 _ => (Arc::clone(&other), CALLERS - 1 - number / 2),
             };
-            async move { store.apply(heartbeat(&format!("a{name:02}"), 1), time(2 + round)).await }
+            async move { store.apply(heartbeat(&format!("a{name:02}"), baton_engine::Fence(1)), time(2 + round)).await }
         });
         answers.await.into_iter().for_each(|answer| drop(answer.unwrap()));
     }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::evidence::LocalEvidence;
 use baton_agents::workspace::WorkspaceFolder;
-use baton_engine::StateFolder;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{self, HandInWay, QueueBrief};
 use baton_engine::engine::Yardstick;
@@ -16,6 +15,7 @@ use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
 use baton_engine::run::Run;
 use baton_engine::store::{ClaimedHandoff, Store, StoreError};
+use baton_engine::{Fence, StateFolder};
 use baton_protocol::Settings;
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{PathState, Workspace as _};
@@ -141,7 +141,7 @@ fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
 }
 
 /// Says that an attempt ends because its prompt cannot be made. Trying again would not help.
-pub(crate) fn no_prompt(fence: u64, why: &str) -> Fail {
+pub(crate) fn no_prompt(fence: Fence, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), message) };
     Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() }

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_agents::workspace::WorkspaceFolder;
+use baton_engine::Fence;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Command, Heartbeat};
 use baton_engine::store::{ClaimRequest, ClaimedHandoff, Filter, Order, Store, StoreError};
@@ -104,7 +105,7 @@ pub(crate) struct Worker {
 /// What a worker holds.
 struct Held {
     /// Each handoff with the token of its claim.
-    claims: BTreeMap<HandoffId, u64>,
+    claims: BTreeMap<HandoffId, Fence>,
     /// When the worker last looked.
     looked_at: Timestamp,
     /// Others are not noticed as dead before this time: they had no chance to show that they are alive.

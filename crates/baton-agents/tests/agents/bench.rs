@@ -39,7 +39,7 @@ impl Bench {
             handoff: HandoffId::parse("hoff-1").expect("a safe name"),
             phase: "build/review".to_owned(),
             agent: "reviewer".to_owned(),
-            fence: 7,
+            fence: baton_engine::Fence(7),
             attempt: 2,
             ended: 1,
             prompt: "Please review.".to_owned(),

@@ -214,7 +214,7 @@ fn signature_that_was_used_before_is_refused_and_journalled() {
     review.state = State::AwaitingPerson { ask: Ask::Review };
     let old = Command::Decide(signed(&review, approve(&review, "ana"), &ana));
     let mut again = review.clone();
-    again.fence += 1;
+    again.fence = again.fence.next();
     let refusal = apply(&again, old.clone(), sample::time(40)).expect_err("replayed");
     assert!(matches!(refusal, Refusal::Changed { .. }));
     assert!(to_journal(&old, &refusal).is_some());

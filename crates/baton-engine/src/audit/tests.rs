@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Fence;
 use crate::handoff::{Digest, State, StateName, Terms, WrittenDocument};
 use crate::journal::Fact;
 use crate::lifecycle::table::sample;
@@ -246,7 +247,7 @@ fn every_changed_field_of_a_row_is_found() {
         ("accepted_at", |row| row.accepted_at = sample::time(9)),
         ("changed_at", |row| row.changed_at = sample::time(9)),
         ("version", |row| row.version += 1),
-        ("fence", |row| row.fence += 1),
+        ("fence", |row| row.fence = row.fence.next()),
         ("attempts", |row| row.attempts += 1),
         ("state", |row| row.state = State::Verifying),
         ("notes", |row| row.notes = sample::handoff(StateName::Pending).notes.into_iter().chain(note()).collect()),
@@ -325,7 +326,7 @@ proptest! {
             seconds += pause;
             let make = sample::commands()[command].1;
             // A report of an older claim needs one.
-            let safe = |row: &Handoff| if row.fence == 0 { sample::cancel() } else { make(row) };
+            let safe = |row: &Handoff| if row.fence == Fence(0) { sample::cancel() } else { make(row) };
             sample.command(["one", "two"][which], safe, seconds);
         }
         prop_assert_eq!(sample.audit().findings, []);

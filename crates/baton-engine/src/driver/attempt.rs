@@ -9,6 +9,7 @@ use baton_protocol::{Dialect, Hints, Settings, Severity};
 use tokio::sync::mpsc;
 
 use super::brief::asks_for_commands;
+use crate::Fence;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, UnderstoodReport};
 use crate::engine::{IncomingDocument, JudgedDocument, Yardstick};
@@ -105,7 +106,7 @@ pub(super) struct SeenReport {
 #[derive(Debug)]
 pub(super) struct Progress {
     pub(super) handoff: HandoffId,
-    pub(super) fence: u64,
+    pub(super) fence: Fence,
     pub(super) what: Happens,
 }
 

@@ -10,6 +10,7 @@ use super::brief::{self, Brief};
 use super::lead::{Errand, Outcome, RunLoop};
 use super::look::FileLook;
 use super::{News, ReachedAgent};
+use crate::Fence;
 use crate::engine::Yardstick;
 use crate::evidence::{self, ExaminedClaim, Moment};
 use crate::failure::{Code, Failure};
@@ -23,7 +24,7 @@ use crate::view;
 /// An agent, a command or an examination that goes on. Only one goes on for each handoff.
 pub(super) struct Working {
     /// The token of the claim.
-    pub(super) fence: u64,
+    pub(super) fence: Fence,
     task: AbortHandle,
     /// Whether nobody wants to know any more what comes out of it.
     pub(super) called_off: bool,
@@ -150,7 +151,7 @@ impl RunLoop<'_> {
         self.works_on(id, fence, task);
     }
 
-    fn works_on(&mut self, id: &HandoffId, fence: u64, task: AbortHandle) {
+    fn works_on(&mut self, id: &HandoffId, fence: Fence, task: AbortHandle) {
         self.errands.insert(task.id(), Errand { handoff: id.clone(), fence: Some(fence) });
         self.working.insert(id.clone(), Working { fence, task, called_off: false });
     }

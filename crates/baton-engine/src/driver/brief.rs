@@ -105,7 +105,7 @@ impl<'r> Brief<'r> {
             _ if is(|agent| agent.directory.is_some()) => ReportTo::Folder,
             _ if is(|agent| agent.queue == Some(true)) => {
                 // Whoever has not claimed it yet gets the next token.
-                let fence = handoff.fence + u64::from(handoff.lease().is_none());
+                let fence = if handoff.lease().is_some() { handoff.fence } else { handoff.fence.next() };
                 ReportTo::Queue { handoff: &handoff.id, fence, lease_seconds: None }
             }
             Some(ReportFrom::Stdout) => ReportTo::Stdout,

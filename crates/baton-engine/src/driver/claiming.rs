@@ -6,6 +6,7 @@ use super::attempt::SeenWorkspace;
 use super::brief::{Brief, Instructions};
 use super::lead::RunLoop;
 use super::{LEASE, ReachedAgent};
+use crate::Fence;
 use crate::draft::Draft;
 use crate::evidence::{Moment, Scene};
 use crate::failure::{Code, Failure, Transience};
@@ -21,7 +22,7 @@ use crate::step::Role;
 /// What an agent that was claimed for gets.
 pub(super) struct Ready {
     /// The token of the claim.
-    pub(super) fence: u64,
+    pub(super) fence: Fence,
     pub(super) told: Instructions,
 }
 
@@ -65,7 +66,7 @@ impl RunLoop<'_> {
             if draft.apply(&id, Command::Claim(claim)).is_err() {
                 continue;
             }
-            let fence = draft.run.find(&id).map_or(0, |tracked| tracked.handoff.fence);
+            let fence = draft.run.find(&id).map_or(Fence::NONE, |tracked| tracked.handoff.fence);
             // It is kept and held here before the claim is written: whoever dies in between leaves nothing unknown.
             if before.is_some() {
                 self.keep_baseline(&draft.run, &id, fence, before.clone()).await;
@@ -88,7 +89,7 @@ impl RunLoop<'_> {
     }
 
     /// Keeps how the workspace is before an attempt.
-    async fn keep_baseline(&self, run: &Run, id: &HandoffId, fence: u64, before: Option<Moment>) {
+    async fn keep_baseline(&self, run: &Run, id: &HandoffId, fence: Fence, before: Option<Moment>) {
         let workspace = run.definition.workspace.clone();
         // Without a folder the attempt cannot begin; that is told then.
         let Ok(folder) = self.driver.team.folder(&workspace, &run.id, id, fence) else { return };

@@ -16,6 +16,7 @@ use super::record::record;
 use super::wait::IDLE;
 use super::watch::{PersonAnswer, QuestionState};
 use super::{Driver, End, News};
+use crate::Fence;
 use crate::draft::{Draft, Foreseen};
 use crate::evidence::KeptBytes;
 use crate::flow;
@@ -49,7 +50,7 @@ pub(super) enum Outcome {
 pub(super) struct Errand {
     pub(super) handoff: HandoffId,
     /// The token of the claim that is worked on; `None` if somebody is asked.
-    pub(super) fence: Option<u64>,
+    pub(super) fence: Option<Fence>,
 }
 
 /// Leads one run.
@@ -57,7 +58,7 @@ pub(super) struct RunLoop<'d> {
     pub(super) driver: &'d Driver,
     pub(super) run: Run,
     /// The token of the claim of the run itself.
-    fence: u64,
+    fence: Fence,
     /// Whether the run was claimed anew and the answer did not arrive.
     claiming: bool,
     /// Whether somebody else may have written, so that the journal must be read before anything is decided.
@@ -78,9 +79,9 @@ pub(super) struct RunLoop<'d> {
     pub(super) newcomers: BTreeMap<HandoffId, Newcomers>,
     /// What was claimed and can begin, with what its agent gets.
     pub(super) ready: BTreeMap<HandoffId, Ready>,
-    pub(super) results: Vec<(HandoffId, u64, Finished)>,
+    pub(super) results: Vec<(HandoffId, Fence, Finished)>,
     /// How the workspace was before what has begun, and after what must still be examined, by the token of the claim.
-    pub(super) seen: BTreeMap<HandoffId, (u64, SeenWorkspace)>,
+    pub(super) seen: BTreeMap<HandoffId, (Fence, SeenWorkspace)>,
     /// How many bytes of files the run may still keep, as far as is known.
     room: u64,
     /// What the journal will say if nobody else has written.
@@ -433,7 +434,7 @@ impl<'d> RunLoop<'d> {
         for _ in 0..RACES_MAX {
             self.read().await?;
             let mut draft = Draft::new(&self.run, self.driver.clock.now());
-            let held: Vec<(HandoffId, u64)> =
+            let held: Vec<(HandoffId, Fence)> =
                 self.held().map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
             for (id, fence) in held {
                 let _ = draft.apply(&id, Command::Release(Release { fence, why: why.to_owned() }));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::attempt::{Answered, Failed, Finished, SeenReport};
 use super::brief::Brief;
+use crate::Fence;
 use crate::answer::Answer;
 use crate::draft::Draft;
 use crate::evidence;
@@ -20,7 +21,7 @@ use crate::step::Role;
 
 /// Adds what came out to a draft. What is refused came too late: somebody else has it, or it was called off. If it is
 /// still ours, the attempt has failed: nothing else would ever come of it.
-pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) {
+pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished, dice: f64) {
     let Err(refusal) = recorded(draft, id, fence, finished, dice) else { return };
     let Some(tracked) = draft.run.find(id).filter(|tracked| lifecycle::holds(&tracked.handoff, fence).is_ok()) else {
         return;
@@ -39,7 +40,7 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &F
     let _ = draft.apply(id, Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() }));
 }
 
-fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, dice: f64) -> Result<(), Refusal> {
+fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished, dice: f64) -> Result<(), Refusal> {
     match finished {
         // What cannot be looked at again may have changed: a person must look.
         Finished::Failed(failed) if is_decided_about(&draft.run, id) => {
@@ -80,7 +81,13 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: u64, finished: &Finished, 
     }
 }
 
-fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answered, dice: f64) -> Result<(), Refusal> {
+fn record_answer(
+    draft: &mut Draft,
+    id: &HandoffId,
+    fence: Fence,
+    answered: &Answered,
+    dice: f64,
+) -> Result<(), Refusal> {
     if let Some(document) = &answered.acknowledgment {
         draft.apply(id, acknowledge(fence, true, document))?;
     }
@@ -120,7 +127,7 @@ fn record_answer(draft: &mut Draft, id: &HandoffId, fence: u64, answered: &Answe
     }
 }
 
-fn acknowledge(fence: u64, understood: bool, document: &WrittenDocument) -> Command {
+fn acknowledge(fence: Fence, understood: bool, document: &WrittenDocument) -> Command {
     Command::Acknowledge(Acknowledge { fence, understood, document: document.clone() })
 }
 
@@ -141,7 +148,7 @@ fn is_examined(run: &Run, id: &HandoffId) -> bool {
 }
 
 /// Says what the evidence comes to; `refuted` is why the report does not count.
-fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &SeenReport, refuted: Option<String>, dice: f64) -> Command {
+fn verify(run: &Run, id: &HandoffId, fence: Fence, seen: &SeenReport, refuted: Option<String>, dice: f64) -> Command {
     let SeenReport { examined, kept, .. } = seen.clone();
     let brief = run.find(id).and_then(|tracked| Brief::of(run, tracked));
     let reviewed = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
@@ -158,7 +165,7 @@ fn verify(run: &Run, id: &HandoffId, fence: u64, seen: &SeenReport, refuted: Opt
 }
 
 /// Says what a person is asked about, or that all is as the person has approved it.
-fn looked(fence: u64, seen: Option<&SeenReport>, dice: f64) -> Command {
+fn looked(fence: Fence, seen: Option<&SeenReport>, dice: f64) -> Command {
     let (review, SeenReport { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
     let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));
     Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, dice })

@@ -12,6 +12,7 @@ use super::brief::Brief;
 use super::claiming::claim;
 use super::lead::RACES_MAX;
 use super::{Driver, End, LEASE};
+use crate::Fence;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::evidence::EarlierAttempt;
@@ -41,7 +42,7 @@ impl Driver {
         &self,
         id: &RunId,
         stop: &mut channel::Receiver<bool>,
-    ) -> Result<Result<(Run, u64), End>, StoreError> {
+    ) -> Result<Result<(Run, Fence), End>, StoreError> {
         let since = Instant::now();
         let (mut claiming, mut races) = (false, 0);
         loop {
@@ -62,7 +63,7 @@ impl Driver {
     }
 
     /// Tries it once. `claiming` says that we may have claimed it already, without having heard the answer.
-    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, u64), End>, StoreError> {
+    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, Fence), End>, StoreError> {
         let run = self.load(id).await?;
         let mut draft = Draft::new(&run, self.clock.now());
         self.expire_the_lost(&mut draft);
@@ -95,7 +96,7 @@ impl Driver {
         let root = root.id;
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(StoreError::Refused)?;
         let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
-        let fence = handoffs.last().map_or(0, |handoff| handoff.fence);
+        let fence = handoffs.last().map_or(Fence::NONE, |handoff| handoff.fence);
         self.end_remains(&run);
         Ok(Ok((run, fence)))
     }
@@ -126,7 +127,7 @@ impl Driver {
     /// Takes from a dead driver what it held: the run at once, its attempts under their retry policy.
     fn bury(&self, draft: &mut Draft, claimant: &str) {
         let held = draft.run.held_by(claimant).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
-        let held: Vec<(HandoffId, u64)> = held.collect();
+        let held: Vec<(HandoffId, Fence)> = held.collect();
         let root = draft.run.root().handoff.id.clone();
         for (id, fence) in held.into_iter().filter(|(id, _)| *id == root || !planted(Bug::TakeOverForgetsAttempts)) {
             let why = format!("{} has died", readable_claimant(claimant));
@@ -151,14 +152,14 @@ impl Driver {
     pub(super) fn earlier_attempts(&self, run: &Run, tracked: &TrackedHandoff) -> Vec<EarlierAttempt> {
         // Whoever is sent back goes on with the same work: what its earlier visits changed is part of it.
         let visits = handover::earlier_visits(run, &tracked.step);
-        let visits = visits.into_iter().map(|earlier| (earlier, earlier.handoff.fence + 1));
+        let visits = visits.into_iter().map(|earlier| (earlier, earlier.handoff.fence.next()));
         let attempts = visits.chain([(tracked, tracked.handoff.fence)]);
         let attempt = |work: &TrackedHandoff, fence| {
             let folder = self.team.folder(&run.definition.workspace, &run.id, &work.handoff.id, fence).ok()?;
             let is_own = work.handoff.id == tracked.handoff.id;
             Some(EarlierAttempt { folder, baseline: work.baseline(fence).cloned(), is_own })
         };
-        attempts.flat_map(|(work, end)| (1..end).filter_map(move |fence| attempt(work, fence))).collect()
+        attempts.flat_map(|(work, end)| (1..end.0).filter_map(move |number| attempt(work, Fence(number)))).collect()
     }
 
     /// Returns what reports are judged by.

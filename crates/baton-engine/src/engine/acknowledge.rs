@@ -6,6 +6,7 @@ use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::{Acknowledgment, Document, Kind};
 
 use super::{AppliedCommand, Engine, Problem, ValidDocument};
+use crate::Fence;
 use crate::answer;
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::lifecycle::{Acknowledge, Command};
@@ -15,7 +16,7 @@ impl Engine {
     pub async fn acknowledge(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         given: Option<ValidDocument>,
     ) -> Result<AppliedCommand, Problem> {
         let (understood, document) = match given {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{AppliedCommand, Engine, Problem};
+use crate::Fence;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::lifecycle::{Command, Fail, Heartbeat};
 use crate::store::Filter;
@@ -16,7 +17,7 @@ impl Engine {
     pub async fn heartbeat(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         lease: Option<Duration>,
     ) -> Result<AppliedCommand, Problem> {
         let heartbeat = Heartbeat { fence, lease_ms: lease.map(retry::milliseconds), baseline: None };
@@ -27,7 +28,7 @@ impl Engine {
     pub async fn fail(
         &self,
         handoff: &Handoff,
-        fence: u64,
+        fence: Fence,
         failure: Failure,
         document: Option<WrittenDocument>,
         changed: Vec<String>,

@@ -8,6 +8,7 @@ use baton_protocol::model::terms::{AgentDecision, HandoffKind, Outcome};
 use baton_protocol::model::{self, Document, Kind, Request};
 
 use super::{AppliedCommand, Engine, Problem, ValidDocument};
+use crate::Fence;
 use crate::answer::{self, Answer, Successors};
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::lifecycle::{Accept, Command, Ending, Fail, HandIn};
@@ -46,7 +47,7 @@ pub struct HandedIn<'a> {
     /// The agents that come next anyway.
     pub following: &'a [String],
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// What has changed since the claim, as far as somebody looked.
     pub changed: Vec<String>,
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
 use super::values::{context, names};
 use super::{enter, gates};
+use crate::Fence;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::expression;
@@ -187,7 +188,7 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         .map_err(|why| format!("phase {}: what came out of it cannot be put together: {why}", group.step.phase))?;
     let known = LastReport::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
-    let fence = draft.run.find(id).map_or(1, |group| group.handoff.fence);
+    let fence = draft.run.find(id).map_or(Fence(1), |group| group.handoff.fence);
     let reporting =
         HandIn { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new(), transcript: None };
     draft.apply_known(id, Command::Report(reporting), known).map_err(|refusal| refusal.to_string())

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::enter::beside;
 use super::{gates, limits};
+use crate::Fence;
 use crate::draft::Draft;
 use crate::handoff::State;
 use crate::id::HandoffId;
@@ -65,7 +66,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
     let watched = |tracked: &&TrackedHandoff| {
         tracked.handoff.lease().is_some() && comes(&draft.run, tracked) == Some(Comes::ToAFolder)
     };
-    let watched: Vec<(HandoffId, u64)> =
+    let watched: Vec<(HandoffId, Fence)> =
         draft.run.open().filter(watched).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
     for (id, fence) in watched {
         let release = Release { fence, why: "the run has reached its wall clock".to_owned() };

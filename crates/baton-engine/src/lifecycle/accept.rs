@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Action, Transition};
+use crate::Fence;
 use crate::handoff::{Ask, Handoff, Note, State, Terms, WrittenDocument, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
@@ -76,7 +77,7 @@ impl Accept {
             deadline: self.terms.deadline.map(whole),
             version: 1,
             // Each look at its files has a token of its own.
-            fence: u64::from(matches!(state, State::Verifying)),
+            fence: Fence(u64::from(matches!(state, State::Verifying))),
             attempts: 0,
             state,
             notes: self.notes.clone(),
@@ -130,7 +131,7 @@ mod tests {
         accept.terms.to = "human".to_owned();
         accept.terms.look_first = true;
         let Transition { handoff, actions, .. } = accept.apply(sample::time(10));
-        assert_eq!((handoff.state, handoff.fence, actions), (State::Verifying, 1, vec![Action::Verify]));
+        assert_eq!((handoff.state, handoff.fence, actions), (State::Verifying, Fence(1), vec![Action::Verify]));
     }
 
     #[test]

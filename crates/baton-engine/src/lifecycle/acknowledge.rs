@@ -4,13 +4,14 @@ use jiff::Timestamp;
 
 use super::claim::held;
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::handoff::{Ask, Handoff, State, WrittenDocument, later};
 
 /// Say whether the request was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acknowledge {
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// Whether the work can begin; otherwise the blockers need a person.
     pub understood: bool,
     /// The acknowledgment.
@@ -57,6 +58,6 @@ mod tests {
         let transition = apply(&claimed, partial.clone(), sample::time(30)).expect("held");
         assert_eq!(transition.handoff.state, State::AwaitingPerson { ask: Ask::Clarification });
         assert_eq!(apply(&transition.handoff, partial, sample::time(31)), Err(Refusal::Repeated));
-        let Command::Acknowledge(_) = sample::acknowledge(0, true) else { panic!("an acknowledgment") };
+        let Command::Acknowledge(_) = sample::acknowledge(Fence(0), true) else { panic!("an acknowledgment") };
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::handoff::{Ask, Handoff};
 use crate::id::HandoffId;
 
@@ -32,7 +33,7 @@ pub enum Action {
         /// Who works on it.
         claimant: String,
         /// With which token.
-        fence: u64,
+        fence: Fence,
     },
     /// The handoff is finished; whoever waits for it can go on.
     TellFinished,

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Action, LEASE_MS_MAX, Refusal};
+use crate::Fence;
 use crate::handoff::{Digest, Handoff, Lease, State, later};
 use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
@@ -58,7 +59,9 @@ impl Claim {
                 let length_ms = self.lease_ms.min(LEASE_MS_MAX);
                 let until = later(at, length_ms);
                 let claimant = self.claimant.clone();
-                handoff.fence += u64::from(handoff.fence == 0 || !planted(Bug::FenceNotRaised));
+                if handoff.fence == Fence::NONE || !planted(Bug::FenceNotRaised) {
+                    handoff.fence = handoff.fence.next();
+                }
                 handoff.returned_early = false;
                 handoff.attempts += 1;
                 let (driven, times_itself) = (self.driver, self.driver || self.times_itself);
@@ -84,7 +87,7 @@ impl Claim {
 ///
 /// A lease that has ended but that nobody has taken over is still held: the work is there, and nobody else does it. What
 /// took longer than agreed is not, whether somebody has noticed or not.
-pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&mut Lease, Refusal> {
+pub(super) fn held(handoff: &mut Handoff, fence: Fence, at: Timestamp) -> Result<&mut Lease, Refusal> {
     // Drivers and workers end their agents themselves when the time is up. What was said before counts whenever it can be
     // written.
     let times_out_at = handoff.times_out_at().filter(|_| handoff.lease().is_some_and(|lease| !lease.times_itself));
@@ -98,7 +101,7 @@ pub(super) fn held(handoff: &mut Handoff, fence: u64, at: Timestamp) -> Result<&
 }
 
 /// Returns the lease if the token is that of the claim that holds it now.
-pub(super) fn held_by(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, Refusal> {
+pub(super) fn held_by(handoff: &mut Handoff, fence: Fence) -> Result<&mut Lease, Refusal> {
     holds(handoff, fence)?;
     let state = handoff.state.name();
     match &mut handoff.state {
@@ -108,7 +111,7 @@ pub(super) fn held_by(handoff: &mut Handoff, fence: u64) -> Result<&mut Lease, R
 }
 
 /// Says whether this claim holds the handoff now; the error says who does, or why nobody does.
-pub fn holds(handoff: &Handoff, fence: u64) -> Result<(), Refusal> {
+pub fn holds(handoff: &Handoff, fence: Fence) -> Result<(), Refusal> {
     if fence > handoff.fence {
         return Err(Refusal::NeverGiven { given: fence });
     }
@@ -143,7 +146,7 @@ mod tests {
     fn each_claim_has_a_higher_token() {
         let pending = sample::handoff(StateName::Pending);
         let first = apply(&pending, sample::claim(), sample::time(20)).expect("ready").handoff;
-        assert_eq!((first.fence, first.attempts), (pending.fence + 1, pending.attempts + 1));
+        assert_eq!((first.fence, first.attempts), (pending.fence.next(), pending.attempts + 1));
         assert_eq!(first.lease().expect("claimed").until, sample::time(80));
     }
 
@@ -166,8 +169,8 @@ mod tests {
     #[test]
     fn token_that_was_never_given_is_told_from_an_old_one() {
         let claimed = sample::handoff(StateName::Claimed);
-        let refusal = apply(&claimed, sample::report(claimed.fence + 1), sample::time(30)).expect_err("never given");
-        assert_eq!(refusal, Refusal::NeverGiven { given: claimed.fence + 1 });
+        let refusal = apply(&claimed, sample::report(claimed.fence.next()), sample::time(30)).expect_err("never given");
+        assert_eq!(refusal, Refusal::NeverGiven { given: claimed.fence.next() });
         assert!(!refusal.is_late());
     }
 

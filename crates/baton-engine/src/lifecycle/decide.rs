@@ -7,6 +7,7 @@ use super::fail::give_up;
 use super::report::completed;
 use super::resume::start_over;
 use super::{Action, Refusal, RefusedCommand};
+use crate::Fence;
 use crate::approval::{self, is_enough};
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
@@ -85,7 +86,7 @@ impl Decide {
         let by = Some(shortened(&format!("{} ({}{key})", self.who(), self.way())));
         Some(RefusedCommand {
             command: "decide".to_owned(),
-            fence: 0,
+            fence: Fence(0),
             why: shortened(&refusal.to_string()),
             document: None,
             by,
@@ -214,7 +215,7 @@ impl Decide {
             // What was approved may have changed since it was looked at.
             handoff.approved = true;
             // Each look has a token of its own: if it is asked again, what was signed before does not count again.
-            handoff.fence += 1;
+            handoff.fence = handoff.fence.next();
             handoff.state = State::Verifying;
             return vec![Action::Verify];
         }
@@ -293,7 +294,7 @@ mod tests {
         let mut second = first.clone();
         second.evidence = Some(Digest::of(b"DROP TABLE users"));
         let mut third = first.clone();
-        third.fence += 1;
+        third.fence = third.fence.next();
         for other in [second, third] {
             let refused = apply(&other, decide(&seen, Decision::Approve), sample::time(40));
             assert_eq!(refused, Err(Refusal::Changed { current: other.shown() }));

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use super::claim::readable_claimant;
 use super::fail::{give_up, try_again};
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{Handoff, Lease, State, whole};
 
@@ -17,7 +18,7 @@ pub struct Expire {
     /// Whether another attempt makes no sense.
     pub for_good: bool,
     /// The token of the claim that was looked at; nothing of a later one ends.
-    pub fence: Option<u64>,
+    pub fence: Option<Fence>,
 }
 
 /// Says whether something about it has ended that anybody may notice.
@@ -71,7 +72,7 @@ impl Expire {
     }
 }
 
-fn stop(lease: &Lease, fence: u64) -> Action {
+fn stop(lease: &Lease, fence: Fence) -> Action {
     Action::StopAttempt { claimant: lease.claimant.clone(), fence }
 }
 
@@ -122,8 +123,8 @@ mod tests {
     fn whoever_looked_at_an_earlier_claim_ends_nothing() {
         let claimed = sample::handoff(StateName::Claimed);
         let looked_at = |fence| Command::Expire(Expire { dice: 0.0, for_good: false, fence: Some(fence) });
-        let stale = Refusal::Stale { given: claimed.fence - 1, current: claimed.fence };
-        assert_eq!(apply(&claimed, looked_at(claimed.fence - 1), sample::time(500)), Err(stale));
+        let stale = Refusal::Stale { given: Fence(claimed.fence.0 - 1), current: claimed.fence };
+        assert_eq!(apply(&claimed, looked_at(Fence(claimed.fence.0 - 1)), sample::time(500)), Err(stale));
         assert!(apply(&claimed, looked_at(claimed.fence), sample::time(500)).is_ok());
     }
 
@@ -135,7 +136,7 @@ mod tests {
         let State::Pending { ready_at } = pending.state else { panic!("pending") };
         let taken = apply(&pending, sample::claim(), ready_at).expect("ready").handoff;
         let refusal = apply(&taken, sample::report(claimed.fence), ready_at).expect_err("stale");
-        assert_eq!(refusal, Refusal::Stale { given: claimed.fence, current: claimed.fence + 1 });
+        assert_eq!(refusal, Refusal::Stale { given: claimed.fence, current: claimed.fence.next() });
     }
 
     #[test]

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::claim::held_by;
 use super::report::{completed, heard_once};
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
@@ -13,7 +14,7 @@ use crate::sabotage::{Bug, planted};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fail {
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// What went wrong.
     pub failure: Failure,
     /// What was reported beyond that.

@@ -4,13 +4,14 @@ use jiff::Timestamp;
 
 use super::claim::held;
 use super::{Action, LEASE_MS_MAX, Refusal};
+use crate::Fence;
 use crate::handoff::{Digest, Handoff, later};
 
 /// Say that the work goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heartbeat {
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// How long without another heartbeat; as before if it is not said.
     pub lease_ms: Option<u64>,
     /// What identifies how the workspace was before the attempt, where whoever claimed it could only look afterwards.
@@ -28,6 +29,7 @@ impl Heartbeat {
 
 #[cfg(test)]
 mod tests {
+    use crate::Fence;
     use crate::handoff::StateName;
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Refusal, apply};
@@ -42,7 +44,7 @@ mod tests {
     #[test]
     fn heartbeat_of_an_old_claim_is_refused() {
         let claimed = sample::handoff(StateName::Claimed);
-        let old = claimed.fence - 1;
+        let old = Fence(claimed.fence.0 - 1);
         let refusal = apply(&claimed, sample::heartbeat(old), sample::time(50)).expect_err("old");
         assert_eq!(refusal, Refusal::Stale { given: old, current: claimed.fence });
     }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::handoff::{Digest, StateName, WrittenDocument};
 
 /// Why a command has no effect.
@@ -11,21 +12,21 @@ pub enum Refusal {
     #[error("the claim {given} is not the latest any more: {current} is")]
     Stale {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// The latest token.
-        current: u64,
+        current: Fence,
     },
     /// Nobody was ever given this token.
     #[error("there was never a claim {given} of it")]
     NeverGiven {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
     },
     /// The attempt took longer than was agreed.
     #[error("the claim {given} is over: it had to end by {ended_at}")]
     TooLong {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// When it had to end.
         ended_at: Timestamp,
     },
@@ -33,13 +34,13 @@ pub enum Refusal {
     #[error("claim {given} is not acknowledged, and its report counts only after that")]
     NotAcknowledged {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
     },
     /// The caller's claim is over.
     #[error("the claim {given} is over: the handoff is {state}")]
     Over {
         /// The token of the caller.
-        given: u64,
+        given: Fence,
         /// Where the handoff is.
         state: StateName,
     },
@@ -127,7 +128,7 @@ pub struct RefusedCommand {
     /// The verb.
     pub command: String,
     /// The token of the caller.
-    pub fence: u64,
+    pub fence: Fence,
     /// Why it was refused.
     pub why: String,
     /// The document that came too late.

@@ -4,13 +4,14 @@ use jiff::Timestamp;
 
 use super::claim::held_by;
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::handoff::{Handoff, State};
 
 /// Let go of a handoff without having failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// Why.
     pub why: String,
 }
@@ -38,6 +39,6 @@ mod tests {
         let pending = apply(&claimed, release, sample::time(30)).expect("held").handoff;
         assert_eq!(pending.attempts, claimed.attempts - 1);
         let again = apply(&pending, sample::claim(), sample::time(30)).expect("ready").handoff;
-        assert_eq!(again.fence, claimed.fence + 1);
+        assert_eq!(again.fence, claimed.fence.next());
     }
 }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::claim::held;
 use super::resume::start_over;
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::evidence::Transcript;
 use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
@@ -13,7 +14,7 @@ use crate::sabotage::{Bug, planted};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandIn {
     /// The token of the claim.
-    pub fence: u64,
+    pub fence: Fence,
     /// How the attempt ended.
     pub ending: Ending,
     /// The report.
@@ -84,7 +85,7 @@ pub(super) fn asked(ask: Ask) -> (State, Vec<Action>) {
 }
 
 /// Refuses what the same claim has said before, so that a caller who lost the answer can safely ask again.
-pub(super) fn heard_once(handoff: &Handoff, fence: u64, digest: &Digest) -> Result<(), Refusal> {
+pub(super) fn heard_once(handoff: &Handoff, fence: Fence, digest: &Digest) -> Result<(), Refusal> {
     let repeated = handoff.fence == fence && handoff.lease().is_none() && handoff.last_report.as_ref() == Some(digest);
     if repeated { Err(Refusal::Repeated) } else { Ok(()) }
 }

@@ -53,7 +53,7 @@ mod tests {
         let pending = apply(&failed, sample::requeue(), sample::time(50)).expect("failed").handoff;
         assert_eq!((pending.attempts, pending.fence), (0, failed.fence));
         let claimed = apply(&pending, sample::claim(), sample::time(51)).expect("ready").handoff;
-        assert_eq!(claimed.fence, failed.fence + 1);
+        assert_eq!(claimed.fence, failed.fence.next());
     }
 
     #[test]

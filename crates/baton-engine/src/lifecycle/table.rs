@@ -64,6 +64,7 @@ pub(crate) mod sample {
     #[cfg(test)]
     use crate::approval::{Approval, Approver, Key};
     use crate::failure::{Code, Failure};
+    use crate::fence::Fence;
     use crate::handoff::{Ask, Digest, Handoff, Lease, State, StateName, Terms, WrittenDocument};
     use crate::id::{HandoffId, RunId};
     #[cfg(test)]
@@ -105,7 +106,7 @@ pub(crate) mod sample {
     pub(crate) fn handoff(name: StateName) -> Handoff {
         let mut handoff = accept().apply(time(0)).handoff;
         handoff.changed_at = time(20);
-        (handoff.version, handoff.fence, handoff.attempts) = (5, 2, 1);
+        (handoff.version, handoff.fence, handoff.attempts) = (5, Fence(2), 1);
         handoff.last_report = Some(written("earlier").digest());
         let lease = || {
             let (since, until) = (time(20), time(80));
@@ -140,19 +141,19 @@ pub(crate) mod sample {
         Command::Claim(Claim::by("w", 60_000))
     }
 
-    pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+    pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
         Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
     }
 
-    pub(crate) fn heartbeat(fence: u64) -> Command {
+    pub(crate) fn heartbeat(fence: Fence) -> Command {
         Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None })
     }
 
-    pub(crate) fn report(fence: u64) -> Command {
+    pub(crate) fn report(fence: Fence) -> Command {
         report_saying(fence, "done")
     }
 
-    pub(crate) fn report_saying(fence: u64, text: &str) -> Command {
+    pub(crate) fn report_saying(fence: Fence, text: &str) -> Command {
         Command::Report(HandIn {
             fence,
             ending: Ending::Complete,
@@ -163,7 +164,7 @@ pub(crate) mod sample {
         })
     }
 
-    fn ending(fence: u64, ending: Ending) -> Command {
+    fn ending(fence: Fence, ending: Ending) -> Command {
         Command::Report(HandIn {
             fence,
             ending,
@@ -174,11 +175,11 @@ pub(crate) mod sample {
         })
     }
 
-    pub(crate) fn fail(fence: u64) -> Command {
+    pub(crate) fn fail(fence: Fence) -> Command {
         failing(fence, Code::processing_error())
     }
 
-    fn failing(fence: u64, code: Code) -> Command {
+    fn failing(fence: Fence, code: Code) -> Command {
         Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0, changed: Vec::new() })
     }
 
@@ -200,7 +201,7 @@ pub(crate) mod sample {
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
     }
 
-    fn verify(fence: u64, verdict: Verdict) -> Command {
+    fn verify(fence: Fence, verdict: Verdict) -> Command {
         Command::Verify(Verify {
             fence,
             verdict,
@@ -243,7 +244,7 @@ pub(crate) mod sample {
             }),
             ("report: needs_review", |handoff| ending(handoff.fence, Ending::NeedsReview)),
             ("report: needs_clarification", |handoff| ending(handoff.fence, Ending::NeedsClarification)),
-            ("report: of an older claim", |handoff| report(handoff.fence - 1)),
+            ("report: of an older claim", |handoff| report(Fence(handoff.fence.0 - 1))),
             ("fail: transient", |handoff| fail(handoff.fence)),
             ("fail: permanent", |handoff| failing(handoff.fence, Code::schema_validation_failed())),
             ("verify: verified", |handoff| verify(handoff.fence, Verdict::Verified)),
@@ -270,14 +271,14 @@ pub(crate) mod sample {
         let happened = commands().into_iter().map(|(_, make)| Fact::from(make(&claimed)));
         let refused = RefusedCommand {
             command: "report".to_owned(),
-            fence: 1,
+            fence: Fence(1),
             why: "late".to_owned(),
             document: Some(written("too late")),
             by: None,
         };
         let not_named = RefusedCommand {
             command: "decide".to_owned(),
-            fence: 0,
+            fence: Fence(0),
             why: "carl may not decide this; approvers: ana".to_owned(),
             document: None,
             by: Some("carl (cli)".to_owned()),

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::fail::{give_up, try_again};
 use super::report::{asked, completed};
 use super::{Action, Refusal};
+use crate::Fence;
 use crate::evidence::ExaminedClaim;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
@@ -15,7 +16,7 @@ use crate::step::Role;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verify {
     /// The token of the claim whose report was verified.
-    pub fence: u64,
+    pub fence: Fence,
     /// What it showed.
     pub verdict: Verdict,
     /// What was seen, claim by claim.
@@ -106,7 +107,7 @@ mod tests {
     use crate::lifecycle::table::sample;
     use crate::lifecycle::{Command, apply};
 
-    fn verify(fence: u64, verdict: Verdict) -> Command {
+    fn verify(fence: Fence, verdict: Verdict) -> Command {
         Command::Verify(Verify {
             fence,
             verdict,

@@ -16,6 +16,7 @@ use super::example::{self, Example};
 use super::fence::{self, PromptFence};
 use super::material::{Material, Piece};
 use super::{Briefing, PromptFault, ReportTo};
+use crate::Fence;
 use crate::expression;
 
 /// The name of the workflow's own template in messages.
@@ -322,7 +323,7 @@ impl Steps {
 #[derive(Serialize)]
 struct ClaimView<'a> {
     id: &'a str,
-    fence: u64,
+    fence: Fence,
     lease_seconds: Option<u64>,
 }
 

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::Run;
+use crate::Fence;
 use crate::definition::Definition;
 use crate::draft::Draft;
 use crate::driver::prompt_of;
@@ -66,7 +67,7 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     let text = json!({"baton": 1, "document": "report", "outcome": "complete", "summary": format!("{id} is done.")});
     let document = WrittenDocument::new(Dialect::Native, text.to_string());
     let report = HandIn {
-        fence: 1,
+        fence: Fence(1),
         ending: Ending::Complete,
         document,
         tokens_used: None,
@@ -75,7 +76,7 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     };
     draft.apply(&id, Command::Report(report)).expect("reported");
     let verify = Verify {
-        fence: 1,
+        fence: Fence(1),
         verdict: Verdict::Verified,
         examined: Vec::new(),
         evidence: None,

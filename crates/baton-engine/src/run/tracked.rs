@@ -7,6 +7,7 @@ use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
 use super::group::Items;
+use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
 use crate::evidence::{ExaminedClaim, Transcript};
@@ -37,7 +38,7 @@ pub struct TrackedHandoff {
     /// Files that had changed when something was last handed in.
     pub changed: Vec<String>,
     /// What identifies how the workspace was before each attempt, by the token of its claim.
-    pub baselines: Vec<(u64, Digest)>,
+    pub baselines: Vec<(Fence, Digest)>,
     /// The transcript of the attempt that reported last.
     pub transcript: Option<Transcript>,
     /// What the evidence showed about it.
@@ -215,14 +216,14 @@ impl TrackedHandoff {
     }
 
     /// Takes what identifies how the workspace was before an attempt. What was said first counts.
-    fn remember(&mut self, fence: u64, baseline: Option<&Digest>) {
+    fn remember(&mut self, fence: Fence, baseline: Option<&Digest>) {
         if let Some(baseline) = baseline.filter(|_| self.baseline(fence).is_none()) {
             self.baselines.push((fence, baseline.clone()));
         }
     }
 
     /// Returns what identifies how the workspace was before an attempt.
-    pub fn baseline(&self, fence: u64) -> Option<&Digest> {
+    pub fn baseline(&self, fence: Fence) -> Option<&Digest> {
         self.baselines.iter().find(|(claim, _)| *claim == fence).map(|(_, baseline)| baseline)
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{StoredFailure, StoredWritten};
 use super::evidence::StoredTranscript;
 use super::finite;
+use crate::Fence;
 use crate::evidence::Transcript;
 use crate::handoff::{Digest, WrittenDocument};
 use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, HandIn, Heartbeat, Release};
@@ -40,14 +41,14 @@ enum StoredProtection<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredAcknowledge<'s> {
-    fence: u64,
+    fence: Fence,
     understood: bool,
     document: StoredWritten<'s>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredHeartbeat<'s> {
-    fence: u64,
+    fence: Fence,
     lease_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     baseline: Option<Cow<'s, Digest>>,
@@ -55,7 +56,7 @@ pub(super) struct StoredHeartbeat<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredReport<'s> {
-    fence: u64,
+    fence: Fence,
     ending: StoredEnding<'s>,
     document: StoredWritten<'s>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,7 @@ enum StoredEnding<'s> {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredFail<'s> {
-    fence: u64,
+    fence: Fence,
     failure: StoredFailure<'s>,
     document: Option<StoredWritten<'s>>,
     #[serde(serialize_with = "finite")]
@@ -93,12 +94,12 @@ pub(super) struct StoredExpire {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     for_good: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    fence: Option<u64>,
+    fence: Option<Fence>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredRelease<'s> {
-    fence: u64,
+    fence: Fence,
     why: Cow<'s, str>,
 }
 

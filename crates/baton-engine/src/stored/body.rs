@@ -10,6 +10,7 @@ use super::accept::StoredTerms;
 use super::approval::StoredVote;
 use super::document::{StoredFailure, StoredNote, owned, stored};
 use super::{Unreadable, is_known, json, parse};
+use crate::Fence;
 use crate::failure::Failure;
 use crate::handoff::{Ask, Digest, Handoff, Lease, State};
 use crate::id::{HandoffId, RunId};
@@ -27,7 +28,7 @@ pub struct BesideBody {
     /// How many events there are about it.
     pub version: u64,
     /// The token of the latest claim.
-    pub fence: u64,
+    pub fence: Fence,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::document::StoredWritten;
+use crate::Fence;
 use crate::handoff::{Digest, WrittenDocument};
 use crate::known::HowKnown;
 use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route, SkippedPhase};
@@ -83,7 +84,7 @@ pub(super) struct StoredRoute<'s> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredRefused<'s> {
     command: Cow<'s, str>,
-    fence: u64,
+    fence: Fence,
     why: Cow<'s, str>,
     document: Option<StoredWritten<'s>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

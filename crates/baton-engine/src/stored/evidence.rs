@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{owned, stored};
 use super::finite;
+use crate::Fence;
 use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
 use crate::handoff::Digest;
 use crate::lifecycle::{Verdict, Verify};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredVerify<'s> {
-    fence: u64,
+    fence: Fence,
     verdict: StoredVerdict<'s>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     examined: Vec<StoredExamined<'s>>,

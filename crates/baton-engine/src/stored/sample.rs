@@ -3,6 +3,7 @@
 use baton_protocol::model::terms::Priority;
 use jiff::Timestamp;
 
+use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
 use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
 use crate::failure::{Code, Failure, Transience};
@@ -120,7 +121,7 @@ fn claim(protection: Protection) -> Command {
 
 fn report(ending: Ending) -> Command {
     Command::Report(HandIn {
-        fence: 1,
+        fence: Fence(1),
         ending,
         document: written(),
         tokens_used: Some(2),
@@ -131,7 +132,7 @@ fn report(ending: Ending) -> Command {
 
 fn verify(verdict: Verdict) -> Command {
     Command::Verify(Verify {
-        fence: 1,
+        fence: Fence(1),
         verdict,
         examined: vec![examined(), examined()],
         evidence: Some(digest("evidence")),
@@ -160,7 +161,7 @@ pub(super) fn facts() -> Vec<Fact> {
     let accept = Accept { id: sample::id(), run, terms: terms(), request: written(), notes: vec![note()] };
     let refused = RefusedCommand {
         command: text("command"),
-        fence: 1,
+        fence: Fence(1),
         why: text("why"),
         document: Some(written()),
         by: some("by"),
@@ -170,14 +171,14 @@ pub(super) fn facts() -> Vec<Fact> {
         claim(Protection::Bubblewrap),
         claim(Protection::Landlock { why: text("why") }),
         claim(Protection::Nothing { why: text("why") }),
-        Command::Acknowledge(Acknowledge { fence: 1, understood: true, document: written() }),
-        Command::Heartbeat(Heartbeat { fence: 1, lease_ms: Some(2), baseline: Some(digest("baseline")) }),
+        Command::Acknowledge(Acknowledge { fence: Fence(1), understood: true, document: written() }),
+        Command::Heartbeat(Heartbeat { fence: Fence(1), lease_ms: Some(2), baseline: Some(digest("baseline")) }),
         report(Ending::Complete),
         report(Ending::Blocked { reason: text("reason") }),
         report(Ending::NeedsReview),
         report(Ending::NeedsClarification),
         Command::Fail(Fail {
-            fence: 1,
+            fence: Fence(1),
             failure: failure(),
             document: Some(written()),
             dice: 0.5,
@@ -185,7 +186,7 @@ pub(super) fn facts() -> Vec<Fact> {
         }),
         verify(Verdict::Verified),
         verify(Verdict::Refuted { reasons: text("reasons"), for_good: true }),
-        Command::Expire(Expire { dice: 0.5, for_good: true, fence: Some(1) }),
+        Command::Expire(Expire { dice: 0.5, for_good: true, fence: Some(Fence(1)) }),
         Command::Resume(Resume { by: text("by"), resolution: text("resolution"), question: some("question") }),
         decide(HowKnown::Account, Decision::Approve),
         decide(HowKnown::Signature(Box::new(signature)), Decision::Reject { feedback: text("feedback") }),
@@ -193,7 +194,7 @@ pub(super) fn facts() -> Vec<Fact> {
         decide(HowKnown::Account, Decision::Ask { question: text("question") }),
         Command::Cancel(Cancel { by: text("by"), reason: some("reason") }),
         Command::Requeue(Requeue { by: text("by"), note: some("note") }),
-        Command::Release(Release { fence: 1, why: text("why") }),
+        Command::Release(Release { fence: Fence(1), why: text("why") }),
         Command::Route(Route {
             to: text("to"),
             why: text("why"),
@@ -245,7 +246,7 @@ fn full() -> Handoff {
         changed_at: sample::time(2),
         deadline: time(3),
         version: 4,
-        fence: 5,
+        fence: Fence(5),
         attempts: 6,
         state: State::Verifying,
         notes: vec![note()],

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::definition::Definition;
 use baton_engine::draft::Draft;
@@ -235,7 +236,7 @@ impl Play {
     }
 
     /// Does what an agent or a command does.
-    pub(crate) fn act(&mut self, id: &HandoffId, fence: u64, act: Act) {
+    pub(crate) fn act(&mut self, id: &HandoffId, fence: Fence, act: Act) {
         let mut draft = self.draft();
         match act {
             Act::Says(members) => answered(&mut draft, id, fence, native(&members), None),
@@ -331,7 +332,7 @@ fn native(members: &Value) -> WrittenDocument {
     WrittenDocument::new(Dialect::Native, Value::Object(report).to_string())
 }
 
-fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: WrittenDocument, refuted: Option<&str>) {
+fn answered(draft: &mut Draft, id: &HandoffId, fence: Fence, document: WrittenDocument, refuted: Option<&str>) {
     let following = flow::following(&draft.run.definition, &draft.run.find(id).unwrap().step.phase);
     let told = LastReport::read(&document, Successors::Agents(&following))
         .unwrap_or_else(|| panic!("no report: {}", document.text));
@@ -372,7 +373,7 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: u64, document: WrittenDocu
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 
-fn fail(draft: &mut Draft, id: &HandoffId, fence: u64, mut failure: Failure, document: Option<WrittenDocument>) {
+fn fail(draft: &mut Draft, id: &HandoffId, fence: Fence, mut failure: Failure, document: Option<WrittenDocument>) {
     let phase = draft.run.find(id).unwrap().step.phase.clone();
     if flow::same_failure(&draft.run, &phase, &failure.to_string()) {
         failure.chance = Transience::Permanent;

@@ -1,5 +1,6 @@
 //! A random life of one handoff: its terms, and commands with times, tokens and documents that may be right or wrong.
 
+use baton_engine::Fence;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, Handoff, Terms, WrittenDocument};
 use baton_engine::journal::Fact;
@@ -116,8 +117,8 @@ impl Step {
     fn command(&self, handoff: &Handoff) -> Command {
         let fence = match self.token {
             Token::Right => handoff.fence,
-            Token::Older => handoff.fence.saturating_sub(1),
-            Token::Absurd => u64::MAX,
+            Token::Older => Fence(handoff.fence.0.saturating_sub(1)),
+            Token::Absurd => baton_engine::Fence(u64::MAX),
         };
         let document = WrittenDocument {
             dialect: "native".to_owned(),

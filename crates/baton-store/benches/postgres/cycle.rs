@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use baton_engine::Fence;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::{Accept, Command, Ending, HandIn};
 use baton_engine::store::{ClaimRequest, Order};
@@ -46,7 +47,7 @@ pub(crate) fn wish(agent: &str, count: u32) -> ClaimRequest {
     }
 }
 
-pub(crate) fn report(id: &HandoffId, fence: u64) -> Order {
+pub(crate) fn report(id: &HandoffId, fence: Fence) -> Order {
     let document = WrittenDocument {
         dialect: "native".to_owned(),
         text: REQUEST.to_owned(),

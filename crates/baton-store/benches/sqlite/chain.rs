@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use baton_engine::Fence;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::lifecycle::{Accept, Claim, Command, Ending, HandIn, Route, Verdict, Verify};
 use baton_engine::store::{Order, TransactionStep};
@@ -47,7 +48,7 @@ async fn live(store: &dyn Store, number: usize) {
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));
         let report = HandIn {
-            fence: 1,
+            fence: Fence(1),
             ending: Ending::Complete,
             document,
             tokens_used: None,
@@ -61,7 +62,7 @@ async fn live(store: &dyn Store, number: usize) {
 /// Verifies a step and says that another follows.
 fn end(id: &HandoffId) -> Vec<TransactionStep> {
     let verify = Verify {
-        fence: 1,
+        fence: Fence(1),
         verdict: Verdict::Verified,
         examined: Vec::new(),
         evidence: None,

@@ -5,12 +5,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use baton_engine::EventKind;
 use baton_engine::handoff::{Handoff, WrittenDocument as Document};
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{StoreError, TransactionStep};
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{EventKind, HandoffId, RunId};
 
 use super::Node;
 use super::fault::Fault;

@@ -200,7 +200,7 @@ impl<'c> Arrays<'c> {
         self.id.push(handoff.id.as_str());
         self.version.push(signed(handoff.version));
         self.state.push(columns.state);
-        self.fence.push(signed(handoff.fence));
+        self.fence.push(signed(handoff.fence.0));
         self.ready_at.push(columns.ready_at);
         self.wake_at.push(columns.wake_at);
         self.finished_at.push(columns.finished_at);

@@ -86,7 +86,7 @@ impl<'m> Written<'m> {
             row.priority.push(columns.priority);
             row.state.push(columns.state);
             row.version.push(signed(handoff.version));
-            row.fence.push(signed(handoff.fence));
+            row.fence.push(signed(handoff.fence.0));
             row.ready_at.push(columns.ready_at);
             row.wake_at.push(columns.wake_at);
             row.finished_at.push(columns.finished_at);

@@ -184,7 +184,7 @@ fn insert_row(
             columns.priority,
             columns.state,
             signed(handoff.version),
-            signed(handoff.fence),
+            signed(handoff.fence.0),
             columns.ready_at,
             columns.wake_at,
             columns.finished_at,
@@ -214,7 +214,7 @@ fn update_row(
         .execute(params![
             columns.state,
             signed(handoff.version),
-            signed(handoff.fence),
+            signed(handoff.fence.0),
             columns.ready_at,
             columns.wake_at,
             columns.finished_at,

@@ -1,5 +1,6 @@
 //! Accept: requests become handoffs, all of them or none, and the same request twice is one handoff.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::store::StoreError;
 
@@ -31,7 +32,7 @@ async fn accepted_handoff_is_ready_at_once(bed: Bed) {
     assert!(!accepted.existing);
     let handoff = accepted.handoff;
     assert_eq!(handoff.state, State::Pending { ready_at: time(5) });
-    assert_eq!((handoff.version, handoff.fence, handoff.attempts), (1, 0, 0));
+    assert_eq!((handoff.version, handoff.fence, handoff.attempts), (1, Fence(0), 0));
     assert_eq!((handoff.accepted_at, handoff.changed_at), (time(5), time(5)));
     assert_eq!((&*handoff.terms, &handoff.request), (&request("a").terms, &request("a").request.digest()));
     assert_eq!(bed.find("a").await, handoff);

@@ -1,5 +1,6 @@
 //! Apply: every command has its effect in the store, and one event in the journal.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::handoff::{About, Ask, Digest, StateName};
 use baton_engine::lifecycle::{Claim, Command, Decision, Ending, Expire, Refusal, Verdict};
@@ -37,7 +38,7 @@ async fn claim_of_one_handoff_by_its_id(bed: Bed) {
     bed.send(["a", "b"].map(request), time(0)).await;
     let claim = || Command::Claim(Claim::by("w", 1_000));
     let claimed = bed.apply("b", claim(), time(1)).await.unwrap();
-    assert_eq!((claimed.fence, claimed.state.name()), (1, StateName::Claimed));
+    assert_eq!((claimed.fence, claimed.state.name()), (Fence(1), StateName::Claimed));
     let error = bed.apply("b", claim(), time(2)).await.unwrap_err();
     assert!(matches!(error, StoreError::Refused(Refusal::WrongState { .. })), "{error}");
     assert_eq!(bed.claim(5, time(2)).await.len(), 1);
@@ -183,8 +184,8 @@ async fn dead_letter_is_requeued(bed: Bed) {
     let dead = bed.apply("a", fail(claimed.fence, "no"), time(1)).await.unwrap();
     assert_eq!(dead.state.name(), StateName::Failed);
     let next = bed.apply("a", requeue("disk is free again"), time(2)).await.unwrap();
-    assert_eq!((next.state, next.attempts, next.fence), (State::Pending { ready_at: time(2) }, 0, 1));
-    assert_eq!(bed.claim(1, time(2)).await[0].handoff.fence, 2);
+    assert_eq!((next.state, next.attempts, next.fence), (State::Pending { ready_at: time(2) }, 0, Fence(1)));
+    assert_eq!(bed.claim(1, time(2)).await[0].handoff.fence, baton_engine::Fence(2));
 }
 
 async fn command_for_nobody_is_not_found(bed: Bed) {
@@ -195,7 +196,9 @@ async fn command_for_nobody_is_not_found(bed: Bed) {
 
 async fn refused_command_leaves_no_trace(bed: Bed) {
     let before = bed.send_one("a").await;
-    for command in [verify(0, Verdict::Verified), requeue("x"), heartbeat(9, None)] {
+    for command in
+        [verify(baton_engine::Fence(0), Verdict::Verified), requeue("x"), heartbeat(baton_engine::Fence(9), None)]
+    {
         assert!(matches!(bed.apply("a", command, time(5)).await, Err(StoreError::Refused(_))));
     }
     assert_eq!(bed.find("a").await, before);

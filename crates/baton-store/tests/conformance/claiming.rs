@@ -1,5 +1,6 @@
 //! Claim: the most urgent first, then the longest ready, then by id; each claim with a lease and a higher token.
 
+use baton_engine::Fence;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::LEASE_MS_MAX;
 use baton_engine::store::{ClaimRequest, Filter};
@@ -86,7 +87,7 @@ async fn claimed_handoff_comes_with_request_lease_and_token(bed: Bed) {
     let lease = claimed.handoff.lease().unwrap();
     assert_eq!((lease.claimant.as_str(), lease.since, lease.until), ("worker-1", time(3), time(63)));
     assert_eq!((lease.length_ms, lease.acknowledged), (60_000, false));
-    assert_eq!((claimed.handoff.fence, claimed.handoff.attempts, claimed.handoff.version), (1, 1, 2));
+    assert_eq!((claimed.handoff.fence, claimed.handoff.attempts, claimed.handoff.version), (Fence(1), 1, 2));
     assert_eq!(bed.find("a").await, claimed.handoff);
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
 }
@@ -104,10 +105,10 @@ async fn token_grows_with_every_claim(bed: Bed) {
     let mut now = time(0);
     for expected in 1..=4 {
         let handoff = bed.claim(1, now).await.remove(0).handoff;
-        assert_eq!((handoff.fence, u64::from(handoff.attempts)), (expected, expected));
+        assert_eq!((handoff.fence, u64::from(handoff.attempts)), (Fence(expected), expected));
         now = handoff.lease().unwrap().until;
         let rescued = bed.store.rescue(1, 0.0, now).await.unwrap().remove(0);
-        assert_eq!(rescued.fence, expected);
+        assert_eq!(rescued.fence, baton_engine::Fence(expected));
         now = bed.store.next_due(Some("builder")).await.unwrap().unwrap_or(now);
     }
     assert_eq!(bed.find("a").await.state.name(), StateName::Failed);

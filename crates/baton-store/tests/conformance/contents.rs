@@ -49,7 +49,9 @@ async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
         assert!(bed.send([accept], time(0)).await[0].existing);
         let claimed = bed.claim(1, time(0)).await.remove(0);
         assert_eq!((claimed.handoff.id.as_str(), &claimed.request), (name.as_str(), &document));
-        let stuck = bed.apply(&name, ended(1, Ending::Blocked { reason: text.to_owned() }, text), time(1)).await;
+        let stuck = bed
+            .apply(&name, ended(baton_engine::Fence(1), Ending::Blocked { reason: text.to_owned() }, text), time(1))
+            .await;
         assert_eq!(stuck.unwrap(), bed.find(&name).await);
         let next = bed.apply(&name, resume(text), time(2)).await.unwrap();
         assert_eq!(next.notes[0].text, text);
@@ -57,7 +59,13 @@ async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
         super::journal::replayed(&bed.events(&name).await);
         bed.claim(1, time(2)).await;
         let failure = Failure::new(Code::processing_error(), text);
-        let fail = Command::Fail(Fail { fence: 2, failure, document: Some(document), dice: 0.25, changed: Vec::new() });
+        let fail = Command::Fail(Fail {
+            fence: baton_engine::Fence(2),
+            failure,
+            document: Some(document),
+            dice: 0.25,
+            changed: Vec::new(),
+        });
         let failed = bed.apply(&name, fail, time(3)).await.unwrap();
         assert_eq!(bed.find(&name).await, failed);
         assert_eq!(failed.last_failure.unwrap().message, text);
@@ -108,7 +116,7 @@ async fn document_of_eight_mebibytes_comes_back(bed: Bed) {
     bed.send([large], time(0)).await;
     let claimed = bed.claim(1, time(0)).await.remove(0);
     assert!(claimed.request.text == text);
-    bed.apply("a", report(1, &text), time(1)).await.unwrap();
+    bed.apply("a", report(baton_engine::Fence(1), &text), time(1)).await.unwrap();
     let events = bed.events("a").await;
     assert_eq!(events.len(), 3);
     assert_eq!(super::journal::replayed(&events).into_values().next(), Some(bed.find("a").await));
@@ -159,7 +167,7 @@ async fn name_with_nul_is_the_same_for_every_store(bed: Bed) {
     assert!(bed.store.set_queue(&Queue::open("a\0b")).await.is_err());
     // The store is still of use.
     bed.claimed(request("d"), time(0)).await;
-    bed.apply("d", blocked(1), time(1)).await.unwrap();
+    bed.apply("d", blocked(baton_engine::Fence(1)), time(1)).await.unwrap();
 }
 
 async fn looking_for_a_nul_finds_nothing(bed: Bed) {

@@ -30,13 +30,19 @@ async fn eventful(bed: &Bed) {
     bed.send([verified, request_in("r", "b"), request_in("r", "c")], time(0)).await;
     let claimed = bed.claim(3, time(1)).await;
     assert_eq!(claimed.len(), 3);
-    bed.apply("a", heartbeat(1, None), time(2)).await.unwrap();
-    bed.apply("a", report(1, "done"), time(3)).await.unwrap();
-    bed.apply("b", blocked(1), time(4)).await.unwrap();
-    bed.apply("a", verify(1, Verdict::Refuted { reasons: "no".to_owned(), for_good: false }), time(5)).await.unwrap();
+    bed.apply("a", heartbeat(baton_engine::Fence(1), None), time(2)).await.unwrap();
+    bed.apply("a", report(baton_engine::Fence(1), "done"), time(3)).await.unwrap();
+    bed.apply("b", blocked(baton_engine::Fence(1)), time(4)).await.unwrap();
+    bed.apply(
+        "a",
+        verify(baton_engine::Fence(1), Verdict::Refuted { reasons: "no".to_owned(), for_good: false }),
+        time(5),
+    )
+    .await
+    .unwrap();
     bed.apply("b", resume("solved"), time(6)).await.unwrap();
-    bed.apply("c", fail(1, "no"), time(7)).await.unwrap();
-    bed.apply("c", report(1, "done after all"), time(8)).await.unwrap_err();
+    bed.apply("c", fail(baton_engine::Fence(1), "no"), time(7)).await.unwrap();
+    bed.apply("c", report(baton_engine::Fence(1), "done after all"), time(8)).await.unwrap_err();
     bed.apply("b", cancel(), time(9)).await.unwrap();
     bed.apply("b", requeue("again"), time(10)).await.unwrap();
     bed.claim(3, time(40)).await;
@@ -144,8 +150,8 @@ async fn events_of_a_run_never_go_back_in_time(bed: Bed) {
     bed.send([request_in("r", "b")], time(50)).await;
     let claimed = bed.claim(2, time(100)).await;
     assert_eq!(claimed.len(), 2);
-    bed.apply("a", heartbeat(1, None), time(110)).await.unwrap();
-    bed.apply("b", report(1, "done"), time(20)).await.unwrap();
+    bed.apply("a", heartbeat(baton_engine::Fence(1), None), time(110)).await.unwrap();
+    bed.apply("b", report(baton_engine::Fence(1), "done"), time(20)).await.unwrap();
     let times: Vec<_> = bed.events("r").await.iter().map(|event| event.at).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_replayed(&bed, "r").await;
@@ -160,8 +166,8 @@ async fn many_handoffs_of_one_run_share_a_journal(bed: Bed) {
             claimed += 1;
             let name = one.handoff.id.as_str();
             match claimed % 3 {
-                0 => bed.apply(name, report(1, "done"), time(2)).await.unwrap(),
-                1 => bed.apply(name, fail(1, "no"), time(2)).await.unwrap(),
+                0 => bed.apply(name, report(baton_engine::Fence(1), "done"), time(2)).await.unwrap(),
+                1 => bed.apply(name, fail(baton_engine::Fence(1), "no"), time(2)).await.unwrap(),
                 _ => bed.apply(name, cancel(), time(2)).await.unwrap(),
             };
         }

@@ -1,5 +1,6 @@
 //! Fencing: what somebody says who does not hold the handoff any more has no effect, but it is not lost either.
 
+use baton_engine::Fence;
 use baton_engine::handoff::StateName;
 use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Ending, Refusal};
@@ -26,30 +27,33 @@ on_every_store! {
 async fn taken_over(bed: &Bed) {
     bed.claimed(request("a"), time(0)).await;
     bed.store.rescue(1, 0.0, time(60)).await.unwrap();
-    assert_eq!(bed.claim(1, time(90)).await[0].handoff.fence, 2);
+    assert_eq!(bed.claim(1, time(90)).await[0].handoff.fence, baton_engine::Fence(2));
 }
 
 async fn report_with_an_old_token_is_refused_and_journalled(bed: Bed) {
     taken_over(&bed).await;
     let before = bed.find("a").await;
-    let error = bed.apply("a", report(1, "my work"), time(91)).await.unwrap_err();
-    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
+    let error = bed.apply("a", report(baton_engine::Fence(1), "my work"), time(91)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: Fence(1), current: Fence(2) })), "{error}");
     let after = bed.find("a").await;
     assert_eq!((&after.state, after.fence), (&before.state, before.fence));
     assert_eq!((after.version, after.changed_at), (before.version + 1, time(91)));
     let event = bed.events("a").await.pop().unwrap();
     assert_eq!((event.kind.as_str(), event.version, event.at), ("refused", after.version, time(91)));
     let Fact::Refused(refused) = event.fact().unwrap() else { panic!("{}", event.kind) };
-    assert_eq!((refused.command.as_str(), refused.fence), ("report", 1));
+    assert_eq!((refused.command.as_str(), refused.fence), ("report", Fence(1)));
     assert_eq!(refused.document, Some(written("my work")));
     // Whoever holds it is not disturbed.
-    assert_eq!(bed.apply("a", report(2, "done"), time(92)).await.unwrap().state.name(), StateName::Completed);
+    assert_eq!(
+        bed.apply("a", report(baton_engine::Fence(2), "done"), time(92)).await.unwrap().state.name(),
+        StateName::Completed
+    );
 }
 
 async fn report_with_a_token_that_was_never_given_is_refused(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     for token in [2, u64::MAX] {
-        let error = bed.apply("a", report(token, "done"), time(1)).await.unwrap_err();
+        let error = bed.apply("a", report(baton_engine::Fence(token), "done"), time(1)).await.unwrap_err();
         assert!(matches!(error, StoreError::Refused(Refusal::NeverGiven { .. })), "{error}");
     }
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed"]);
@@ -60,7 +64,10 @@ async fn report_after_a_cancellation_is_refused_and_journalled(bed: Bed) {
     let claimed = bed.claimed(request("a"), time(0)).await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
     let error = bed.apply("a", report(claimed.fence, "done"), time(2)).await.unwrap_err();
-    assert!(matches!(error, StoreError::Refused(Refusal::Over { given: 1, state: StateName::Cancelled })), "{error}");
+    assert!(
+        matches!(error, StoreError::Refused(Refusal::Over { given: Fence(1), state: StateName::Cancelled })),
+        "{error}"
+    );
     let kinds = bed.kinds("a").await;
     assert_eq!(kinds, ["accepted", "claimed", "cancelled", "refused"]);
     let after = bed.find("a").await;
@@ -69,7 +76,7 @@ async fn report_after_a_cancellation_is_refused_and_journalled(bed: Bed) {
 
 async fn late_failure_and_acknowledgment_are_journalled(bed: Bed) {
     taken_over(&bed).await;
-    for command in [fail(1, "no"), acknowledge(1, true)] {
+    for command in [fail(baton_engine::Fence(1), "no"), acknowledge(baton_engine::Fence(1), true)] {
         assert!(bed.apply("a", command, time(91)).await.is_err());
     }
     let kinds = bed.kinds("a").await;
@@ -79,8 +86,8 @@ async fn late_failure_and_acknowledgment_are_journalled(bed: Bed) {
 async fn late_heartbeat_is_refused_without_a_trace(bed: Bed) {
     taken_over(&bed).await;
     let before = bed.find("a").await;
-    let error = bed.apply("a", heartbeat(1, None), time(91)).await.unwrap_err();
-    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{error}");
+    let error = bed.apply("a", heartbeat(baton_engine::Fence(1), None), time(91)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Refused(Refusal::Stale { given: Fence(1), current: Fence(2) })), "{error}");
     assert_eq!(bed.find("a").await, before);
 }
 
@@ -122,7 +129,7 @@ async fn another_report_after_the_first_is_late(bed: Bed) {
 
 async fn late_report_brings_nothing_next(bed: Bed) {
     taken_over(&bed).await;
-    let steps = vec![apply("a", report(1, "mine")), accept(request("b"))];
+    let steps = vec![apply("a", report(baton_engine::Fence(1), "mine")), accept(request("b"))];
     assert!(bed.store.carry_out(steps, time(91)).await.is_err());
     assert!(!bed.is_there("b").await);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use baton_engine::Fence;
 use baton_engine::Store;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Accept, Refusal};
@@ -51,9 +52,9 @@ async fn two_claimers_never_get_the_same(bed: Bed) {
             mine
         });
     }
-    let mut all: Vec<(String, u64)> = tasks.join_all().await.concat();
+    let mut all: Vec<(String, Fence)> = tasks.join_all().await.concat();
     all.sort();
-    let expected: Vec<(String, u64)> = names.into_iter().map(|name| (name, 1)).collect();
+    let expected: Vec<(String, Fence)> = names.into_iter().map(|name| (name, Fence(1))).collect();
     assert_eq!(all, expected);
 }
 
@@ -86,7 +87,8 @@ async fn race(bed: &Bed, order: impl Fn(usize) -> Order) -> (usize, Vec<StoreErr
 
 async fn one_of_eight_reports_wins(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
-    let (heard, errors) = race(&bed, |number| Order::new(id("a"), report(1, &format!("work of {number}")))).await;
+    let (heard, errors) =
+        race(&bed, |number| Order::new(id("a"), report(baton_engine::Fence(1), &format!("work of {number}")))).await;
     assert_eq!((heard, errors.len()), (1, 7));
     assert!(errors.iter().all(|error| matches!(error, StoreError::Refused(Refusal::Over { .. }))), "{errors:?}");
     let kinds = bed.kinds("a").await;
@@ -96,7 +98,7 @@ async fn one_of_eight_reports_wins(bed: Bed) {
 
 async fn one_of_eight_same_reports_wins_and_the_others_are_recognised(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
-    let (heard, errors) = race(&bed, |_| Order::new(id("a"), report(1, "done"))).await;
+    let (heard, errors) = race(&bed, |_| Order::new(id("a"), report(baton_engine::Fence(1), "done"))).await;
     assert_eq!((heard, errors.len()), (1, 7));
     assert!(errors.iter().all(|error| matches!(error, StoreError::Refused(Refusal::Repeated))), "{errors:?}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "reported"]);
@@ -170,14 +172,15 @@ async fn lease_is_rescued_once_by_many(bed: Bed) {
 
 async fn eight_returns_to_one_caller_resume_it_once_and_none_is_lost(bed: Bed) {
     bed.claimed(request("caller"), time(0)).await;
-    bed.apply("caller", blocked(1), time(1)).await.unwrap();
+    bed.apply("caller", blocked(baton_engine::Fence(1)), time(1)).await.unwrap();
     for number in 0..8 {
         let accept = with(request_for("specialist", &format!("d{number}")), |terms| {
             terms.returns_to = Some(id("caller"));
         });
         bed.claimed(accept, time(2)).await;
     }
-    let (heard, errors) = race(&bed, |number| Order::new(id(&format!("d{number}")), report(1, "solved"))).await;
+    let (heard, errors) =
+        race(&bed, |number| Order::new(id(&format!("d{number}")), report(baton_engine::Fence(1), "solved"))).await;
     assert_eq!((heard, errors.len()), (8, 0), "{errors:?}");
     assert_eq!(bed.kinds("caller").await, [&["accepted", "claimed", "reported"][..], &["resumed"; 8]].concat());
     let caller = bed.find("caller").await;

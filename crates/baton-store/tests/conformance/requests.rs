@@ -1,5 +1,6 @@
 //! Requests and commands for tests: the usual ones, to be varied where a test is about the difference.
 
+use baton_engine::Fence;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::known::HowKnown;
@@ -64,11 +65,11 @@ pub(crate) fn route(to: &str) -> Command {
     Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() })
 }
 
-pub(crate) fn report(fence: u64, text: &str) -> Command {
+pub(crate) fn report(fence: Fence, text: &str) -> Command {
     ended(fence, Ending::Complete, text)
 }
 
-pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
+pub(crate) fn ended(fence: Fence, ending: Ending, text: &str) -> Command {
     Command::Report(HandIn {
         fence,
         ending,
@@ -79,24 +80,24 @@ pub(crate) fn ended(fence: u64, ending: Ending, text: &str) -> Command {
     })
 }
 
-pub(crate) fn blocked(fence: u64) -> Command {
+pub(crate) fn blocked(fence: Fence) -> Command {
     ended(fence, Ending::Blocked { reason: "missing_requirements".to_owned() }, "which database?")
 }
 
-pub(crate) fn fail(fence: u64, message: &str) -> Command {
+pub(crate) fn fail(fence: Fence, message: &str) -> Command {
     let failure = Failure::new(Code::processing_error(), message);
     Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() })
 }
 
-pub(crate) fn acknowledge(fence: u64, understood: bool) -> Command {
+pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
     Command::Acknowledge(Acknowledge { fence, understood, document: written("understood") })
 }
 
-pub(crate) fn heartbeat(fence: u64, lease_ms: Option<u64>) -> Command {
+pub(crate) fn heartbeat(fence: Fence, lease_ms: Option<u64>) -> Command {
     Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None })
 }
 
-pub(crate) fn verify(fence: u64, verdict: Verdict) -> Command {
+pub(crate) fn verify(fence: Fence, verdict: Verdict) -> Command {
     Command::Verify(Verify {
         fence,
         verdict,

@@ -1,5 +1,6 @@
 //! Rescue: what nobody looks after any more is found, whoever looks.
 
+use baton_engine::Fence;
 use baton_engine::failure::Code;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Claim, Command, Refusal};
@@ -94,7 +95,7 @@ async fn claim_that_is_not_acknowledged_in_time_goes_back(bed: Bed) {
     assert_eq!(claimed.acknowledge_by(), Some(time(5)));
     assert_eq!(bed.store.next_due(None).await.unwrap(), Some(time(5)));
     let early = bed.apply("a", report(claimed.fence, "done"), time(1)).await.unwrap_err();
-    assert!(matches!(early, StoreError::Refused(Refusal::NotAcknowledged { given: 1 })), "{early}");
+    assert!(matches!(early, StoreError::Refused(Refusal::NotAcknowledged { given: Fence(1) })), "{early}");
     bed.apply("a", heartbeat(claimed.fence, None), time(4)).await.unwrap();
     assert!(bed.store.rescue(10, 0.0, time(4)).await.unwrap().is_empty());
     let rescued = bed.store.rescue(10, 0.0, time(5)).await.unwrap().remove(0);
@@ -118,7 +119,7 @@ async fn work_that_nobody_claims_in_time_is_tried_again_and_fails(bed: Bed) {
         .await;
     assert!(bed.store.rescue(10, 0.0, time(4)).await.unwrap().is_empty());
     let again = bed.store.rescue(10, 0.0, time(5)).await.unwrap().remove(0);
-    assert_eq!((again.state, again.attempts, again.fence), (State::Pending { ready_at: time(35) }, 1, 0));
+    assert_eq!((again.state, again.attempts, again.fence), (State::Pending { ready_at: time(35) }, 1, Fence(0)));
     assert!(bed.store.rescue(10, 0.0, time(39)).await.unwrap().is_empty(), "the time begins anew");
     let dead = bed.store.rescue(10, 0.0, time(40)).await.unwrap().remove(0);
     assert_eq!(dead.state, State::Failed { at: time(40) });

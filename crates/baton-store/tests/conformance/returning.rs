@@ -1,5 +1,6 @@
 //! Return: a completed delegation lets the blocked caller go on, in the same transaction, with what was reported.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Decision, Ending, Verdict};
@@ -52,7 +53,7 @@ async fn completed_delegation_resumes_its_caller_with_the_report(bed: Bed) {
     let kinds = bed.kinds("r").await;
     assert_eq!(kinds[kinds.len() - 2..], ["reported", "resumed"]);
     let again = bed.claim(1, time(3)).await.remove(0).handoff;
-    assert_eq!((again.id, again.fence), (id("caller"), 2));
+    assert_eq!((again.id, again.fence), (id("caller"), Fence(2)));
 }
 
 async fn caller_in_another_run_is_resumed_too(bed: Bed) {

@@ -1,5 +1,6 @@
 //! What a run asks of its handoffs: routes, releases, questions of a person, choices and reviews. All stores keep them.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::approval::{Approval, Approver};
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
@@ -29,7 +30,7 @@ on_every_store! {
     what_was_examined_is_kept,
 }
 
-fn release(fence: u64) -> Command {
+fn release(fence: Fence) -> Command {
     Command::Release(Release { fence, why: "the limit of the run".to_owned() })
 }
 
@@ -103,7 +104,7 @@ async fn released_handoff_can_be_claimed_at_once(bed: Bed) {
     let released = bed.apply("a", release(claimed.fence), time(1)).await.unwrap();
     assert_eq!((&released.state, released.attempts), (&State::Pending { ready_at: time(1) }, 0));
     let again = bed.claim(1, time(1)).await.remove(0).handoff;
-    assert_eq!((again.fence, again.attempts), (2, 1));
+    assert_eq!((again.fence, again.attempts), (Fence(2), 1));
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "released", "claimed"]);
     assert_kept(bed, "a", &["a"]).await;
 }
@@ -114,7 +115,7 @@ async fn release_with_an_old_token_is_refused_and_not_journalled(bed: Bed) {
     bed.claim(1, time(1)).await;
     let before = bed.find("a").await;
     let refused = bed.apply("a", release(claimed.fence), time(2)).await.unwrap_err();
-    assert!(matches!(refused, StoreError::Refused(Refusal::Stale { given: 1, current: 2 })), "{refused}");
+    assert!(matches!(refused, StoreError::Refused(Refusal::Stale { given: Fence(1), current: Fence(2) })), "{refused}");
     assert_eq!(bed.find("a").await, before);
 }
 
@@ -210,7 +211,7 @@ async fn what_was_examined_is_kept(bed: Bed) {
 }
 
 /// A verification that says what was seen.
-fn examined(fence: u64, review: bool) -> Command {
+fn examined(fence: Fence, review: bool) -> Command {
     let sha256 = Some("ab".repeat(32));
     let seen = ExaminedClaim {
         sha256,

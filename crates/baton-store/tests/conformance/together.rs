@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::handoff::{About, StateName};
 use baton_engine::lifecycle::{Accept, Command, Refusal, Verdict};
@@ -56,7 +57,7 @@ fn verified(run: &str, name: &str) -> Accept {
 fn hand_on(from: &str, to: Accept) -> Vec<TransactionStep> {
     let next = to.id.to_string();
     vec![
-        apply(from, verify(1, Verdict::Verified)),
+        apply(from, verify(baton_engine::Fence(1), Verdict::Verified)),
         apply(from, route(&next)),
         accept(to),
         apply(&next, claim("driver")),
@@ -66,7 +67,7 @@ fn hand_on(from: &str, to: Accept) -> Vec<TransactionStep> {
 /// Sends a handoff whose report waits to be verified.
 async fn reported(bed: &Bed, run: &str, name: &str) {
     bed.store.carry_out(vec![accept(verified(run, name)), apply(name, claim("driver"))], time(0)).await.unwrap();
-    bed.apply(name, report(1, "done"), time(1)).await.unwrap();
+    bed.apply(name, report(baton_engine::Fence(1), "done"), time(1)).await.unwrap();
 }
 
 /// Everything that can be seen of a run.
@@ -114,7 +115,7 @@ async fn chain_of_ten_is_replayable(bed: Bed) {
     for number in 1..10 {
         let (last, next) = (format!("s{}", number - 1), format!("s{number}"));
         bed.store.carry_out(hand_on(&last, verified("r", &next)), time(number)).await.unwrap();
-        bed.apply(&next, report(1, "done"), time(number)).await.unwrap();
+        bed.apply(&next, report(baton_engine::Fence(1), "done"), time(number)).await.unwrap();
     }
     assert_eq!(bed.events("r").await.len(), 3 + 9 * 5);
     super::journal::assert_replayed(&bed, "r").await;
@@ -136,7 +137,7 @@ async fn handoff_is_accepted_and_claimed_in_one(bed: Bed) {
     // Whoever claims it after the lease finds the request.
     bed.store.rescue(10, 0.0, time(3_600)).await.unwrap();
     let again = bed.claim(1, time(7_200)).await.remove(0);
-    assert_eq!((again.request, again.handoff.fence), (written("build it"), 2));
+    assert_eq!((again.request, again.handoff.fence), (written("build it"), Fence(2)));
 }
 
 async fn refused_step_leaves_nothing(bed: Bed) {
@@ -155,7 +156,7 @@ async fn refused_step_leaves_nothing(bed: Bed) {
 async fn late_report_among_steps_is_not_journalled(bed: Bed) {
     bed.claimed(request("a"), time(0)).await;
     bed.apply("a", cancel(), time(1)).await.unwrap();
-    let steps = vec![accept(request("b")), apply("a", report(1, "too late"))];
+    let steps = vec![accept(request("b")), apply("a", report(baton_engine::Fence(1), "too late"))];
     let refused = bed.store.carry_out(steps, time(2)).await.unwrap_err();
     assert!(matches!(refused, StoreError::Refused(_)), "{refused:?}");
     assert_eq!(bed.kinds("a").await, ["accepted", "claimed", "cancelled"]);
@@ -198,7 +199,12 @@ async fn invalid_request_leaves_nothing(bed: Bed) {
 async fn known_request_gives_the_handoff_that_is_there(bed: Bed) {
     let keyed = |name| with(request(name), |terms| terms.key = Some("k".to_owned()));
     let before = bed.claimed(keyed("a"), time(0)).await;
-    let steps = vec![accept(keyed("a")), accept(keyed("b")), apply("a", report(1, "done")), accept(keyed("c"))];
+    let steps = vec![
+        accept(keyed("a")),
+        accept(keyed("b")),
+        apply("a", report(baton_engine::Fence(1), "done")),
+        accept(keyed("c")),
+    ];
     let left = bed.store.carry_out(steps, time(1)).await.unwrap();
     assert_eq!((&left[0], &left[1]), (&before, &before));
     assert_eq!((&left[2], &left[3]), (&bed.find("a").await, &bed.find("a").await));
@@ -221,11 +227,14 @@ async fn caller_is_resumed_and_claimed_again(bed: Bed) {
         terms.verify = true;
     });
     bed.claimed(Accept { run: run("r"), ..delegation }, time(2)).await;
-    bed.apply("d", report(1, "use SQLite"), time(3)).await.unwrap();
-    let steps =
-        vec![apply("d", verify(1, Verdict::Verified)), apply("d", route("caller")), apply("caller", claim("driver"))];
+    bed.apply("d", report(baton_engine::Fence(1), "use SQLite"), time(3)).await.unwrap();
+    let steps = vec![
+        apply("d", verify(baton_engine::Fence(1), Verdict::Verified)),
+        apply("d", route("caller")),
+        apply("caller", claim("driver")),
+    ];
     let left = bed.store.carry_out(steps, time(4)).await.unwrap();
-    assert_eq!((left[2].fence, left[2].state.name()), (2, StateName::Claimed));
+    assert_eq!((left[2].fence, left[2].state.name()), (Fence(2), StateName::Claimed));
     let note = left[2].notes.last().unwrap();
     assert_eq!((note.about, note.text.as_str()), (About::Resolution, "use SQLite"));
     assert_eq!(bed.kinds("r").await[6..], ["verified", "resumed", "routed", "claimed"]);
@@ -240,8 +249,8 @@ async fn report_of_a_step_before_is_returned(bed: Bed) {
         apply("caller", blocked(caller.fence)),
         accept(delegation),
         apply("d", claim("driver")),
-        apply("d", report(1, "just now")),
-        apply("d", verify(1, Verdict::Verified)),
+        apply("d", report(baton_engine::Fence(1), "just now")),
+        apply("d", verify(baton_engine::Fence(1), Verdict::Verified)),
     ];
     bed.store.carry_out(steps, time(1)).await.unwrap();
     let caller = bed.find("caller").await;
@@ -268,7 +277,7 @@ async fn steps_of_several_runs_keep_their_journals(bed: Bed) {
 
 async fn later_step_is_not_before_an_earlier_one(bed: Bed) {
     bed.claimed(request("a"), time(100)).await;
-    let steps = vec![apply("a", report(1, "done")), accept(request("b"))];
+    let steps = vec![apply("a", report(baton_engine::Fence(1), "done")), accept(request("b"))];
     let left = bed.store.carry_out(steps, time(50)).await.unwrap();
     assert_eq!((left[0].changed_at, left[1].accepted_at), (time(100), time(100)));
 }
@@ -279,11 +288,11 @@ async fn what_was_claimed_by_steps_is_reported_and_goes_on(bed: Bed) {
     let other = bed.open_again().await;
     bed.store.carry_out(hand_on("a", verified("r", "b")), time(2)).await.unwrap();
     other.accept(vec![request_in("r", "x")], time(3)).await.unwrap();
-    bed.apply("b", report(1, "done"), time(4)).await.unwrap();
+    bed.apply("b", report(baton_engine::Fence(1), "done"), time(4)).await.unwrap();
     other.accept(vec![request_in("r", "y")], time(5)).await.unwrap();
     bed.store.carry_out(hand_on("b", verified("r", "c")), time(6)).await.unwrap();
     other.carry_out(vec![apply("c", cancel())], time(7)).await.unwrap();
-    assert!(bed.apply("c", report(1, "done"), time(8)).await.is_err());
+    assert!(bed.apply("c", report(baton_engine::Fence(1), "done"), time(8)).await.is_err());
     super::journal::assert_replayed(&bed, "r").await;
 }
 
@@ -316,7 +325,7 @@ async fn many_chains_of_one_run_leave_one_journal(bed: Bed) {
             let first = vec![accept(verified("r", &name(0))), apply(&name(0), claim("driver"))];
             store.carry_out(first, time(0)).await.unwrap();
             for step in 0..4 {
-                let order = baton_engine::store::Order::new(id(&name(step)), report(1, "done"));
+                let order = baton_engine::store::Order::new(id(&name(step)), report(baton_engine::Fence(1), "done"));
                 store.apply(order, time(1)).await.unwrap();
                 let steps = hand_on(&name(step), verified("r", &name(step + 1)));
                 store.carry_out(steps, time(1)).await.unwrap();
@@ -328,19 +337,25 @@ async fn many_chains_of_one_run_leave_one_journal(bed: Bed) {
     super::journal::assert_replayed(&bed, "r").await;
 }
 
-fn held(name: &str, fence: u64) -> TransactionStep {
+fn held(name: &str, fence: Fence) -> TransactionStep {
     TransactionStep::Held { id: id(name), fence }
 }
 
 async fn whoever_holds_the_run_goes_on_and_leaves_no_other_event(bed: Bed) {
     bed.store.carry_out(vec![accept(request("r")), apply("r", claim("driver"))], time(0)).await.unwrap();
-    let steps = vec![held("r", 1), accept(request_in("r", "a")), apply("a", claim("driver"))];
+    let steps = vec![held("r", baton_engine::Fence(1)), accept(request_in("r", "a")), apply("a", claim("driver"))];
     let left = bed.store.carry_out(steps, time(1)).await.unwrap();
     assert_eq!(left[0], bed.find("r").await, "the one that is held, unchanged");
     assert_eq!(left[2], bed.find("a").await);
     assert_eq!(bed.kinds("r").await, ["accepted", "claimed", "accepted", "claimed"]);
     // A lease that is over is still held until somebody else has it.
-    bed.store.carry_out(vec![held("r", 1), apply("a", report(1, "done"))], time(50_000)).await.unwrap();
+    bed.store
+        .carry_out(
+            vec![held("r", baton_engine::Fence(1)), apply("a", report(baton_engine::Fence(1), "done"))],
+            time(50_000),
+        )
+        .await
+        .unwrap();
     super::journal::assert_replayed(&bed, "r").await;
 }
 
@@ -351,19 +366,22 @@ async fn whoever_lost_the_run_changes_nothing(bed: Bed) {
     bed.store.carry_out(vec![apply("root", claim("another"))], time(7_200)).await.unwrap();
     let before = snapshot(&bed, "r").await;
     // The report waits to be verified, and its token is still the latest: only the run tells who may go on.
-    let steps = [vec![held("root", 1)], hand_on("a", verified("r", "b"))].concat();
+    let steps = [vec![held("root", baton_engine::Fence(1))], hand_on("a", verified("r", "b"))].concat();
     let refused = bed.store.carry_out(steps, time(7_201)).await;
-    assert_eq!(refused, Err(StoreError::Refused(Refusal::Stale { given: 1, current: 2 })));
+    assert_eq!(
+        refused,
+        Err(StoreError::Refused(Refusal::Stale { given: baton_engine::Fence(1), current: baton_engine::Fence(2) }))
+    );
     assert_eq!(snapshot(&bed, "r").await, before);
-    let steps = [vec![held("root", 2)], hand_on("a", verified("r", "b"))].concat();
+    let steps = [vec![held("root", baton_engine::Fence(2))], hand_on("a", verified("r", "b"))].concat();
     bed.store.carry_out(steps, time(7_202)).await.unwrap();
 }
 
 async fn nobody_holds_what_is_not_claimed(bed: Bed) {
     bed.store.carry_out(vec![accept(request("r"))], time(0)).await.unwrap();
-    let refused = bed.store.carry_out(vec![held("r", 1), accept(request("a"))], time(1)).await;
-    assert_eq!(refused, Err(StoreError::Refused(Refusal::NeverGiven { given: 1 })));
-    let nobody = bed.store.carry_out(vec![held("nobody", 1)], time(1)).await;
+    let refused = bed.store.carry_out(vec![held("r", baton_engine::Fence(1)), accept(request("a"))], time(1)).await;
+    assert_eq!(refused, Err(StoreError::Refused(Refusal::NeverGiven { given: baton_engine::Fence(1) })));
+    let nobody = bed.store.carry_out(vec![held("nobody", baton_engine::Fence(1))], time(1)).await;
     assert_eq!(nobody, Err(StoreError::NotFound(id("nobody"))));
     bed.apply("r", cancel(), time(2)).await.unwrap();
     assert!(bed.store.find(&id("a")).await.unwrap().is_none());

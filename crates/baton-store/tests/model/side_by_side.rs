@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use baton_engine::Fence;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::known::HowKnown;
@@ -197,7 +198,7 @@ impl SideBySide {
                 handoff.map(step).into_iter().collect()
             }
             Part::Live { id, verified, steps } => {
-                let fence = self.model.find(&name(*id)).map_or(0, |handoff| handoff.fence) + 1;
+                let fence = self.model.find(&name(*id)).map_or(Fence::NONE, |handoff| handoff.fence).next();
                 let life = life(fence).into_iter().filter(|command| *verified || command.name() != "verify");
                 life.take(*steps).map(|command| store::TransactionStep::Apply(name(*id), command)).collect()
             }
@@ -228,8 +229,8 @@ impl SideBySide {
     fn command(&self, handoff: &Handoff, token: Token, number: u8, verb: Verb) -> Command {
         let fence = match token {
             Token::Right => handoff.fence,
-            Token::Older => handoff.fence.saturating_sub(1),
-            Token::Absurd => u64::MAX,
+            Token::Older => Fence(handoff.fence.0.saturating_sub(1)),
+            Token::Absurd => baton_engine::Fence(u64::MAX),
         };
         let document = text(number);
         let by = "ana".to_owned();
@@ -319,7 +320,7 @@ impl SideBySide {
 }
 
 /// What happens to a handoff from its claim on.
-fn life(fence: u64) -> Vec<Command> {
+fn life(fence: Fence) -> Vec<Command> {
     let report = HandIn {
         fence,
         ending: Ending::Complete,

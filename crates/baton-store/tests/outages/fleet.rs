@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
@@ -216,7 +217,7 @@ impl Team for Clerks {
         ReachedAgent::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: u64) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
         Ok(PathBuf::new())
     }
 

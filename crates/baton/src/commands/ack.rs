@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_engine::Fence;
 use baton_engine::engine::Yardstick;
 use baton_engine::handoff::StateName;
 use baton_protocol::{Dialect, Kind};
@@ -33,7 +34,7 @@ pub(crate) struct Options {
     file: Option<PathBuf>,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// Read the document as this dialect instead of recognising it
     #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
     dialect: Option<Dialect>,

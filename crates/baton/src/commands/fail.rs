@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_engine::Fence;
 use baton_engine::engine::Yardstick;
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_protocol::{Dialect, Kind};
@@ -30,7 +31,7 @@ pub(crate) struct Options {
     file: Option<PathBuf>,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// Which kind of failure: a known code, or capital letters of your own
     #[arg(long, value_name = "CODE", value_parser = Code::parse)]
     code: Code,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_engine::Fence;
 use clap::Args;
 
 use super::claim::parse_lease;
@@ -20,7 +21,7 @@ pub(crate) struct Options {
     id: String,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// How long without another heartbeat [default: as before]
     #[arg(long, value_name = "DURATION", value_parser = parse_lease)]
     lease: Option<Duration>,

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::EventKind;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::{EventKind, Fence};
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
 use clap::Args;
@@ -137,8 +137,8 @@ async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output
     let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
-        for fence in 1..=tracked.handoff.fence {
-            let folder = run.attempt_folder(&tracked.handoff.id, fence);
+        for fence in 1..=tracked.handoff.fence.0 {
+            let folder = run.attempt_folder(&tracked.handoff.id, Fence(fence));
             for file in listed(&folder) {
                 any = true;
                 let path = folder.join(file).display().to_string();

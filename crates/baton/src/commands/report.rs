@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use baton_agents::workspace::WorkspaceFolder;
+use baton_engine::Fence;
 use baton_engine::Handoff;
 use baton_engine::engine::{HandedIn, NewHandoff, Problem, Yardstick};
 use baton_engine::lifecycle::Accept;
@@ -42,7 +43,7 @@ pub(crate) struct Options {
     file: PathBuf,
     /// The token that the claim gave
     #[arg(long, value_name = "N")]
-    fence: u64,
+    fence: Fence,
     /// Check claims about files against this folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_agents::{Launcher, process};
+use baton_engine::Fence;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{ReachedAgent, Team};
@@ -63,7 +64,7 @@ impl Team for LocalTeam {
         }
     }
 
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: u64) -> Result<PathBuf, String> {
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String> {
         let folder = attempt_folder(workspace, run, handoff, fence);
         let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
         made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use baton_engine::Fence;
 use baton_engine::engine::{HandedIn, IncomingDocument, Yardstick};
 use baton_engine::lifecycle::{Command, Fail};
 use baton_engine::store::ClaimedHandoff;
@@ -27,7 +28,7 @@ pub(super) fn is_blank(output: &[u8]) -> bool {
 }
 
 /// Says that an attempt failed.
-pub(super) fn failed(fence: u64, failure: Failure) -> Command {
+pub(super) fn failed(fence: Fence, failure: Failure) -> Command {
     Command::Fail(Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() })
 }
 

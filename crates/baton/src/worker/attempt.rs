@@ -7,6 +7,7 @@ use std::time::Duration;
 use baton_agents::process::{Environment, FENCE, HANDOFF, Launch, Mark, ProcessEnd, Sink, told};
 use baton_agents::workspace::WorkspaceFolder;
 use baton_agents::{AcknowledgmentFile, Launcher};
+use baton_engine::Fence;
 use baton_engine::driver::HandInWay;
 use baton_engine::engine::Yardstick;
 use baton_engine::handoff::{Handoff, Note, StateName};
@@ -29,7 +30,7 @@ const NOTES_BYTES_MAX: usize = 100 * 1024;
 /// How an attempt ended.
 pub(super) struct Finish {
     pub id: HandoffId,
-    pub fence: u64,
+    pub fence: Fence,
     pub attempt: u32,
     pub took: Duration,
     pub result: Result,

@@ -1,5 +1,6 @@
 //! `baton audit verify`: what somebody with access to the database can do is found and named.
 
+use baton_engine::Fence;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
 use insta::assert_snapshot;
@@ -15,7 +16,8 @@ fn two() -> Stocked {
         stocked.apply(id, Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }));
     }
     let failure = Failure::new(Code::timeout(), "too slow");
-    stocked.apply(&one, Command::Fail(Fail { fence: 1, failure, document: None, dice: 0.0, changed: Vec::new() }));
+    stocked
+        .apply(&one, Command::Fail(Fail { fence: Fence(1), failure, document: None, dice: 0.0, changed: Vec::new() }));
     stocked
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::clock::StillClock;
 use baton_engine::engine::{
     Caller, Door as EngineDoor, HandedIn, IncomingDocument, NewHandoff, Problem, Random, ValidDocument, WantedTerms,
@@ -31,10 +32,10 @@ use crate::sandbox::{Run, Sandbox};
 enum Verb {
     Send { document: &'static str, to: Option<&'static str>, key: Option<&'static str>, deadline: Option<&'static str> },
     Claim { agent: &'static str },
-    Heartbeat { id: &'static str, fence: u64 },
-    Acknowledge { id: &'static str, fence: u64, document: Option<&'static str> },
-    Report { id: &'static str, fence: u64, document: &'static str },
-    Fail { id: &'static str, fence: u64 },
+    Heartbeat { id: &'static str, fence: Fence },
+    Acknowledge { id: &'static str, fence: Fence, document: Option<&'static str> },
+    Report { id: &'static str, fence: Fence, document: &'static str },
+    Fail { id: &'static str, fence: Fence },
     Approve { id: &'static str, shown: Shown, inside_work: bool },
     Cancel { id: &'static str },
     Requeue { id: &'static str },
@@ -117,25 +118,25 @@ fn script() -> Vec<Verb> {
         Claim { agent: "nobody-works-for-this" },
         Claim { agent: "finder" },
         Claim { agent: "finder" },
-        Heartbeat { id, fence: 1 },
-        Heartbeat { id, fence: 7 },
-        Acknowledge { id, fence: 1, document: Some("request.json") },
-        Acknowledge { id, fence: 1, document: None },
-        Report { id, fence: 1, document: "broken.json" },
-        Report { id, fence: 1, document: "other.json" },
-        Report { id, fence: 1, document: "long.json" },
-        Report { id, fence: 1, document: "ack.yaml" },
-        Report { id, fence: 1, document: "request.json" },
-        Report { id, fence: 9, document: "report.json" },
-        Fail { id, fence: 9 },
-        Fail { id, fence: 1 },
+        Heartbeat { id, fence: Fence(1) },
+        Heartbeat { id, fence: Fence(7) },
+        Acknowledge { id, fence: Fence(1), document: Some("request.json") },
+        Acknowledge { id, fence: Fence(1), document: None },
+        Report { id, fence: Fence(1), document: "broken.json" },
+        Report { id, fence: Fence(1), document: "other.json" },
+        Report { id, fence: Fence(1), document: "long.json" },
+        Report { id, fence: Fence(1), document: "ack.yaml" },
+        Report { id, fence: Fence(1), document: "request.json" },
+        Report { id, fence: Fence(9), document: "report.json" },
+        Fail { id, fence: Fence(9) },
+        Fail { id, fence: Fence(1) },
         Approve { id, shown: Shown::Another, inside_work: false },
         Cancel { id },
         Cancel { id },
         Requeue { id },
         Requeue { id },
         Claim { agent: "finder" },
-        Report { id, fence: 2, document: "stop.json" },
+        Report { id, fence: Fence(2), document: "stop.json" },
         Inbox,
         Approve { id, shown: Shown::Latest, inside_work: true },
         Approve { id, shown: Shown::Another, inside_work: false },
@@ -144,9 +145,9 @@ fn script() -> Vec<Verb> {
         Inbox,
         send("package.yaml", None),
         Claim { agent: "security-review" },
-        Report { id: "HO-2026-031", fence: 1, document: "package.yaml" },
-        Report { id: "HO-2026-031", fence: 1, document: "return.yaml" },
-        Report { id: "HO-2026-031", fence: 1, document: "return.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "package.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "return.yaml" },
+        Report { id: "HO-2026-031", fence: Fence(1), document: "return.yaml" },
         Look { id: "HO" },
         Send { document: "nobody.json", to: Some("finder"), key: None, deadline: Some("2h") },
         Look { id: "csv" },
@@ -189,7 +190,7 @@ impl CommandLine {
 
 impl Door for CommandLine {
     fn play(&mut self, verb: &Verb) -> Answer {
-        let fence = |fence: &u64| fence.to_string();
+        let fence = |fence: &Fence| fence.to_string();
         match verb {
             Verb::Send { document, to, key, deadline } => {
                 let given = [("--to", to), ("--key", key), ("--deadline", deadline)];

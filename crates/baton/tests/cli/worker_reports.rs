@@ -1,5 +1,6 @@
 //! `baton worker`: what a command writes, and what becomes of its handoff.
 
+use baton_engine::Fence;
 use baton_engine::handoff::StateName;
 use baton_engine::retry;
 use serde_json::Value;
@@ -124,7 +125,7 @@ fn unknown_command_ends_with_2_before_anything_is_claimed() {
         assert_eq!(run.code, Some(2), "{run}");
         assert!(run.stderr.contains(hint), "{run}");
     }
-    assert_eq!(stocked.find(&id).expect("there").fence, 0);
+    assert_eq!(stocked.find(&id).expect("there").fence, Fence(0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Cancel, Command};
 use baton_engine::retry;
@@ -109,7 +110,7 @@ fn worker_that_stood_still_for_longer_than_its_lease_keeps_its_work() {
     stocked.until(&id, |handoff| handoff.version > 2);
     stocked.sandbox.write("go", "go\n");
     stocked.until(&id, |handoff| handoff.state.name() == StateName::Completed);
-    assert_eq!(stocked.find(&id).expect("there").fence, 1, "nobody took it away, not even the worker itself");
+    assert_eq!(stocked.find(&id).expect("there").fence, Fence(1), "nobody took it away, not even the worker itself");
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn first_signal_drains() {
     stocked.sandbox.write("go", "go\n");
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
     assert_eq!(stocked.find(&first).expect("there").state.name(), StateName::Completed);
-    assert_eq!(stocked.find(&second).expect("there").fence, 0, "nothing more was claimed");
+    assert_eq!(stocked.find(&second).expect("there").fence, Fence(0), "nothing more was claimed");
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn expired_lease_of_a_dead_worker_is_rescued_by_the_next() {
     let mut worker = stocked.worker(&["--once"], "cat report.json");
     assert_eq!(worker.wait(LONG).expect("it ends").code(), Some(0));
     let handoff = stocked.find(&id).expect("there");
-    assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, 2));
+    assert_eq!((handoff.state.name(), handoff.fence), (StateName::Completed, Fence(2)));
     // What a worker leaves behind that was killed with SIGKILL lives on; documented in docs/operations.md.
     stocked.sandbox.write("go", "go\n");
 }

@@ -1,5 +1,6 @@
 //! Acknowledgments: they come before the work, are heard at once, and whoever has not understood does not work on.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::handoff::Ask;
 use baton_testbed::Process;
@@ -72,7 +73,7 @@ fn doubt_stops_the_attempt_and_the_same_agent_goes_on_with_the_answer() {
         assert_eq!(site.baton(&answer).code, Some(0), "{doubt}");
         let ended = site.resume(&[]);
         assert_eq!(ended.code, Some(0), "{doubt}: {}", ended.stderr);
-        let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+        let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
         assert!(prompt.contains("Only ISO dates."), "{prompt}");
     }
 }
@@ -93,7 +94,7 @@ fn agent_that_does_not_acknowledge_in_time_is_killed_and_tried_again() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("NOT_ACKNOWLEDGED"), "{}", ended.stderr);
     assert_eq!(find(&site.told(), "build.1").attempts, 2);
-    let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
     assert!(prompt.contains("dev did not say within 4 s that it understood"), "the agent knows why: {prompt}");
 }
 

@@ -2,6 +2,7 @@
 //! and the people who look on.
 
 use crate::site::{RUN, Site, find};
+use baton_engine::Fence;
 
 /// Python that hands in a metadata block with prose before it.
 const BLOCK: &str = r##"
@@ -26,7 +27,7 @@ fn team(agents: &[(&str, &str)], rest: &str) -> Site {
 }
 
 impl Site {
-    fn prompt(&self, handoff: &str, fence: u64) -> String {
+    fn prompt(&self, handoff: &str, fence: Fence) -> String {
         self.read(self.attempt(handoff, fence).join("prompt.md"))
     }
 }
@@ -48,7 +49,7 @@ fn fields_beyond_the_protocol_reach_the_next_agent() {
         team(&[("lead", lead), ("dev", "block()")], "phases: [{id: design, agent: lead}, {id: build, agent: dev}]\n");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert_says(&site.prompt("build.1", 1), &["also said:", "diagram.svg", "the layers", "team: payments"]);
+    assert_says(&site.prompt("build.1", Fence(1)), &["also said:", "diagram.svg", "the layers", "team: payments"]);
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn helper_and_blocked_agent_are_told_where_the_whole_report_is() {
     let named = format!("whole report: {file} (with the text around the block)");
     let helper = find(&site.told(), "build.lawyer.1").handoff.id.to_string();
     let helper = helper.strip_prefix(&format!("{RUN}.")).expect("of this run").to_owned();
-    for prompt in [site.prompt(&helper, 1), site.prompt("build.1", 2)] {
+    for prompt in [site.prompt(&helper, Fence(1)), site.prompt("build.1", Fence(2))] {
         assert_says(&prompt, &["Is AES enough?", &named]);
     }
     let whole = site.read(site.scratch.path(format!("workspace/{file}")));
@@ -80,7 +81,7 @@ fn agent_is_told_the_reasons_that_lead_somewhere() {
     let site = team(&[("backend-tester", "block()"), ("dev", "block()")], rest);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let (tester, dev) = (site.prompt("plan.1", 1), site.prompt("build.1", 1));
+    let (tester, dev) = (site.prompt("plan.1", Fence(1)), site.prompt("build.1", Fence(1)));
     assert_says(&tester, &["`unknown`, `budget`, `missing_test_plan`)"]);
     assert_says(&dev, &["`unknown`, `budget`, `license`)"]);
 }
@@ -91,7 +92,7 @@ fn schema_discovery_that_fails_is_a_reason_of_the_phases() {
                 phases: [{id: schema_discovery, agent: dev}]\n";
     let site = Site::new().workflow(flow).agent("dev", "pass");
     site.run(&[]);
-    assert_says(&site.prompt("schema_discovery.1", 1), &["`unknown`, `schema_discovery_failed`)"]);
+    assert_says(&site.prompt("schema_discovery.1", Fence(1)), &["`unknown`, `schema_discovery_failed`)"]);
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn gate_that_was_only_approved_says_nothing_to_the_next_agent() {
         site.scratch.write("answers.yaml", answer);
         let ended = site.run(&["--answers", "answers.yaml"]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let prompt = site.prompt("build.1", 1);
+        let prompt = site.prompt("build.1", Fence(1));
         assert_eq!(prompt.contains("keep it small"), words, "{prompt}");
         assert!(!prompt.contains("facts, from"), "{prompt}");
     }
@@ -172,7 +173,10 @@ fn schema_discovery_and_architecture_are_asked_for_their_evidence_and_held_to_it
         let run = site.told();
         let failure = find(&run, &format!("{phase}.1")).handoff.last_failure.as_ref().expect("it failed").to_string();
         assert_says(&failure, &["proceed-with-failed-check", owed]);
-        assert_says(&site.prompt(&format!("{phase}.1"), 1), &[&format!("say true or false for each of: `{owed}`")]);
+        assert_says(
+            &site.prompt(&format!("{phase}.1"), Fence(1)),
+            &[&format!("say true or false for each of: `{owed}`")],
+        );
     }
 }
 

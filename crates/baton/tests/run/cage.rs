@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::protection::Protection;
 use baton_testbed::Process;
@@ -104,7 +105,7 @@ fn phase_that_may_write_nothing_has_its_output_directory_only() {
     for who in everybody() {
         let den = Den::new(who, ("", ", writes: []", ""), body);
         assert_eq!(den.seen(), json!({"made": "EROFS", "changed": "EROFS"}), "{who:?}");
-        let prompt = den.site.read(den.site.attempt("build.1", 1).join("prompt.md"));
+        let prompt = den.site.read(den.site.attempt("build.1", Fence(1)).join("prompt.md"));
         assert!(prompt.contains("Change no file of the workspace outside of that folder."), "{prompt}");
     }
 }

@@ -5,6 +5,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_testbed::Process;
@@ -284,7 +285,7 @@ fn claim_names_what_the_work_is_measured_from() {
     let site = site(ONLY_OUT, "true", NAMES_OUT);
     assert_eq!(site.run(&[]).code, Some(0));
     let told = site.told();
-    let digest = find(&told, "build.1").baseline(1).expect("a digest in the claim");
+    let digest = find(&told, "build.1").baseline(Fence(1)).expect("a digest in the claim");
     assert_eq!(digest.0.len(), 64);
     let audit = site.baton(&["audit", "verify", RUN]);
     assert_eq!(audit.code, Some(0), "{audit:?}");

@@ -1,5 +1,6 @@
 //! Who drives a run, as others see it: where its workspace is taken, and in the list of runs.
 
+use baton_engine::Fence;
 use baton_engine::HandoffId;
 use baton_engine::lifecycle::{Claim, Command, Release};
 use baton_engine::store::Order;
@@ -16,7 +17,7 @@ fn now() -> Timestamp {
 }
 
 /// Gives a command to the run's own handoff, as another driver does.
-fn apply(site: &Site, command: impl FnOnce(u64) -> Command) {
+fn apply(site: &Site, command: impl FnOnce(Fence) -> Command) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let location = Location::Sqlite(site.store());

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
@@ -112,7 +113,7 @@ fn what_a_folder_agent_made_and_advises_reaches_the_next_agent_and_the_registry(
     let told = site.told();
     let output = find(&told, "13.1").report().and_then(|report| report.output.clone()).expect("an output");
     let path = output.artifact_path.expect("a path");
-    let prompt = site.read(site.attempt("assemble.1", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("assemble.1", Fence(1)).join("prompt.md"));
     let whole = format!("exchange/handoffs/completed/{id}.json");
     for part in [path.as_str(), "Wire the store", "No tests for print", &whole] {
         assert!(prompt.contains(part), "`{part}` is not in the prompt: {prompt}");

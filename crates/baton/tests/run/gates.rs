@@ -1,5 +1,6 @@
 //! People: they are asked, answer from other processes, and nothing goes on without them.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_engine::lifecycle::Decision;
 use baton_engine::run::Run;
@@ -54,7 +55,7 @@ fn rejected_gate_sends_the_work_back_with_the_feedback() {
     let rejected = decide(&site, "reject", "ok.1", &["--note", "Leap years are wrong."]);
     assert_eq!(rejected.code, Some(0), "{rejected:?}");
     assert_eq!(site.resume(&[]).code, Some(3), "the gate is asked again");
-    let prompt = site.read(site.attempt("build.2", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.2", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("Leap years are wrong."), "{prompt}");
     assert!(matches!(find(&site.told(), "ok.2").handoff.state, State::AwaitingPerson { .. }));
 }

@@ -1,6 +1,7 @@
 //! What one agent hands over is what the next one gets: through the program, with real processes and files.
 
 use crate::site::{Site, find};
+use baton_engine::Fence;
 
 /// Python that hands in a package with a word of its own in every member.
 const PACKAGE: &str = r##"
@@ -47,7 +48,7 @@ fn package_arrives_whole_at_the_next_agent_and_at_every_member_of_a_group() {
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     for step in ["both.one.1", "both.two.1"] {
-        let prompt = site.read(site.attempt(step, 1).join("prompt.md"));
+        let prompt = site.read(site.attempt(step, Fence(1)).join("prompt.md"));
         assert_has(&prompt, &WORDS);
         let named = prompt.lines().find_map(|line| line.strip_prefix("whole report: ")).expect("a file is named");
         let file = named.split(" (with ").next().expect("a path");
@@ -68,7 +69,7 @@ fn whoever_starts_again_remembers_its_report_and_what_it_changed() {
     let answered = site.baton(&["answer", "t.build.1", "w-answer", "--yes", "--shown", shown]);
     assert_eq!(answered.code, Some(0), "{answered:?}");
     assert_eq!(site.resume(&[]).code, Some(0));
-    let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
     assert_has(&prompt, &["w-summary", "w-question?", "w-answer", "w-file.txt (created)"]);
 }
 
@@ -86,7 +87,7 @@ fn file_of_an_earlier_report_that_a_prompt_names_is_there() {
     let shown = &find(&run, "build.1").handoff.shown().expect("a report").0;
     assert_eq!(site.baton(&["answer", "t.build.1", "this one", "--yes", "--shown", shown]).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
     let named = prompt.lines().find_map(|line| line.strip_prefix("whole report: ")).expect("a file is named");
     let file = named.split(" (with ").next().expect("a path");
     assert_has(&site.read(site.scratch.path(format!("workspace/{file}"))), &["w-lines"]);
@@ -104,9 +105,9 @@ fn helper_gets_the_task_and_the_failing_output_of_the_blocked_agent() {
         Site::new().workflow(flow).agent("dev", blocked).agent("tester", "report(summary='w-fixed the 1 test.')");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let prompt = site.read(site.attempt("build.tester.1", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.tester.1", Fence(1)).join("prompt.md"));
     assert_has(&prompt, &["w-task", "w-tried", "w-type", "w-blocker", "w-way", "w-output"]);
-    let again = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let again = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
     assert_has(&again, &["w-fixed", "w-blocker"]);
 }
 
@@ -121,7 +122,7 @@ fn note_of_an_approval_reaches_the_next_agent() {
     let approve = ["approve", "t.plan.1", "--note", "w-note", "--yes", "--shown", shown];
     assert_eq!(site.baton(&approve).code, Some(0));
     assert_eq!(site.resume(&[]).code, Some(0));
-    assert_has(&site.read(site.attempt("build.1", 1).join("prompt.md")), &["w-note"]);
+    assert_has(&site.read(site.attempt("build.1", Fence(1)).join("prompt.md")), &["w-note"]);
 }
 
 #[test]

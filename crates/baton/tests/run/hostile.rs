@@ -1,5 +1,6 @@
 //! Agents that hang, flood, fork and stay: each is ended and named, and nothing of it is left.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use baton_testbed::Silence;
 
@@ -52,7 +53,7 @@ fn flood_of_a_gigabyte_is_cut_and_named() {
     let run = site.told();
     let failure = find(&run, "build.1").handoff.last_failure.as_ref().expect("it failed").to_string();
     assert!(failure.contains("VALIDATION_FAILED"), "{failure}");
-    let log = std::fs::metadata(site.attempt("build.1", 1).join("stdout.log")).expect("a log").len();
+    let log = std::fs::metadata(site.attempt("build.1", Fence(1)).join("stdout.log")).expect("a log").len();
     assert!(log < 256 << 20, "the log has {log} bytes");
 }
 
@@ -116,7 +117,7 @@ fn injected_instructions_stay_fenced_in_the_next_prompt() {
         .agent("next", "report()");
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let prompt = site.read(site.attempt("check.1", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("check.1", Fence(1)).join("prompt.md"));
     let opening = prompt.lines().find(|line| line.starts_with("<<<") && line.contains("dev")).expect("a fence");
     let word = opening.trim_start_matches('<').split_whitespace().next().expect("a delimiter");
     let inside = prompt.split(opening).nth(1).and_then(|rest| rest.split(&format!("{word}>>>")).next());

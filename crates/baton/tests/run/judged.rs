@@ -1,6 +1,7 @@
 //! What makes a report of a run wrong: somebody else's name, another phase, evidence that contradicts it; and what a
 //! workflow or a project lets pass.
 
+use baton_engine::Fence;
 use baton_engine::State;
 
 use crate::site::{RUN, Site, find};
@@ -151,6 +152,6 @@ else:
     let run = site.told();
     assert!(matches!(find(&run, "build.1").handoff.state, State::Cancelled { .. }));
     assert!(matches!(find(&run, "build.2").handoff.state, State::Completed { .. }));
-    let prompt = site.read(site.attempt("design.2", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("design.2", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("Which currency do refunds use?") && prompt.contains("read design.md"), "{prompt}");
 }

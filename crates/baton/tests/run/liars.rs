@@ -1,5 +1,6 @@
 //! Agents that lie or fall silent: each is caught, named and tried again with the reasons, and then a person is asked.
 
+use baton_engine::Fence;
 use baton_engine::State;
 
 use crate::site::{Ended, RUN, Site, find};
@@ -23,7 +24,7 @@ fn assert_caught(site: &Site, words: &[&str]) -> Ended {
     assert_eq!(build.attempts, 2, "it was tried again, once");
     let failure = build.handoff.last_failure.as_ref().expect("it failed").to_string();
     let shown = site.baton(&["show", &format!("{RUN}.build.1")]).stdout;
-    let prompt = site.read(site.attempt("build.1", 2).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.1", Fence(2)).join("prompt.md"));
     for word in words {
         assert!(failure.contains(word), "`{word}` is not in the failure: {failure}");
         assert!(shown.contains(word), "`{word}` is not shown: {shown}");

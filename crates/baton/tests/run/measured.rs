@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use baton_engine::Fence;
 use baton_engine::RunId;
 
 use crate::site::{LONG, RUN, Site, find};
@@ -38,7 +39,7 @@ fn measures_stay_while_a_run_may_go_on_and_go_when_it_is_completed() {
     let site = Site::with_git().workflow(&flow).agent("dev", body);
     assert_eq!(site.run(&[]).code, Some(3));
     assert!(measures(&site).join("build.1/1/baseline.json").is_file());
-    assert!(!site.attempt("build.1", 1).join("baseline.json").exists());
+    assert!(!site.attempt("build.1", Fence(1)).join("baseline.json").exists());
     let inbox: serde_json::Value = serde_json::from_str(&site.baton(&["inbox", "--json"]).stdout).expect("JSON");
     let (id, digest) = (&inbox["waiting"][0]["id"], &inbox["waiting"][0]["digest"]);
     let [id, digest] = [id, digest].map(|text| text.as_str().unwrap_or_else(|| panic!("{inbox:#}")));

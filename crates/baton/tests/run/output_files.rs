@@ -1,5 +1,6 @@
 //! The file that an agent writes into its output directory is its handoff.
 
+use baton_engine::Fence;
 use baton_engine::State;
 
 use crate::site::{Site, find};
@@ -43,7 +44,7 @@ fn block_at_the_end_of_an_output_file_is_the_handoff() {
     assert_eq!(report.from.as_ref().and_then(|from| from.agent.as_deref()), Some("Frontend_Lead"));
     let written = site.baton(&["show", "t.design.1", "--documents"]);
     assert!(written.stdout.contains("# Architecture"), "the prose around the block is kept: {written:?}");
-    let prompt = site.read(site.attempt("build.1", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.1", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("out/architecture.md"), "the next agent is told where it is: {prompt}");
 }
 
@@ -76,7 +77,7 @@ fn text_without_a_block_is_told_as_that() {
     let places = "no handoff block found in stdout, BATON_REPORT_FILE, files of out that this attempt wrote";
     assert!(failure.contains(places), "{failure}");
     assert!(!failure.contains("wrong-type"), "{failure}");
-    let prompt = site.read(site.attempt("design.1", 2).join("prompt.md"));
+    let prompt = site.read(site.attempt("design.1", Fence(2)).join("prompt.md"));
     assert!(prompt.contains("no handoff block found"), "the second attempt is told: {prompt}");
 }
 

@@ -1,5 +1,6 @@
 //! Runs of agents that hand over packages: everything in a package reaches whoever it is for.
 
+use baton_engine::Fence;
 use baton_engine::State;
 use serde_json::json;
 
@@ -55,7 +56,7 @@ fn request_of_the_next_agent_carries_what_the_package_before_it_said() {
     let site = site(IN_ORDER, WHOLE, DONE);
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let attempt = site.attempt("build.1", 1);
+    let attempt = site.attempt("build.1", Fence(1));
     let request = site.read(attempt.join("request.yaml"));
     let carried = ["w-summary", "D-001", "w-decision", "w-rationale", "w-question", "high", "w-context"];
     assert_in(&request, &carried);
@@ -107,10 +108,10 @@ else:
         "w-constraint",
         "0 w-criteria stay open",
     ];
-    assert_in(&site.read(site.attempt("design.b.1", 1).join("prompt.md")), &words);
-    let request = site.read(site.attempt("design.b.1", 1).join("request.yaml"));
+    assert_in(&site.read(site.attempt("design.b.1", Fence(1)).join("prompt.md")), &words);
+    let request = site.read(site.attempt("design.b.1", Fence(1)).join("request.yaml"));
     assert_in(&request, &["w-reason", "w-summary", "w-deliverable", "w-constraint", "0 w-criteria stay open"]);
-    let again = site.read(site.attempt("design.1", 2).join("prompt.md"));
+    let again = site.read(site.attempt("design.1", Fence(2)).join("prompt.md"));
     assert_in(&again, &["w-found", "w-rotation", "w-balance", "w-summary", "w-question"]);
 }
 

@@ -1,5 +1,6 @@
 //! What people are asked, and how their answers travel: to the agent that asked, together with the question.
 
+use baton_engine::Fence;
 use baton_testbed::{Process, account};
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ impl Site {
 
     /// Returns the prompt of the second attempt.
     fn second_prompt(&self) -> String {
-        self.read(self.attempt("build.1", 2).join("prompt.md"))
+        self.read(self.attempt("build.1", Fence(2)).join("prompt.md"))
     }
 
     /// Starts the program at a terminal of its own.
@@ -67,7 +68,7 @@ fn a_question_is_answered_never_approved() {
         site.second_prompt()
             .contains(&format!("You asked:\n> Which store?\n\n{} answered:\nNeither: a file.", account()))
     );
-    let notes = site.read(site.attempt("build.1", 2).join("notes.json"));
+    let notes = site.read(site.attempt("build.1", Fence(2)).join("notes.json"));
     assert!(notes.contains("\"question\": \"Which store?\""), "{notes}");
 }
 
@@ -173,7 +174,7 @@ fn a_failed_check_shows_its_command_what_it_said_and_where_the_log_is() {
     let back = decide(&site, "answer", "p0.failure.1", &["--choice", "back", "--note", "Only rule 3 matters."]);
     assert_eq!(back.code, Some(0), "{}", back.stderr);
     assert_eq!(site.resume(&[]).code, Some(3));
-    let prompt = site.read(site.attempt("build.2", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.2", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("Only rule 3 matters.") && prompt.contains("src/a.rs:3 breaks a rule"), "{prompt}");
 }
 
@@ -260,6 +261,6 @@ fn what_a_person_says_after_stop_goes_back_with_the_work() {
     // The agent says STOP again, and the person is asked again.
     when(&mut process, "[l]ater", "later");
     assert_eq!(process.wait(LONG).expect("it ends").code(), Some(3));
-    let prompt = site.read(site.attempt("build.2", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("build.2", Fence(1)).join("prompt.md"));
     assert!(prompt.contains("Keep rows without a key."), "{prompt}");
 }

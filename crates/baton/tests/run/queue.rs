@@ -1,5 +1,6 @@
 //! Agents on the queue are told what command agents are told, and their reports are judged in the same way.
 
+use baton_engine::Fence;
 use baton_engine::evidence::ClaimFinding;
 use baton_testbed::Process;
 
@@ -57,10 +58,14 @@ fn worker_gives_the_prompt_of_a_command_agent() {
     by_command.run(&[]);
     begin(&by_queue);
     work(&by_queue, "cat > ../stdin.txt");
-    let wanted = by_command.read(by_command.attempt("build.1", 1).join("prompt.md"));
+    let wanted = by_command.read(by_command.attempt("build.1", Fence(1)).join("prompt.md"));
     let told = by_queue.scratch.read("stdin.txt");
     assert_eq!(comparable(&told), comparable(&wanted));
-    assert_eq!(by_queue.read(by_queue.attempt("build.1", 1).join("prompt.md")), told, "it stays with the attempt");
+    assert_eq!(
+        by_queue.read(by_queue.attempt("build.1", Fence(1)).join("prompt.md")),
+        told,
+        "it stays with the attempt"
+    );
 }
 
 #[test]
@@ -137,7 +142,7 @@ fn report_file_of_a_worker_counts_and_is_verified() {
     assert_eq!(worked.code, Some(0), "{}", worked.stderr);
     let ended = site.resume(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(site.read(site.attempt("build.1", 1).join("report.md")).contains("three functions"));
+    assert!(site.read(site.attempt("build.1", Fence(1)).join("report.md")).contains("three functions"));
     let run = site.told();
     let build = find(&run, "build.1");
     for (rule, finding) in [("file-not-modified", ClaimFinding::Verified), ("skill-missing", ClaimFinding::Verified)] {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use baton_engine::Fence;
 use baton_engine::journal::Event;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::{HandoffId, RunId, StateFolder};
@@ -144,7 +145,7 @@ impl Site {
     }
 
     /// Returns the folder of an attempt.
-    pub(crate) fn attempt(&self, handoff: &str, fence: u64) -> PathBuf {
+    pub(crate) fn attempt(&self, handoff: &str, fence: Fence) -> PathBuf {
         self.scratch.path(format!("workspace/.baton/runs/{RUN}/{handoff}/{fence}"))
     }
 

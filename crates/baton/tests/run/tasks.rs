@@ -1,5 +1,6 @@
 //! Runs of agents that answer tasks: what a phase found and made goes on to the next, and STOP halts.
 
+use baton_engine::Fence;
 use serde_json::{Value, json};
 
 use crate::site::{Site, find};
@@ -62,7 +63,7 @@ fn site(inputs: &str, finds: &str, validates: &str) -> Site {
 }
 
 fn request(site: &Site, step: &str) -> Value {
-    serde_json::from_str(&site.read(site.attempt(step, 1).join("request.json"))).expect("JSON")
+    serde_json::from_str(&site.read(site.attempt(step, Fence(1)).join("request.json"))).expect("JSON")
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn a_failed_validation_goes_back_to_the_writer_without_a_person() {
     let site = site("", FINDS, &validates("visit == '1'"));
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(0), "nobody is asked: {}", ended.stderr);
-    let prompt = site.read(site.attempt("write.2", 1).join("prompt.md"));
+    let prompt = site.read(site.attempt("write.2", Fence(1)).join("prompt.md"));
     for part in ["w-blocking: quotes are doubled in csv.rs", "csv.rs writes CSV through RowWriter"] {
         assert!(prompt.contains(part), "`{part}` is not in the prompt: {prompt}");
     }

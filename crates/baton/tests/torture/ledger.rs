@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use baton_engine::Fence;
+
 /// What the processes have said.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// The ids that somebody was told are accepted.
     pub(crate) accepted: BTreeSet<String>,
     /// The token with which each handoff was reported effectively, as its worker was told.
-    pub(crate) done: BTreeMap<String, u64>,
+    pub(crate) done: BTreeMap<String, Fence>,
     /// Reports and failures that were refused because they came too late.
-    pub(crate) late: Vec<(String, u64)>,
+    pub(crate) late: Vec<(String, Fence)>,
     /// Attempts that failed, as their worker was told.
-    pub(crate) failed: Vec<(String, u64)>,
+    pub(crate) failed: Vec<(String, Fence)>,
     /// How many bundles were there already when they were sent again.
     pub(crate) resent: u64,
     /// How many attempts were rescued from a lost worker.
@@ -40,12 +42,12 @@ impl Ledger {
             }
             ("done", [id, fence, next @ ..]) => {
                 self.accepted.extend(next.iter().map(|id| (*id).to_owned()));
-                if let Some(before) = self.done.insert((*id).to_owned(), parse(fence)) {
+                if let Some(before) = self.done.insert((*id).to_owned(), Fence(parse(fence))) {
                     self.broken.push(format!("{id} was done twice: with {before} and with {fence}"));
                 }
             }
-            ("late", [id, fence]) => self.late.push(((*id).to_owned(), parse(fence))),
-            ("failed", [id, fence]) => self.failed.push(((*id).to_owned(), parse(fence))),
+            ("late", [id, fence]) => self.late.push(((*id).to_owned(), Fence(parse(fence)))),
+            ("failed", [id, fence]) => self.failed.push(((*id).to_owned(), Fence(parse(fence)))),
             ("rescued", [count]) => self.rescued += parse(count),
             ("drained", []) => self.drained += 1,
             ("away", _) => self.away = (self.away.0 + 1, rest.to_owned()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use baton_engine::Fence;
 use baton_engine::handoff::{Handoff, StateName};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Command, Ending};
@@ -36,11 +37,11 @@ struct Life {
     /// The siblings that were accepted with it.
     bundle: Vec<String>,
     /// The tokens of complete reports that had their effect, and what each of them says comes next.
-    completions: Vec<(u64, Option<String>)>,
+    completions: Vec<(Fence, Option<String>)>,
     /// The tokens of failures and expiries that had their effect.
-    failures: Vec<u64>,
+    failures: Vec<Fence>,
     /// The tokens of documents that came too late.
-    refused: Vec<u64>,
+    refused: Vec<Fence>,
 }
 
 /// Looks at everything, and panics if anything is not as it was said.
@@ -100,7 +101,7 @@ impl Found {
             Err(why) => return self.faults.push(format!("event {} of {}: {why}", event.seq, event.run)),
         };
         let life = self.lives.entry(event.handoff.clone()).or_default();
-        let fence = life.now.as_ref().map_or(0, |handoff| handoff.fence);
+        let fence = life.now.as_ref().map_or(Fence::NONE, |handoff| handoff.fence);
         match &fact {
             Fact::Accepted(accept) => {
                 let said: serde_json::Value = serde_json::from_str(&accept.request.text).unwrap_or_default();
