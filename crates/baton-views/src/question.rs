@@ -67,7 +67,7 @@ pub fn json(handoff: &Handoff, question: &Question) -> Value {
         "title": question.title,
         "items": question.items,
         "questions": question.questions.iter().map(|asked| &asked.text).collect::<Vec<_>>(),
-        "options": question.questions.iter().map(|asked| words(&asked.options)).collect::<Vec<_>>(),
+        "options": question.questions.iter().map(|asked| choice_words(&asked.options)).collect::<Vec<_>>(),
         "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
         "trouble": question.trouble.as_ref().map(trouble),
         "examined": examined(&question.examined),
@@ -95,7 +95,7 @@ fn trouble(trouble: &FailedCommand) -> Value {
 }
 
 /// Returns the words that can be chosen, without what they mean.
-pub fn words(options: &[(String, String)]) -> Vec<&str> {
+pub fn choice_words(options: &[(String, String)]) -> Vec<&str> {
     options.iter().map(|(word, _)| word.as_str()).collect()
 }
 

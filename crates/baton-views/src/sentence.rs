@@ -227,7 +227,7 @@ fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
 }
 
 /// Counts verdicts: `5 verified, 1 refuted`.
-pub fn verdicts(examined: &[ExaminedClaim]) -> String {
+fn verdicts(examined: &[ExaminedClaim]) -> String {
     let (allowed, counted): (Vec<&ExaminedClaim>, Vec<&ExaminedClaim>) =
         examined.iter().partition(|examined| examined.allowed.is_some());
     let count = |verdict: ClaimFinding| counted.iter().filter(|examined| examined.verdict == verdict).count();

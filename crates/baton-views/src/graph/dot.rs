@@ -81,9 +81,10 @@ fn write_edge(graph: &Graph, edge: &GraphEdge) -> String {
         attributes.push("color=\"#c53030\", constraint=false".to_owned());
     }
     let (from, to) = (leaf(graph, edge.from, true), leaf(graph, edge.to, false));
-    match attributes.is_empty() {
-        true => format!("  n{from} -> n{to};\n"),
-        false => format!("  n{from} -> n{to} [{}];\n", attributes.join(", ")),
+    if attributes.is_empty() {
+        format!("  n{from} -> n{to};\n")
+    } else {
+        format!("  n{from} -> n{to} [{}];\n", attributes.join(", "))
     }
 }
 

@@ -99,10 +99,7 @@ fn escape(text: &str) -> String {
     let kept = |character: char| character.is_alphanumeric() || " .,:·-_/()'=!…+".contains(character);
     let mut escaped = String::new();
     for character in text.chars() {
-        match kept(character) {
-            true => escaped.push(character),
-            false => escaped.push_str(&format!("#{};", u32::from(character))),
-        }
+        if kept(character) { escaped.push(character) } else { escaped.push_str(&format!("#{};", u32::from(character))) }
     }
     escaped
 }

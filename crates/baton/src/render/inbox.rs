@@ -3,7 +3,7 @@
 use baton_engine::Handoff;
 use baton_engine::people::{ExpectedReply, Question};
 use baton_protocol::printable;
-use baton_views::question::{self, QuestionKind, words, work};
+use baton_views::question::{self, QuestionKind, choice_words, work};
 use baton_views::words::{ago, cut, one_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
         }
     }
     if !question.choices.is_empty() {
-        text.push_str(&format!("  choices: {}\n", one_line(&words(&question.choices).join(", "))));
+        text.push_str(&format!("  choices: {}\n", one_line(&choice_words(&question.choices).join(", "))));
     }
     if let Some(approval) = &question.approval {
         let so_far = handoff.approved_so_far().map(|votes| format!("; {votes}")).unwrap_or_default();

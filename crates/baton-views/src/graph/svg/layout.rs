@@ -201,10 +201,7 @@ impl Work<'_> {
 
     /// Puts a node somewhere, with everything inside it. Returns how much room it takes.
     fn node(&mut self, node: usize, x: f64, y: f64) -> (f64, f64) {
-        let (width, height) = match self.graph.is_box(node) {
-            true => self.group(node, x, y),
-            false => self.leaf(node),
-        };
+        let (width, height) = if self.graph.is_box(node) { self.group(node, x, y) } else { self.leaf(node) };
         self.layout.rects[node] = Rect { x, y, width, height };
         (width, height)
     }
@@ -312,10 +309,7 @@ impl Work<'_> {
         for (index, edge) in graph.edges.iter().enumerate().filter(|(_, edge)| graph.nodes[edge.to].kind.is_beside()) {
             let outer = outermost(graph, edge.from);
             let said = edge.label.clone().unwrap_or_default();
-            let label = match outer == edge.from {
-                true => said,
-                false => format!("{}: {said}", graph.nodes[edge.from].label),
-            };
+            let label = if outer == edge.from { said } else { format!("{}: {said}", graph.nodes[edge.from].label) };
             let from = Point { x: self.layout.rects[outer].right(), y: self.port(outer, &mut used, false) };
             aside.push((index, from, label));
         }

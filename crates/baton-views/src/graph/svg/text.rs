@@ -41,8 +41,9 @@ pub(super) fn height(node: &GraphNode) -> f64 {
 
 /// Returns the words of a mark.
 pub(super) fn mark_text(mark: &crate::graph::NodeMark) -> String {
-    match mark.text.is_empty() {
-        true => mark.progress.as_str().to_owned(),
-        false => format!("{} · {}", mark.progress.as_str(), mark.text),
+    if mark.text.is_empty() {
+        mark.progress.as_str().to_owned()
+    } else {
+        format!("{} · {}", mark.progress.as_str(), mark.text)
     }
 }
