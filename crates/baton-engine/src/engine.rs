@@ -18,7 +18,6 @@ mod resolve;
 mod send;
 mod wait;
 
-use std::fmt;
 use std::sync::Arc;
 
 use baton_protocol::Settings;
@@ -34,6 +33,7 @@ pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, agent_name, plai
 pub use wait::{StoreNews, WaitFor};
 
 use crate::clock::Clock;
+pub use crate::door::Door;
 use crate::id::HandoffId;
 use crate::known::Decider;
 use crate::store::Store;
@@ -83,43 +83,6 @@ impl Caller {
             Some(handoff) => Err(Problem::InsideWork(handoff.clone())),
             None => Ok(&self.decider),
         }
-    }
-}
-
-/// Where a decision comes in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
-    /// A command such as `baton approve`.
-    CommandLine,
-    /// A question at the terminal of a run.
-    Terminal,
-    /// A file of answers.
-    AnswersFile,
-    /// A gate whose checks decide.
-    Checks,
-    /// A gate that only informs.
-    Advisory,
-    /// A rehearsal, which nobody carries out.
-    Rehearsal,
-}
-
-impl Door {
-    /// Returns the word by which the journal knows it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Door::CommandLine => "cli",
-            Door::Terminal => "terminal",
-            Door::AnswersFile => "answers",
-            Door::Checks => "auto",
-            Door::Advisory => "advisory",
-            Door::Rehearsal => "rehearsal",
-        }
-    }
-}
-
-impl fmt::Display for Door {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

@@ -10,6 +10,7 @@ pub mod asked;
 pub mod audit;
 pub mod clock;
 pub mod definition;
+pub mod door;
 pub mod draft;
 pub mod driver;
 pub mod engine;

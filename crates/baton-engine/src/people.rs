@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 
 use crate::approval::{Approval, Vote};
+use crate::door::Door;
 use crate::evidence::ExaminedClaim;
 use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::id::{HandoffId, RunId};
@@ -148,7 +149,7 @@ pub struct Response {
     /// Who said it, and how that is known.
     pub by: Decider,
     /// Through which door.
-    pub door: String,
+    pub door: Door,
 }
 
 impl Question {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::Fence;
 use crate::answer::{self, Answer, Successors};
 use crate::definition::{Definition, LocatedPhase};
+use crate::door::Door;
 use crate::draft::Draft;
 use crate::driver;
 use crate::flow;
@@ -254,7 +255,7 @@ fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         by: "a person".to_owned(),
         known: HowKnown::Account,
         label: None,
-        door: "rehearsal".to_owned(),
+        door: Door::Rehearsal,
         shown,
         decision: Decision::Approve,
         note: None,

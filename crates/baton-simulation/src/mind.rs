@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
+use baton_engine::door::Door;
 use baton_engine::driver::{Audience, News, ReachedAgent, Team};
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
@@ -210,7 +211,7 @@ impl People for AtTheDesk {
             Person::Silent => std::future::pending().await,
             Person::Says(time, decision) => {
                 tokio::time::sleep(time).await;
-                Some(Response { decision, note: None, by: Decider::account("ana", None), door: "terminal".to_owned() })
+                Some(Response { decision, note: None, by: Decider::account("ana", None), door: Door::Terminal })
             }
         }
     }

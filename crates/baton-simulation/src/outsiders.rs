@@ -7,6 +7,7 @@ use std::time::Duration;
 use baton_engine::Fence;
 use baton_engine::agent::Job;
 use baton_engine::answer::{self, Answer, Successors};
+use baton_engine::door::Door;
 use baton_engine::draft::Draft;
 use baton_engine::driver;
 use baton_engine::failure::{Code, Failure};
@@ -191,7 +192,7 @@ impl Outsider {
                 tokio::time::sleep(self.chance.about(Duration::from_secs(600))).await;
             }
             let by = Decider::account(self.name.clone(), None);
-            let said = |decision| Response { decision, note: None, by: by.clone(), door: "page".to_owned() };
+            let said = |decision| Response { decision, note: None, by: by.clone(), door: Door::CommandLine };
             let decide = question.decided(said(self.mood.decision(&question)));
             let first = self.insist(&Order::new(handoff.id.clone(), Command::Decide(decide))).await;
             if !self.is_clear() && self.chance.happens(0.4) {
@@ -314,7 +315,7 @@ impl Outsider {
         };
         let decide = |decision| {
             let shown = handoff.shown().unwrap_or(Digest::of(b""));
-            let (by, door) = (self.name.clone(), "cli".to_owned());
+            let (by, door) = (self.name.clone(), Door::CommandLine);
             let (known, label) = (HowKnown::Account, None);
             Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use baton_engine::Handoff;
 use baton_engine::approval::Approval;
+use baton_engine::door::Door;
 use baton_engine::handoff::Digest;
 use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::{Command, Decide, Decision};
@@ -21,9 +22,6 @@ use crate::recorded_keys;
 use crate::render;
 use crate::signing::SigningOptions;
 use crate::store::{Access, Session, StoreOptions};
-
-/// The door that is recorded with a decision.
-const DOOR: &str = "cli";
 
 /// Who decides, about what.
 #[derive(Debug, Args)]
@@ -91,7 +89,7 @@ pub(crate) fn decide(
             output.note(&format!("{}: nothing was decided", handoff.id));
             return Ok(Exit::No);
         };
-        let said = Response { decision, note: note.map(str::to_owned), by, door: DOOR.to_owned() };
+        let said = Response { decision, note: note.map(str::to_owned), by, door: Door::CommandLine };
         let mut decide = recorded(said, shown, question.as_ref());
         if options.signing.is_wanted() {
             // Under a signature stands what was typed, whatever the account is called.
@@ -151,7 +149,7 @@ async fn at_terminal(
         return Err(CommandError::no(format!("{}: there is nothing to decide about", handoff.id)));
     };
     let decision = given.clone().unwrap_or_else(|| wanted.sample(handoff));
-    let said = Response { decision, note: None, by: by.clone(), door: DOOR.to_owned() };
+    let said = Response { decision, note: None, by: by.clone(), door: Door::CommandLine };
     let foreseen = recorded(said, shown.clone(), question);
     // Whose signature it will be is not known yet.
     let foreseeable = if options.signing.is_wanted() { open_to_all(handoff) } else { handoff.clone() };

@@ -8,6 +8,7 @@ use ring::digest::{SHA512, digest};
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
 use super::*;
+use crate::door::Door;
 use crate::handoff::StateName;
 use crate::journal::Fact;
 use crate::known::HowKnown;
@@ -83,7 +84,7 @@ fn decide(gate: &Handoff, by: &str, decision: Decision) -> Decide {
         by: by.to_owned(),
         known: HowKnown::Account,
         label: None,
-        door: "cli".to_owned(),
+        door: Door::CommandLine,
         shown: gate.shown().expect("something is shown"),
         decision,
         note: None,

@@ -9,6 +9,7 @@ use tokio::task::AbortHandle;
 use super::News;
 use super::brief::{self, Brief};
 use super::lead::{Errand, Outcome, RunLoop};
+use crate::door::Door;
 use crate::draft::Draft;
 use crate::evidence::{self, CheckCommand, Evidence, Scene};
 use crate::flow;
@@ -124,7 +125,7 @@ impl RunLoop<'_> {
             Heard::Person(Some(said)) => QuestionState::Answered { shown, said },
             Heard::Person(None) => QuestionState::Nobody { shown },
             Heard::Checks(Ok(note)) => {
-                let (by, door) = (Decider::unproven("checks"), "auto".to_owned());
+                let (by, door) = (Decider::unproven("checks"), Door::Checks);
                 let said = people::Response { decision: Decision::Approve, note: Some(note), by, door };
                 QuestionState::Answered { shown, said: Box::new(said) }
             }
@@ -164,7 +165,7 @@ impl RunLoop<'_> {
             .filter_map(|tracked| Some((tracked.handoff.id.clone(), tracked.handoff.shown()?)))
             .collect();
         for (id, shown) in lapsed {
-            let (by, door) = ("nobody".to_owned(), "advisory".to_owned());
+            let (by, door) = ("nobody".to_owned(), Door::Advisory);
             let (known, label) = (HowKnown::Unproven, None);
             let note = Some("nobody answered in time, and this gate is advisory".to_owned());
             let decision = Decision::Approve;

@@ -9,6 +9,7 @@ use super::resume::start_over;
 use super::{Action, Refusal, RefusedCommand};
 use crate::Fence;
 use crate::approval::{self, is_enough};
+use crate::door::Door;
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, State};
 use crate::id::HandoffId;
@@ -26,7 +27,7 @@ pub struct Decide {
     /// What they want to be called.
     pub label: Option<String>,
     /// Through which door: the command line, the page, …
-    pub door: String,
+    pub door: Door,
     /// What identifies all that the person was shown: [`Handoff::shown`].
     pub shown: Digest,
     /// What was decided.
@@ -102,7 +103,7 @@ impl Decide {
     pub fn way(&self) -> String {
         match self.known {
             HowKnown::Signature(_) => format!("{}, signed", self.door),
-            HowKnown::Account | HowKnown::Unproven => self.door.clone(),
+            HowKnown::Account | HowKnown::Unproven => self.door.to_string(),
         }
     }
 
@@ -268,7 +269,7 @@ mod tests {
             by: "ana".to_owned(),
             known: HowKnown::Account,
             label: None,
-            door: "cli".to_owned(),
+            door: Door::CommandLine,
             shown: shown.clone(),
             decision,
             note: None,

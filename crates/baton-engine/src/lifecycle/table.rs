@@ -219,7 +219,7 @@ pub(crate) mod sample {
             by: "ana".to_owned(),
             known: HowKnown::Unproven,
             label: None,
-            door: "cli".to_owned(),
+            door: crate::door::Door::CommandLine,
             shown,
             decision,
             note: None,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::StoredWritten;
 use crate::Fence;
+use crate::door::Door;
 use crate::handoff::{Digest, WrittenDocument};
 use crate::known::HowKnown;
 use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route, SkippedPhase};
@@ -18,7 +19,7 @@ pub(super) struct StoredDecide<'s> {
     known: StoredKnown<'s>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label: Option<Cow<'s, str>>,
-    door: Cow<'s, str>,
+    door: Door,
     shown: Cow<'s, Digest>,
     decision: StoredDecision<'s>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +105,7 @@ impl<'s> From<&'s Decide> for StoredDecide<'s> {
             by: by.into(),
             known: known.into(),
             label: label.as_deref().map(Cow::Borrowed),
-            door: door.into(),
+            door: *door,
             shown: Cow::Borrowed(shown),
             decision: decision.into(),
             note: note.as_deref().map(Cow::Borrowed),
@@ -120,7 +121,7 @@ impl From<StoredDecide<'_>> for Decide {
             by: by.into_owned(),
             known: known.into(),
             label: label.map(Cow::into_owned),
-            door: door.into_owned(),
+            door,
             shown: shown.into_owned(),
             decision: decision.into(),
             note: note.map(Cow::into_owned),

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::Fence;
 use crate::approval::{Approval, Approver, Key, Vote};
+use crate::door::Door;
 use crate::evidence::{ClaimFinding, ExaminedClaim, SeenFile, Transcript};
 use crate::failure::{Code, Failure, Transience};
 use crate::handoff::{About, Ask, Digest, Handoff, Lease, Note, State, StateName, Terms, WrittenDocument};
@@ -147,7 +148,7 @@ fn decide(known: HowKnown, decision: Decision) -> Command {
         by: text("by"),
         known,
         label: some("label"),
-        door: text("door"),
+        door: Door::AnswersFile,
         shown: digest("shown"),
         decision,
         note: some("note"),

@@ -1,6 +1,7 @@
 //! People decide: reviews, questions, gates with choices, and what an agent recommends.
 
 use baton_engine::Command;
+use baton_engine::door::Door;
 use baton_engine::known::{Decider, HowKnown};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::Response;
@@ -127,7 +128,7 @@ fn a_gate_takes_the_replies_that_it_offers() {
                 decision: decision.clone(),
                 note: None,
                 by: Decider::account("ana", None),
-                door: "test".to_owned(),
+                door: Door::CommandLine,
             };
             let command = Command::Decide(question.decided(said));
             let taken = baton_engine::lifecycle::apply(&waiting.handoff, command, play.now).is_ok();
@@ -206,7 +207,7 @@ fn only_what_is_offered_can_be_chosen() {
             by: "ana".to_owned(),
             known: HowKnown::Account,
             label: None,
-            door: "test".to_owned(),
+            door: Door::CommandLine,
             shown: id.shown().unwrap(),
             decision,
             note: None,

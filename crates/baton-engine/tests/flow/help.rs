@@ -1,5 +1,6 @@
 //! Blocked agents: delegation, return, escalation, and the partial work that is not lost.
 
+use baton_engine::door::Door;
 use baton_engine::journal::Fact;
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::{self, Command, Decision, Refusal};
@@ -197,7 +198,7 @@ fn a_blocked_agent_is_answered_never_approved() {
     let play = Play::of(FLOW).tell("build", [blocked("missing_requirements")]).play();
     let waiting = play.find("build.question.1").handoff.clone();
     let question = baton_engine::flow::question(&play.run, play.find("build.question.1")).unwrap();
-    let said = |decision| Response { decision, note: None, by: Decider::account("ana", None), door: "test".to_owned() };
+    let said = |decision| Response { decision, note: None, by: Decider::account("ana", None), door: Door::CommandLine };
     let approve = Command::Decide(question.decided(said(Decision::Approve)));
     assert_eq!(lifecycle::apply(&waiting, approve.clone(), play.now), Err(Refusal::Unanswered));
     // A journal from the time when it was possible is still read.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use baton_engine::Fence;
 use baton_engine::answer::{self, Answer, Successors};
 use baton_engine::definition::Definition;
+use baton_engine::door::Door;
 use baton_engine::draft::Draft;
 use baton_engine::driver::prompt_of;
 use baton_engine::failure::{Code, Failure, Transience};
@@ -210,7 +211,7 @@ impl Play {
     /// Decides as a person, about what the person is shown.
     pub(crate) fn decide(&mut self, id: &HandoffId, decision: Decision, note: Option<&str>) {
         let question = flow::question(&self.run, self.run.find(id).unwrap()).unwrap();
-        let (by, door) = (Decider::account("ana", None), "test".to_owned());
+        let (by, door) = (Decider::account("ana", None), Door::CommandLine);
         let said = Response { by, door, decision, note: note.map(str::to_owned) };
         let mut draft = self.draft();
         draft.apply(id, Command::Decide(question.decided(said))).unwrap_or_else(|why| panic!("{id}: {why}"));

@@ -1,6 +1,7 @@
 //! A random life of one handoff: its terms, and commands with times, tokens and documents that may be right or wrong.
 
 use baton_engine::Fence;
+use baton_engine::door::Door;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, Handoff, Terms, WrittenDocument};
 use baton_engine::journal::Fact;
@@ -172,7 +173,7 @@ impl Step {
             Asked::Decide(decision) => {
                 let last = handoff.shown().filter(|_| !matches!(self.token, Token::Absurd));
                 let shown = last.unwrap_or(Digest::of(b"never shown"));
-                let (door, known, label) = ("cli".to_owned(), HowKnown::Account, None);
+                let (door, known, label) = (Door::CommandLine, HowKnown::Account, None);
                 Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
             }
             Asked::Cancel => Command::Cancel(Cancel { by, reason: None }),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use baton_engine::definition::Definition;
+use baton_engine::door::Door;
 use baton_engine::driver::{Audience, Driver, End, News};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
@@ -149,7 +150,7 @@ impl People for Person {
         self.asked.notify_one();
         self.answered.notified().await;
         let decision = Decision::Answer { answers: "revise".to_owned() };
-        Some(Response { decision, note: None, by: Decider::account("ana", None), door: "bench".to_owned() })
+        Some(Response { decision, note: None, by: Decider::account("ana", None), door: Door::Terminal })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests and commands for tests: the usual ones, to be varied where a test is about the difference.
 
 use baton_engine::Fence;
+use baton_engine::door::Door;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{Digest, WrittenDocument};
 use baton_engine::known::HowKnown;
@@ -114,7 +115,7 @@ pub(crate) fn resume(resolution: &str) -> Command {
 }
 
 pub(crate) fn decide(shown: Digest, decision: Decision) -> Command {
-    let (by, known, label, door) = ("ana".to_owned(), HowKnown::Account, None, "cli".to_owned());
+    let (by, known, label, door) = ("ana".to_owned(), HowKnown::Account, None, Door::CommandLine);
     Command::Decide(Decide { by, known, label, door, shown, decision, note: None, asked: None })
 }
 

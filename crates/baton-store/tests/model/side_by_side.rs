@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use baton_engine::Fence;
+use baton_engine::door::Door;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::known::HowKnown;
@@ -261,7 +262,7 @@ impl SideBySide {
                 by: "ana".to_owned(),
                 known: HowKnown::Account,
                 label: None,
-                door: "cli".to_owned(),
+                door: Door::CommandLine,
                 shown,
                 decision,
                 note: None,

@@ -103,7 +103,7 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
             let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
             told.extend(decide.label.clone().map(|label| ("as".to_owned(), label.into())));
             told.insert("known".to_owned(), form::known(&decide.known));
-            told.insert("door".to_owned(), decide.door.clone().into());
+            told.insert("door".to_owned(), decide.door.to_string().into());
             told.insert("shown".to_owned(), decide.shown.0.clone().into());
             told.extend(text.map(|text| ("text".to_owned(), text.into())));
             told.extend(decide.note.clone().map(|note| ("note".to_owned(), note.into())));

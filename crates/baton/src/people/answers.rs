@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use baton_engine::door::Door;
 use baton_engine::handoff::{Ask, Handoff, State};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::known::Decider;
@@ -15,9 +16,6 @@ use super::entry::{self, Entry};
 use super::reply;
 use crate::command_error::CommandError;
 use crate::discover::Input;
-
-/// The door that is recorded with a decision.
-pub(crate) const DOOR: &str = "answers";
 
 /// Plays a person.
 #[derive(Debug)]
@@ -92,12 +90,12 @@ impl Answers {
 impl People for Answers {
     async fn decide(&self, question: &Question) -> Option<Response> {
         // Where people are named, a file is none of them.
-        question.is_for(&Decider::unproven(DOOR)).ok()?;
+        question.is_for(&Decider::unproven("answers")).ok()?;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (entry, used) = entries.iter_mut().find(|(entry, used)| !used && fits(entry, question))?;
         *used = true;
         let (decision, note) = (entry.decision.clone(), entry.note.clone());
-        Some(Response { decision, note, by: Decider::unproven(self.by(entry)), door: DOOR.to_owned() })
+        Some(Response { decision, note, by: Decider::unproven(self.by(entry)), door: Door::AnswersFile })
     }
 }
 
@@ -127,7 +125,7 @@ pub(crate) fn recorded(events: &[Event]) -> Vec<Recorded> {
         let before = handoffs.remove(event.handoff.as_str());
         if let (Some(handoff), Fact::Happened(Command::Decide(decide))) = (&before, &fact)
             && let State::AwaitingPerson { ask } = handoff.state
-            && decide.door == DOOR
+            && decide.door == Door::AnswersFile
         {
             recorded.push(Recorded { place: place(handoff), ask, decide: decide.clone() });
         }
@@ -183,7 +181,7 @@ mod tests {
         assert_eq!(word(&file, "tools/a/review", ExpectedReply::Clarification), "any words");
         assert_eq!(file.unused(), [4]);
         let said = decide(&file, &sample::question("tools/a/review", ExpectedReply::Review)).expect("one is left");
-        assert_eq!((said.by.name.as_str(), said.door.as_str()), ("answers:a.yaml:4", "answers"));
+        assert_eq!((said.by.name.as_str(), said.door), ("answers:a.yaml:4", Door::AnswersFile));
         assert_eq!(said.note.as_deref(), Some("fine"));
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use baton_engine::door::Door;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Response};
 use baton_protocol::printable;
@@ -13,9 +14,6 @@ use super::menu::{self, MenuChoice};
 use super::talk::{Screen, Talk};
 use crate::guard::Person;
 use crate::render;
-
-/// The door that is recorded with a decision.
-pub(crate) const DOOR: &str = "terminal";
 
 /// Asks at the terminal.
 pub(crate) struct Terminal {
@@ -54,7 +52,7 @@ impl People for Terminal {
         let said = asking.decide(question).await;
         asking.is_over = true;
         let (decision, note) = said?;
-        Some(Response { decision, note, by: self.by.decider(), door: DOOR.to_owned() })
+        Some(Response { decision, note, by: self.by.decider(), door: Door::Terminal })
     }
 }
 
@@ -219,7 +217,7 @@ mod tests {
         let (terminal, _, writer) = terminal(typed);
         drop(writer);
         let said = terminal.decide(question).await?;
-        assert_eq!((said.by.name.as_str(), said.door.as_str()), ("ana", "terminal"));
+        assert_eq!((said.by.name.as_str(), said.door), ("ana", Door::Terminal));
         Some((said.decision, said.note))
     }
 

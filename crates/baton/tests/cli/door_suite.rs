@@ -370,7 +370,7 @@ impl Direct {
                     decision: Decision::Approve,
                     note: None,
                     by: caller.decider.clone(),
-                    door: "cli".into(),
+                    door: baton_engine::door::Door::CommandLine,
                 };
                 let mut decide = decided(question.as_ref(), said, &handoff);
                 if matches!(shown, Shown::Another) {

@@ -2,6 +2,7 @@
 
 use baton_engine::Fence;
 use baton_engine::State;
+use baton_engine::door::Door;
 use baton_engine::lifecycle::Decision;
 use baton_engine::run::Run;
 use baton_testbed::account;
@@ -87,7 +88,7 @@ fn answers_play_the_person_and_are_recorded_as_such() {
     let run = site.told();
     let first = find(&run, "ok.1").decided.clone().expect("decided");
     assert!(matches!(first.decision, Decision::Reject { .. }));
-    assert_eq!(first.door, "answers");
+    assert_eq!(first.door, Door::AnswersFile);
     assert!(matches!(find(&run, "ok.2").decided.clone().expect("decided").decision, Decision::Approve));
 }
 
@@ -164,7 +165,7 @@ fn advisory_gate_goes_on_after_its_time() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let run = site.told();
     let decide = find(&run, "ok.1").decided.clone().expect("decided");
-    assert_eq!((decide.by.as_str(), decide.door.as_str()), ("nobody", "advisory"));
+    assert_eq!((decide.by.as_str(), decide.door), ("nobody", Door::Advisory));
 }
 
 #[test]

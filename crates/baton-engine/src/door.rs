@@ -1,0 +1,34 @@
+//! Where a call comes in, as the journal and everybody who reads it know it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a call comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Door {
+    /// A command such as `baton approve`.
+    #[serde(rename = "cli")]
+    CommandLine,
+    /// A question at the terminal of a run.
+    #[serde(rename = "terminal")]
+    Terminal,
+    /// A file of answers.
+    #[serde(rename = "answers")]
+    AnswersFile,
+    /// A gate whose checks decide.
+    #[serde(rename = "auto")]
+    Checks,
+    /// A gate that only informs.
+    #[serde(rename = "advisory")]
+    Advisory,
+    /// A rehearsal, which nobody carries out.
+    #[serde(rename = "rehearsal")]
+    Rehearsal,
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
