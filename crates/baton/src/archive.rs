@@ -1,10 +1,7 @@
-//! The archive: what stays of handoffs in the folders of a project, written from the journal and never read as truth.
+//! Writes the archive: what stays of handoffs in the folders of a project, taken from the journal and never read as truth.
 //!
-//! `.project/07-audit/sessions/<run>/handoffs/<id>.yaml` is the request as a package and nothing else, so that every
-//! reader of packages understands it. What the agent wrote stands beside it as it was written: a package as
-//! `handoffs/<id>.report.yaml`, anything else in `reports/`. `…/<run>/journal/<id>.yaml` has the rest: what was
-//! answered, decided and when, the files that were looked at, and every event letter by letter with its hash;
-//! `…/<run>/files/<sha256>` are those files, as far as they were kept. `state/current.json` lists the latest handoffs.
+//! `.project/07-audit/sessions/<run>/` has the files of each handoff, as `baton_views::archive` makes them, and in
+//! `files/<sha256>` the files that were looked at, as far as they were kept. `state/current.json` lists the latest handoffs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
