@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use crate::Fence;
 use crate::handoff::Handoff;
 use crate::id::HandoffId;
 use crate::journal::{Event, Fact};

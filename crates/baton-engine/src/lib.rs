@@ -26,6 +26,7 @@ pub mod id;
 pub mod journal;
 pub mod known;
 pub mod ledger;
+pub mod ledger_keeper;
 pub mod lifecycle;
 mod overlap;
 pub mod pages;

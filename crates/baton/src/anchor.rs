@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::random;
+use async_trait::async_trait;
 use baton_agents::Launcher;
 use baton_agents::process::{Environment, GRACE, Launch, Mark};
 use baton_engine::handoff::Digest;
 use baton_engine::ledger::LedgerEntry;
+use baton_engine::ledger_keeper::{AnchorFault, LedgerAnchor};
 use baton_engine::store::{AnchoredEntry, Store};
 
 /// How long a command may take for the lines that it gets at once.
@@ -109,7 +111,7 @@ impl Anchor {
     ///
     /// If what was delivered before is not in the ledger any more, all of it is delivered again: then the anchor itself
     /// shows that the ledger was rewritten.
-    pub(crate) async fn catch_up(&self, store: &dyn Store) -> Result<u64, String> {
+    pub(crate) async fn deliver_to(&self, store: &dyn Store) -> Result<u64, String> {
         let place = self.place();
         let anchored = async || store.anchored(&place).await.map_err(|error| error.to_string());
         if let Some(file) = self.file().filter(|file| !file.exists())
@@ -158,6 +160,13 @@ impl Anchor {
             }
             Anchor::Command { command, folder } => Ok(OpenAnchor::Command { command, folder }),
         }
+    }
+}
+
+#[async_trait]
+impl LedgerAnchor for Anchor {
+    async fn catch_up(&self, store: &dyn Store) -> Result<u64, AnchorFault> {
+        self.deliver_to(store).await.map_err(AnchorFault)
     }
 }
 

@@ -8,15 +8,13 @@ use baton_agents::evidence::LocalEvidence;
 use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{self, HandInWay, QueueBrief};
-use baton_engine::engine::Yardstick;
+use baton_engine::engine::{Problem, Yardstick};
 use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
-use baton_engine::run::Run;
-use baton_engine::store::{ClaimedHandoff, Store, StoreError};
-use baton_engine::{Fence, StateFolder};
-use baton_protocol::Settings;
+use baton_engine::store::ClaimedHandoff;
+use baton_engine::{Engine, Fence, StateFolder};
 use baton_protocol::model::Artifact;
 use baton_protocol::surroundings::{PathState, Workspace as _};
 use serde::{Deserialize, Serialize};
@@ -47,33 +45,27 @@ pub(crate) struct Briefing {
 
 /// Briefs whoever has claimed a handoff; the inner error says why there is no prompt.
 pub(crate) async fn brief(
-    store: &dyn Store,
+    engine: &Engine,
     claimed: &ClaimedHandoff,
     by: HandInWay,
-    settings: &Settings,
-) -> Result<Result<Briefing, String>, StoreError> {
-    let (handoff, word) = (&claimed.handoff, random::word());
-    let run = run_of(store, handoff).await?;
+) -> Result<Result<Briefing, String>, Problem> {
+    let (handoff, word) = (&claimed.handoff, engine.random.word());
+    let run = match handoff.terms.step {
+        Some(_) => Some(driver::load(engine.store.as_ref(), &handoff.run).await?),
+        None => None,
+    };
     let brief = match &run {
         Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };
     let definition = run.as_ref().map(|run| run.definition.as_ref());
-    let yardstick = || Yardstick::of_handoff(handoff, Some(&claimed.request), definition, settings);
+    let yardstick = || Yardstick::of_handoff(handoff, Some(&claimed.request), definition, &engine.settings);
     // On another machine the workspace is somebody else's, and the prompt itself has what is needed at once.
     let kept = |brief: &QueueBrief| match here(&brief.job.workspace) {
         Some(workspace) => keep(workspace.root(), &brief.copies),
         None => Ok(()),
     };
     Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, yardstick: yardstick() })))
-}
-
-/// Reads the run that a handoff is a step of; `None` if it belongs to no workflow.
-async fn run_of(store: &dyn Store, handoff: &Handoff) -> Result<Option<Run>, StoreError> {
-    match handoff.terms.step {
-        Some(_) => driver::load(store, &handoff.run).await.map(Some),
-        None => Ok(None),
-    }
 }
 
 /// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says

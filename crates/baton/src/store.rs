@@ -1,6 +1,5 @@
 //! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
-mod ledger_keeper;
 mod moving;
 mod offer;
 pub(crate) mod place;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 use baton_engine::evidence::KeptBytes;
 use baton_engine::{Clock, Engine, StateFolder, Store};
 use baton_host::quoted;
-use baton_protocol::Settings;
+use baton_protocol::{Settings, printable};
 use baton_store::Location;
 use clap::Args;
 
@@ -28,7 +27,7 @@ use crate::config::{self, Approvers, Config};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
-use ledger_keeper::LedgerKeeper;
+use baton_engine::ledger_keeper::{LedgerAnchor, LedgerKeeper, LedgerTrouble};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]
@@ -100,6 +99,8 @@ pub(crate) struct Session {
     /// The user's state folder, if the environment says where that is.
     pub state: Option<StateFolder>,
     ledger: Arc<LedgerKeeper>,
+    /// Where trouble with the ledger is told.
+    output: Option<Output>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -107,8 +108,13 @@ impl Session {
     /// Finds and opens the store, and tells if it should be elsewhere.
     pub(crate) fn open(options: &StoreOptions, access: Access, output: &Output) -> Result<Session, CommandError> {
         let (place, config) = options.place()?;
-        let session = Session::at(offer::tell(place, access, output)?, access, config)?;
-        session.ledger.tells(*output);
+        let mut session = Session::at(offer::tell(place, access, output)?, access, config)?;
+        // Where somebody watches what goes on it is told at the end.
+        if !output.is_watched() {
+            let output = *output;
+            session.ledger.tells_at_once(move |trouble| tell_trouble(trouble, &output));
+        }
+        session.output = Some(*output);
         Ok(session)
     }
 
@@ -134,7 +140,8 @@ impl Session {
         let clock = Arc::new(SteadyClock::beside(&store));
         // A file knows only when it was changed last.
         time.into_iter().for_each(|time| clock.observe(time));
-        let ledger = Arc::new(LedgerKeeper::new(store, Arc::clone(&clock), config.anchor.clone()));
+        let anchor = config.anchor.clone().map(|anchor| Arc::new(anchor) as Arc<dyn LedgerAnchor>);
+        let ledger = Arc::new(LedgerKeeper::new(store, Arc::clone(&clock) as Arc<dyn Clock>, anchor));
         let store = Arc::clone(&ledger) as Arc<dyn Store>;
         let engine = Engine {
             store: Arc::clone(&store),
@@ -154,6 +161,7 @@ impl Session {
             anchor: config.anchor,
             state: state::folder().ok(),
             ledger,
+            output: None,
             runtime,
         })
     }
@@ -167,7 +175,9 @@ impl Session {
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(async {
             let done = work.await;
-            self.ledger.settle().await;
+            if let (Some(trouble), Some(output)) = (self.ledger.settle().await, &self.output) {
+                tell_trouble(&trouble, output);
+            }
             done
         })
     }
@@ -176,6 +186,12 @@ impl Session {
     pub(crate) fn now(&self) -> jiff::Timestamp {
         self.clock.now()
     }
+}
+
+/// Warns that heads are not where they should be.
+fn tell_trouble(trouble: &LedgerTrouble, output: &Output) {
+    let later = "this is tried again with the next entry, or by `baton audit anchor`";
+    output.note(&format!("warning: {}; {later}", printable(&trouble.to_string())));
 }
 
 #[cfg(test)]

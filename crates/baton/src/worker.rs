@@ -16,20 +16,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_agents::workspace::WorkspaceFolder;
-use baton_engine::Fence;
+use baton_engine::engine::Problem;
 use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{Command, Heartbeat};
-use baton_engine::store::{ClaimRequest, ClaimedHandoff, Filter, Order, Store, StoreError};
-use baton_engine::{Clock, Handoff, HandoffId, State, StateFolder};
-use baton_protocol::Settings;
+use baton_engine::store::{ClaimRequest, ClaimedHandoff, Filter, StoreError};
+use baton_engine::{Engine, Handoff, HandoffId, State, StateFolder};
 use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::random;
 use crate::store::Session;
 use attempt::Finish;
 use stop::Stop;
@@ -43,9 +39,6 @@ const LOOK_SOON: Duration = Duration::from_secs(1);
 
 /// By how much a look may come later than it should before the worker takes it that it was asleep.
 const HICCUP: Duration = Duration::from_secs(5);
-
-/// How many expired handoffs are rescued in one go.
-const RESCUED_MAX: u32 = 100;
 
 /// How often an empty claim is believed although something is ready, before a drained worker ends.
 const EMPTY_CLAIMS_MAX: u32 = 3;
@@ -92,9 +85,7 @@ pub(crate) enum Until {
 
 /// Works for an agent.
 pub(crate) struct Worker {
-    store: Arc<dyn Store>,
-    clock: Arc<SteadyClock>,
-    settings: Settings,
+    engine: Engine,
     /// Where what attempts are measured with is kept.
     state: Option<StateFolder>,
     assignment: Assignment,
@@ -104,8 +95,8 @@ pub(crate) struct Worker {
 
 /// What a worker holds.
 struct Held {
-    /// Each handoff with the token of its claim.
-    claims: BTreeMap<HandoffId, Fence>,
+    /// Each handoff as it was when it was claimed.
+    claims: BTreeMap<HandoffId, Handoff>,
     /// When the worker last looked.
     looked_at: Timestamp,
     /// Others are not noticed as dead before this time: they had no chance to show that they are alive.
@@ -127,14 +118,12 @@ impl Worker {
     /// Makes a worker for an open store.
     pub(crate) fn new(session: &Session, assignment: Assignment, output: Output) -> Worker {
         Worker {
-            store: Arc::clone(&session.store),
-            clock: Arc::clone(&session.clock),
-            settings: session.settings.clone(),
+            engine: session.engine.clone(),
             state: session.state.clone(),
             voice: WorkerOutput::new(output, assignment.json),
             held: Mutex::new(Held {
                 claims: BTreeMap::new(),
-                looked_at: session.clock.now(),
+                looked_at: session.engine.now(),
                 lenient_until: Timestamp::MIN,
             }),
             assignment,
@@ -148,7 +137,7 @@ impl Worker {
         let mut progress = Progress::default();
         self.voice.ready(&self.assignment);
         loop {
-            let seen = self.store.changes();
+            let seen = self.engine.store.changes();
             let mut pause = LOOK_AGAIN;
             if self.goes_on(&stop, &progress) {
                 let room = self.room(&running, &progress);
@@ -163,7 +152,7 @@ impl Worker {
                 Some(done) = running.join_next() => self.take(done, &mut progress),
                 // Whoever says stop lives as long as the worker.
                 _ = stop.changed() => {}
-                () = self.store.changed(seen, pause), if self.goes_on(&stop, &progress) => {}
+                () = self.engine.store.changed(seen, pause), if self.goes_on(&stop, &progress) => {}
             }
         }
         match progress.fatal {
@@ -201,7 +190,7 @@ impl Worker {
             Ok((claimed, pause)) => {
                 if progress.missed > 0 {
                     self.voice.note("the store answers again");
-                    let lenient_until = self.clock.now() + self.assignment.lease / 3;
+                    let lenient_until = self.engine.now() + self.assignment.lease / 3;
                     self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until = lenient_until;
                 }
                 progress.missed = 0;
@@ -209,7 +198,7 @@ impl Worker {
                 for claimed in claimed {
                     progress.begun += 1;
                     let claims = &mut self.held.lock().unwrap_or_else(PoisonError::into_inner).claims;
-                    claims.insert(claimed.handoff.id.clone(), claimed.handoff.fence);
+                    claims.insert(claimed.handoff.id.clone(), claimed.handoff.clone());
                     self.voice.claimed(&claimed.handoff);
                     running.spawn(Arc::clone(self).attempt(claimed, stop.clone()));
                 }
@@ -231,8 +220,8 @@ impl Worker {
 
     /// Extends what is held if nobody has heard of us for long, because the machine or the worker stood still: our own
     /// claims must not be rescued from ourselves.
-    async fn hold(&self) -> Result<(), StoreError> {
-        let now = self.clock.now();
+    async fn hold(&self) -> Result<(), Problem> {
+        let now = self.engine.now();
         let claims = {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             let missed = Duration::try_from(now.duration_since(held.looked_at)).unwrap_or_default();
@@ -242,23 +231,22 @@ impl Worker {
             }
             if missed < self.assignment.lease / 2 { BTreeMap::new() } else { held.claims.clone() }
         };
-        for (id, fence) in claims {
-            let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
-            match self.store.apply(Order::new(id, heartbeat), now).await {
+        for handoff in claims.values() {
+            match self.engine.heartbeat(handoff, handoff.fence, None).await {
+                Err(problem) if passes(&problem) => return Err(problem),
                 // Whatever was lost, its attempt notices.
-                Ok(_) | Err(StoreError::Refused(_) | StoreError::NotFound(_)) => {}
-                Err(error) => return Err(error),
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(())
     }
 
-    async fn claim(&self, room: u32) -> Result<(Vec<ClaimedHandoff>, Duration), StoreError> {
+    async fn claim(&self, room: u32) -> Result<(Vec<ClaimedHandoff>, Duration), Problem> {
         let agent = &self.assignment.agent;
         self.hold().await?;
-        let now = self.clock.now();
+        let now = self.engine.now();
         if now >= self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until {
-            self.store.rescue(RESCUED_MAX, random::number(), now).await?;
+            self.engine.rescue().await?;
         }
         let claimed = match room {
             0 => Vec::new(),
@@ -266,13 +254,13 @@ impl Worker {
                 let lease_ms = self.assignment.lease.as_millis() as u64;
                 let (agent, claimant) = (agent.clone(), self.assignment.claimant.clone());
                 let wish = ClaimRequest { agent, claimant, lease_ms, count, times_itself: true };
-                self.store.claim(&wish, self.clock.now()).await?
+                self.engine.claim(&wish).await?
             }
         };
         // What is ready now but was not handed out becomes ready for us when something changes, or soon.
-        let due = self.store.next_due(Some(agent)).await?;
+        let due = self.engine.store.next_due(Some(agent)).await?;
         let pause = due.map_or(LOOK_AGAIN, |due| {
-            let wait = Duration::try_from(due.duration_since(self.clock.now())).unwrap_or_default();
+            let wait = Duration::try_from(due.duration_since(self.engine.now())).unwrap_or_default();
             if wait.is_zero() { LOOK_SOON } else { wait.min(LOOK_AGAIN) }
         });
         Ok((claimed, pause))
@@ -299,14 +287,14 @@ impl Worker {
         let agent = &self.assignment.agent;
         let states = vec![StateName::Pending];
         let mut filter = Filter { agent: Some(agent.clone()), states, after: None, limit: PAGE };
-        let now = self.clock.now();
+        let now = self.engine.now();
         let is_ready = |handoff: &Handoff| {
             // The list has other agents of this name as well.
             let is_ours = handoff.terms.queue() == *agent;
             is_ours && matches!(handoff.state, State::Pending { ready_at } if ready_at <= now)
         };
         loop {
-            let page = self.store.list(&filter).await?;
+            let page = self.engine.store.list(&filter).await?;
             if page.iter().any(is_ready) {
                 return Ok(true);
             }
@@ -335,18 +323,8 @@ impl Worker {
 }
 
 /// Says whether trying again may help.
-fn passes(error: &StoreError) -> bool {
-    match error {
-        StoreError::Unreachable(_) | StoreError::Unwritable(_) => true,
-        StoreError::Refused(_)
-        | StoreError::NotFound(_)
-        | StoreError::Invalid(_)
-        | StoreError::Taken { .. }
-        | StoreError::TooNew { .. }
-        | StoreError::Newer(_)
-        | StoreError::Damaged(_)
-        | StoreError::Failed(_) => false,
-    }
+fn passes(problem: &Problem) -> bool {
+    matches!(problem, Problem::Store(StoreError::Unreachable(_) | StoreError::Unwritable(_)))
 }
 
 /// Returns how long to wait before trying again: 200 ms at first, twice as long each time, at most 30 s.

@@ -60,7 +60,8 @@ impl Engine {
         Some(Problem::Refused { id: handoff.id.clone(), refusal, state: handoff.state.name() })
     }
 
-    async fn again(&self, handoff: &Handoff) -> Result<Handoff, Problem> {
+    /// Returns a handoff as it is now.
+    pub async fn again(&self, handoff: &Handoff) -> Result<Handoff, Problem> {
         let found = self.store.find(&handoff.id).await?;
         found.ok_or_else(|| Problem::Removed(handoff.id.clone()))
     }

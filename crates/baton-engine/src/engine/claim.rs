@@ -1,4 +1,4 @@
-//! What whoever has claimed a handoff says while it works.
+//! Claiming, and what whoever has claimed a handoff says while it works.
 
 use std::time::Duration;
 
@@ -6,13 +6,18 @@ use super::{AppliedCommand, Engine, Problem};
 use crate::Fence;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::lifecycle::{Command, Fail, Heartbeat};
-use crate::store::Filter;
+use crate::store::{ClaimRequest, ClaimedHandoff, Filter};
 use crate::{Failure, retry};
 
 /// Among so much of what waits other queues are looked for.
 const OTHERS_MAX: u32 = 100;
 
 impl Engine {
+    /// Claims what is ready, as much as is wanted at most; for waiting there is [`Engine::wait_for`].
+    pub async fn claim(&self, wanted: &ClaimRequest) -> Result<Vec<ClaimedHandoff>, Problem> {
+        Ok(self.store.claim(wanted, self.now()).await?)
+    }
+
     /// Extends the lease of a claim.
     pub async fn heartbeat(
         &self,

@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         let heard = |news: StoreNews<'_>| output.store_news(news);
         let waiting = WaitFor { agent: Some(&options.agent), limit, tell: &heard };
         let claimed = session.engine.wait_for(waiting, async || {
-            let claimed = session.store.claim(&wish, session.now()).await?;
+            let claimed = session.engine.claim(&wish).await?;
             Ok(Some(claimed).filter(|claimed| !claimed.is_empty()))
         });
         let claimed = claimed.await?.unwrap_or_default();
@@ -168,7 +168,7 @@ impl ClaimedWork {
     ) -> Result<ClaimedWork, CommandError> {
         let store = session.store.as_ref();
         let brief = match options.prompt || options.json || claimed.handoff.terms.step.is_some() {
-            true => Some(briefing::brief(store, &claimed, HandInWay::Command, &session.settings).await?),
+            true => Some(briefing::brief(&session.engine, &claimed, HandInWay::Command).await?),
             false => None,
         };
         if let Some(Ok(briefing)) = &brief {

@@ -49,7 +49,7 @@ impl Worker {
         let understood = answer::is_understood(acknowledgment);
         let document = WrittenDocument::new(reading.dialect.unwrap_or(Dialect::Package), text);
         let command = Command::Acknowledge(Acknowledge { fence: handoff.fence, understood, document });
-        match self.record(&handoff.id, command, stop).await {
+        match self.record(handoff, command, stop).await {
             Result::Recorded(next) if next.state.name() == StateName::Claimed => None,
             over => Some(Work::Over(over)),
         }
@@ -76,9 +76,9 @@ impl Worker {
 
     /// Says whether the store has an acknowledgment of this claim. One that cannot be asked decides itself later.
     async fn is_acknowledged(&self, handoff: &Handoff) -> bool {
-        match self.store.find(&handoff.id).await {
-            Ok(Some(found)) => found.fence != handoff.fence || found.lease().is_none_or(|lease| lease.acknowledged),
-            Ok(None) | Err(_) => true,
+        match self.engine.again(handoff).await {
+            Ok(found) => found.fence != handoff.fence || found.lease().is_none_or(|lease| lease.acknowledged),
+            Err(_) => true,
         }
     }
 }

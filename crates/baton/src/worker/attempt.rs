@@ -9,11 +9,11 @@ use baton_agents::workspace::WorkspaceFolder;
 use baton_agents::{AcknowledgmentFile, Launcher};
 use baton_engine::Fence;
 use baton_engine::driver::HandInWay;
-use baton_engine::engine::Yardstick;
+use baton_engine::engine::{Problem, Yardstick};
 use baton_engine::handoff::{Handoff, Note, StateName};
-use baton_engine::lifecycle::{Command, Heartbeat, Refusal};
-use baton_engine::store::{ClaimedHandoff, Order, StoreError};
-use baton_engine::{Clock, Code, Failure, HandoffId};
+use baton_engine::lifecycle::Command;
+use baton_engine::store::{ClaimedHandoff, StoreError};
+use baton_engine::{Code, Failure, HandoffId};
 use baton_views::words::briefly;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -76,11 +76,11 @@ impl Worker {
             Work::Over(result) => (result, None),
             Work::Done(command) => {
                 let command = self.only_if_acknowledged(handoff, *command).await;
-                self.record_with_failure(&handoff.id, command, &mut stop).await
+                self.record_with_failure(handoff, command, &mut stop).await
             }
             Work::Silent(command) => match self.told_by_command(handoff, &mut stop).await {
                 Some(told) => told,
-                None => self.record_with_failure(&handoff.id, *command, &mut stop).await,
+                None => self.record_with_failure(handoff, *command, &mut stop).await,
             },
         };
         Finish {
@@ -159,7 +159,7 @@ impl Worker {
         let failed = |failure| Work::Done(Box::new(answer::failed(handoff.fence, failure)));
         let mut missed = 0;
         let Briefing { brief, yardstick } = loop {
-            match briefing::brief(self.store.as_ref(), claimed, HandInWay::Output, &self.settings).await {
+            match briefing::brief(&self.engine, claimed, HandInWay::Output).await {
                 Ok(Ok(briefing)) => break briefing,
                 Ok(Err(why)) => {
                     let fail = briefing::no_prompt(handoff.fence, &why);
@@ -176,7 +176,7 @@ impl Worker {
         brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
         if let Some(known) = briefing::remember(handoff, brief.scene.as_ref(), self.state.as_ref()).await {
             // A claim that is lost by now needs none.
-            let _ = self.store.apply(Order::new(handoff.id.clone(), known), self.clock.now()).await;
+            let _ = self.engine.apply(handoff, known, Vec::new()).await;
         }
         let workplace = Workplace::prepare(brief, self.assignment.workspace.as_ref()).map_err(failed)?;
         let folder = workplace.folder.as_deref().and_then(|folder| WorkspaceFolder::open(folder).ok());
@@ -235,11 +235,12 @@ impl Worker {
         loop {
             let pause = if missed == 0 { usual } else { self.soon(missed) };
             tokio::time::sleep(pause).await;
-            let heartbeat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
-            match self.store.apply(Order::new(handoff.id.clone(), heartbeat), self.clock.now()).await {
+            match self.engine.heartbeat(handoff, handoff.fence, None).await {
                 Ok(_) => missed = 0,
-                Err(StoreError::Refused(refusal)) => return refusal.to_string(),
-                Err(StoreError::NotFound(_)) => return "it was removed".to_owned(),
+                Err(Problem::Refused { refusal, .. }) => return refusal.to_string(),
+                Err(Problem::Removed(_) | Problem::Store(StoreError::NotFound(_))) => {
+                    return "it was removed".to_owned();
+                }
                 Err(error) => {
                     if missed == 0 {
                         self.voice.note(&format!("{}: no heartbeat: {error}", handoff.id));
@@ -258,9 +259,10 @@ impl Worker {
     ) -> Option<(Result, Option<Failure>)> {
         let mut missed = 0;
         let found = loop {
-            match self.store.find(&handoff.id).await {
-                Ok(found) => break found,
-                Err(error) if passes(&error) => missed += 1,
+            match self.engine.again(handoff).await {
+                Ok(found) => break Some(found),
+                Err(Problem::Removed(_)) => break None,
+                Err(problem) if passes(&problem) => missed += 1,
                 Err(error) => return Some((Result::Lost(error.to_string()), None)),
             }
             tokio::select! {
@@ -286,7 +288,7 @@ impl Worker {
     /// Reports, and says what went wrong if that is what is reported.
     async fn record_with_failure(
         &self,
-        id: &HandoffId,
+        handoff: &Handoff,
         command: Command,
         stop: &mut watch::Receiver<Stop>,
     ) -> (Result, Option<Failure>) {
@@ -294,28 +296,24 @@ impl Worker {
             Command::Fail(fail) => Some(fail.failure.clone()),
             _ => None,
         };
-        (self.record(id, command, stop).await, failure)
+        (self.record(handoff, command, stop).await, failure)
     }
 
     /// Reports until the store has it, or says that it is not wanted any more.
-    pub(super) async fn record(&self, id: &HandoffId, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
+    pub(super) async fn record(&self, handoff: &Handoff, command: Command, stop: &mut watch::Receiver<Stop>) -> Result {
         let mut missed = 0;
         loop {
-            match self.store.apply(Order::new(id.clone(), command.clone()), self.clock.now()).await {
-                Ok(handoff) => return Result::Recorded(Box::new(handoff)),
-                // The answer to an earlier try was lost, but not what we said.
-                Err(StoreError::Refused(Refusal::Repeated)) => match self.store.find(id).await {
-                    Ok(Some(handoff)) => return Result::Recorded(Box::new(handoff)),
-                    Ok(None) => return Result::Lost("it was removed".to_owned()),
-                    Err(error) if passes(&error) => {}
-                    Err(error) => return Result::Lost(error.to_string()),
-                },
-                Err(error) if passes(&error) => {
+            match self.engine.apply(handoff, command.clone(), Vec::new()).await {
+                // Perhaps the answer to an earlier try was lost, but not what we said.
+                Ok(applied) => return Result::Recorded(Box::new(applied.handoff)),
+                Err(Problem::Removed(_)) => return Result::Lost("it was removed".to_owned()),
+                Err(Problem::Refused { refusal, .. }) => return Result::Lost(refusal.to_string()),
+                Err(problem) if passes(&problem) => {
                     if missed == 0 {
-                        self.voice.note(&format!("{id}: cannot report yet: {error}"));
+                        self.voice.note(&format!("{}: cannot report yet: {problem}", handoff.id));
                     }
                 }
-                Err(error) => return Result::Lost(error.to_string()),
+                Err(problem) => return Result::Lost(problem.to_string()),
             }
             missed += 1;
             tokio::select! {

@@ -35,7 +35,7 @@ pub(super) async fn run(options: &Options, session: &Session, output: &Output) -
         entered += session.store.enter(&page, session.now()).await?.len() as u64;
     }
     let delivered = match &session.anchor {
-        Some(anchor) => Some(anchor.catch_up(session.store.as_ref()).await.map_err(|why| {
+        Some(anchor) => Some(anchor.deliver_to(session.store.as_ref()).await.map_err(|why| {
             CommandError::no(format!("heads are not anchored: {why}")).hint("see [anchor] in baton.toml")
         })?),
         None => None,

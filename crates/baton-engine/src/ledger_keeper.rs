@@ -9,58 +9,76 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, WrittenDocument};
-use baton_engine::journal::{Event, Head};
-use baton_engine::ledger::LedgerEntry;
-use baton_engine::lifecycle::{Accept, Command};
-use baton_engine::queue::Queue;
-use baton_engine::step::Role;
-use baton_engine::store::{
+use jiff::Timestamp;
+
+use crate::evidence::Content;
+use crate::handoff::{Digest, WrittenDocument};
+use crate::journal::{Event, Head};
+use crate::ledger::LedgerEntry;
+use crate::lifecycle::{Accept, Command};
+use crate::queue::Queue;
+use crate::step::Role;
+use crate::store::{
     AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
     StoreError, TransactionStep,
 };
-use baton_engine::{Clock as _, Handoff, HandoffId, RunId};
-use baton_protocol::printable;
-use jiff::Timestamp;
+use crate::{Clock, Handoff, HandoffId, RunId};
 
-use crate::anchor::Anchor;
-use crate::clock::SteadyClock;
-use crate::output::Output;
+/// A place outside of the store that gets a line for each entry of its ledger.
+#[async_trait]
+pub trait LedgerAnchor: Send + Sync {
+    /// Delivers the entries that were not delivered yet, the oldest first. Returns how many there were.
+    async fn catch_up(&self, store: &dyn Store) -> Result<u64, AnchorFault>;
+}
 
-/// What to do about heads that are not where they should be.
-const LATER: &str = "this is tried again with the next entry, or by `baton audit anchor`";
+/// Why an anchor did not take an entry, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AnchorFault(pub String);
 
-/// A store whose ledger is kept.
-pub(crate) struct LedgerKeeper(Arc<Keeping>);
+/// Why heads are not where they should be. Both are tried again with the next entry.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LedgerTrouble {
+    /// The store did not take them.
+    #[error("heads are not entered in the ledger: {0}")]
+    NotEntered(StoreError),
+    /// The anchor did not take them.
+    #[error("heads are not anchored: {0}")]
+    NotAnchored(AnchorFault),
+}
+
+/// A store whose ledger is kept. Whoever builds an engine over a store puts one in between.
+pub struct LedgerKeeper(Arc<Keeping>);
 
 struct Keeping {
     store: Arc<dyn Store>,
-    clock: Arc<SteadyClock>,
-    anchor: Option<Anchor>,
+    clock: Arc<dyn Clock>,
+    anchor: Option<Arc<dyn LedgerAnchor>>,
     /// Runs that are to be entered.
     noted: Mutex<BTreeSet<RunId>>,
     /// Whether a task is about to enter them.
     is_scheduled: AtomicBool,
     /// Held while entries are made and delivered.
     at_work: tokio::sync::Mutex<()>,
-    trouble: Mutex<Trouble>,
-    /// Where trouble is told.
-    output: OnceLock<Output>,
+    trouble: Mutex<ToldTrouble>,
+    /// Hears of trouble at once.
+    listener: OnceLock<Listener>,
 }
+
+type Listener = Box<dyn Fn(&LedgerTrouble) + Send + Sync>;
 
 /// Why entries could not be made or delivered.
 #[derive(Default)]
-struct Trouble {
+struct ToldTrouble {
     /// What must still be told.
-    waiting: Option<String>,
+    waiting: Option<LedgerTrouble>,
     /// What was told last; it is not said twice.
-    told: Option<String>,
+    told: Option<LedgerTrouble>,
 }
 
 impl LedgerKeeper {
     /// Keeps the ledger of a store.
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<SteadyClock>, anchor: Option<Anchor>) -> LedgerKeeper {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, anchor: Option<Arc<dyn LedgerAnchor>>) -> LedgerKeeper {
         LedgerKeeper(Arc::new(Keeping {
             store,
             clock,
@@ -69,20 +87,20 @@ impl LedgerKeeper {
             is_scheduled: AtomicBool::new(false),
             at_work: tokio::sync::Mutex::default(),
             trouble: Mutex::default(),
-            output: OnceLock::new(),
+            listener: OnceLock::new(),
         }))
     }
 
-    /// Tells trouble here: at once in a log, and at the end where somebody watches what goes on.
-    pub(crate) fn tells(&self, output: Output) {
-        // A session is opened once.
-        let _ = self.0.output.set(output);
+    /// Tells trouble as soon as there is some; otherwise [`settle`](LedgerKeeper::settle) returns it.
+    pub fn tells_at_once(&self, listener: impl Fn(&LedgerTrouble) + Send + Sync + 'static) {
+        // Whoever was told first hears all of it.
+        let _ = self.0.listener.set(Box::new(listener));
     }
 
-    /// Waits until everything that was noted is entered and delivered, and tells if that did not work.
-    pub(crate) async fn settle(&self) {
+    /// Waits until everything that was noted is entered and delivered. Returns what went wrong and was not told yet.
+    pub async fn settle(&self) -> Option<LedgerTrouble> {
         self.0.settle().await;
-        self.0.tell();
+        self.0.untold()
     }
 
     fn heard(&self, happened: Happened, handoff: &Handoff) {
@@ -153,30 +171,30 @@ impl Keeping {
             Ok(_) => self.deliver().await,
             Err(error) => {
                 self.noted.lock().unwrap_or_else(PoisonError::into_inner).extend(runs);
-                Some(format!("heads are not entered in the ledger: {error}; {LATER}"))
+                Some(LedgerTrouble::NotEntered(error))
             }
         };
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).waiting = trouble;
-        if self.output.get().is_some_and(|output| !output.is_watched()) {
-            self.tell();
+        if let Some(listener) = self.listener.get()
+            && let Some(trouble) = self.untold()
+        {
+            listener(&trouble);
         }
     }
 
-    fn tell(&self) {
+    /// Returns what went wrong, once.
+    fn untold(&self) -> Option<LedgerTrouble> {
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = trouble.waiting.take();
-        if let (Some(text), Some(output)) = (&waiting, self.output.get())
-            && waiting != trouble.told
-        {
-            output.note(&format!("warning: {}", printable(text)));
-            trouble.told = waiting;
-        }
+        let waiting = trouble.waiting.take()?;
+        let is_new = trouble.told.as_ref() != Some(&waiting);
+        trouble.told = Some(waiting.clone());
+        is_new.then_some(waiting)
     }
 
     /// Delivers what the anchor does not have yet; returns what went wrong.
-    async fn deliver(&self) -> Option<String> {
+    async fn deliver(&self) -> Option<LedgerTrouble> {
         let delivered = self.anchor.as_ref()?.catch_up(self.store.as_ref()).await;
-        delivered.err().map(|why| format!("heads are not anchored: {why}; {LATER}"))
+        delivered.err().map(LedgerTrouble::NotAnchored)
     }
 }
 
