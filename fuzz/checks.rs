@@ -6,7 +6,7 @@ use baton_protocol::convert::{Form, convert, render};
 use baton_protocol::diagnostic::{Diagnostic, Place};
 use baton_protocol::read::locate::Spans;
 use baton_protocol::read::{Block, DEPTH_MAX, Format, VALUES_MAX, json, yaml};
-use baton_protocol::schema::CompiledSchema;
+use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::{PathState, Schemas, Workspace};
 use baton_protocol::tree::{Node, plain_number};
 use baton_protocol::wire::{join, same_word};
@@ -264,7 +264,7 @@ impl Workspace for Somewhere {
 }
 
 impl Schemas for Somewhere {
-    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>> {
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, SchemaFault>> {
         static SCHEMA: LazyLock<Arc<CompiledSchema>> = LazyLock::new(|| {
             let schema = json!({
                 "type": "object", "required": ["name"],

@@ -12,6 +12,7 @@ mod map;
 mod package;
 mod print;
 mod registry_host;
+mod sentence_error;
 mod sleep;
 mod unfinished;
 mod unique_type;
@@ -35,6 +36,7 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Violation>] = &[
     machine_path::check,
     print::check,
     registry_host::check,
+    sentence_error::check,
     sleep::check,
     unfinished::check,
     vague_name::check,

@@ -19,6 +19,7 @@ use baton_engine::protection::Protection;
 use baton_protocol::workflow::{self, Confinement, PromptBy, ReportFrom};
 use serde_json::Value;
 
+use crate::ReachFault;
 use crate::acknowledgment::AcknowledgmentFile;
 use crate::confinement::{Ground, OURS};
 use crate::process::{
@@ -50,19 +51,19 @@ pub struct CommandAgent {
 
 impl CommandAgent {
     /// Makes an agent from what a workflow says; the error says why it cannot be reached.
-    pub fn new(name: &str, agent: &workflow::AgentFields, workflow_folder: &Path) -> Result<CommandAgent, String> {
+    pub fn new(name: &str, agent: &workflow::AgentFields, workflow_folder: &Path) -> Result<CommandAgent, ReachFault> {
         let folder = std::path::absolute(workflow_folder)
-            .map_err(|error| format!("{} is no folder: {error}", workflow_folder.display()))?;
+            .map_err(|error| ReachFault::WorkflowFolder { path: workflow_folder.to_owned(), why: error.to_string() })?;
         let recipe = agent.profile.map(profile::recipe);
         let prompt = agent.prompt.unwrap_or(PromptBy::Stdin);
         let (program, mut arguments) = match (&agent.command, recipe) {
-            (Some(_), Some(_)) => return Err(format!("agent `{name}` has a command and a profile: choose one")),
+            (Some(_), Some(_)) => return Err(ReachFault::CommandAndProfile(name.to_owned())),
             (Some(command), None) if command.is_empty() => {
-                return Err(format!("the command of agent `{name}` is empty"));
+                return Err(ReachFault::EmptyCommand(name.to_owned()));
             }
             (Some(command), None) => words::of(command, &folder, prompt),
             (None, Some(recipe)) => (PathBuf::from(recipe.program), Vec::new()),
-            (None, None) => return Err(format!("agent `{name}` has no command")),
+            (None, None) => return Err(ReachFault::NoCommand(name.to_owned())),
         };
         arguments.extend(agent.arguments.iter().cloned());
         Ok(CommandAgent {
@@ -237,18 +238,18 @@ fn as_argument(prompt: &str) -> Result<String, Failure> {
     Ok(prompt.to_owned())
 }
 
-fn set(agent: &str, name: &str, value: &Value) -> Result<(String, String), String> {
+fn set(agent: &str, name: &str, value: &Value) -> Result<(String, String), ReachFault> {
     let value = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         Value::Bool(flag) => flag.to_string(),
         Value::Null => String::new(),
         Value::Array(_) | Value::Object(_) => {
-            return Err(format!("agent `{agent}`: the variable {name} must be text"));
+            return Err(ReachFault::VariableNotText { agent: agent.to_owned(), name: name.to_owned() });
         }
     };
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-        return Err(format!("agent `{agent}`: the variable {name:?} cannot be set"));
+        return Err(ReachFault::VariableNotPossible { agent: agent.to_owned(), name: name.to_owned() });
     }
     Ok((name.to_owned(), value))
 }

@@ -101,6 +101,22 @@ impl Folder {
 }
 
 /// The folders of one project.
+///
+/// ```
+/// use baton_agents::directory::{Completion, Directory, Folder, NewFolderHandoff};
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+/// # let scratch = baton_testbed::Scratch::new();
+///
+/// let folders = Directory::init(&scratch.path("project"))?;
+/// folders.create(&NewFolderHandoff::new("@lead", "@finder", serde_json::json!({"task": "find the writer"})), now)?;
+/// let claim = folders.claim("@finder", now)?.result.expect("it is the only one");
+/// assert!(folders.claim("@finder", now)?.result.is_none());
+///
+/// let done = Completion { attempt: Some(claim.attempt), ..Completion::default() };
+/// folders.complete(&claim.id, &done, now)?;
+/// assert_eq!(folders.look(&claim.id)?.folder, Folder::Completed);
+/// # Ok::<(), baton_agents::directory::DirectoryError>(())
+/// ```
 #[derive(Debug)]
 pub struct Directory {
     root: PathBuf,

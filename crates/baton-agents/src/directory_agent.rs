@@ -21,6 +21,7 @@ use baton_protocol::{Dialect, Hints, workflow};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use crate::ReachFault;
 use crate::directory::{
     Directory, DirectoryError, Folder, FolderHandoff, NewFolderHandoff, Priority, TIMEOUT_DEFAULT, WaitEnd,
 };
@@ -53,9 +54,9 @@ impl DirectoryAgent {
         agent: &workflow::AgentFields,
         workflow_folder: &Path,
         clock: Arc<dyn Clock>,
-    ) -> Result<DirectoryAgent, String> {
+    ) -> Result<DirectoryAgent, ReachFault> {
         let Some(root) = agent.directory.as_ref().filter(|root| !root.is_empty()) else {
-            return Err(format!("agent `{name}` has no directory"));
+            return Err(ReachFault::NoDirectory(name.to_owned()));
         };
         Ok(DirectoryAgent {
             name: name.to_owned(),
@@ -72,7 +73,7 @@ impl DirectoryAgent {
 
     async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
         let id = format!("{}-{}", job.handoff, job.ended.saturating_add(1));
-        let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault))?;
+        let id = HandoffId::parse(id).map_err(|fault| permanent(Code::processing_error(), fault.to_string()))?;
         let new = self.request(job, &id);
         let patience = job.pick_up_within.or(self.pick_up_within).unwrap_or(new.timeout);
         let begun = self.clock.now();

@@ -32,7 +32,7 @@ use async_trait::async_trait;
 use baton_engine::StateFolder;
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
-    Moment, Scene,
+    Moment, Scene, WorkspaceFault,
 };
 use baton_protocol::model::Report;
 use baton_protocol::rules::artifact_missing;
@@ -157,10 +157,10 @@ impl Evidence for LocalEvidence {
         workspace: &Path,
         views: &[PathBuf],
         paths: Vec<String>,
-    ) -> Result<Vec<FileIdentity>, String> {
+    ) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         let (workspace, views) = (workspace.to_owned(), views.to_vec());
         let look = move || {
-            let workspace = WorkspaceFolder::open(&workspace).map_err(|error| error.to_string())?;
+            let workspace = WorkspaceFolder::open(&workspace)?;
             let eyes = FileEyes::new(&workspace, &views);
             Ok(paths.iter().map(|path| eyes.identify(path)).collect())
         };

@@ -25,7 +25,7 @@ mod profile;
 pub mod schema_folder;
 pub mod workspace;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_engine::Clock;
@@ -37,6 +37,50 @@ pub use command::{AttemptFiles, CommandAgent};
 pub use directory_agent::DirectoryAgent;
 pub use process::Launcher;
 
+/// Why an agent cannot be reached as its workflow says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReachFault {
+    /// It says no way to reach it, or several.
+    #[error("agent `{0}` needs exactly one of command, profile, directory and queue")]
+    Ways(String),
+    /// It says which program it is in two ways.
+    #[error("agent `{0}` has a command and a profile: choose one")]
+    CommandAndProfile(String),
+    /// It says no program.
+    #[error("agent `{0}` has no command")]
+    NoCommand(String),
+    /// There is nothing in its command.
+    #[error("the command of agent `{0}` is empty")]
+    EmptyCommand(String),
+    /// It says no folder.
+    #[error("agent `{0}` has no directory")]
+    NoDirectory(String),
+    /// The folder of the workflow has no place.
+    #[error("{} is no folder: {why}", path.display())]
+    WorkflowFolder {
+        /// What should be one.
+        path: PathBuf,
+        /// Why it is none.
+        why: String,
+    },
+    /// A variable of its environment holds more than a text.
+    #[error("agent `{agent}`: the variable {name} must be text")]
+    VariableNotText {
+        /// The agent.
+        agent: String,
+        /// The variable.
+        name: String,
+    },
+    /// No process can have such a variable.
+    #[error("agent `{agent}`: the variable {name:?} cannot be set")]
+    VariableNotPossible {
+        /// The agent.
+        agent: String,
+        /// The variable.
+        name: String,
+    },
+}
+
 /// Reaches an agent as its workflow says; `None` if it comes for its work itself. The error says why it cannot be reached.
 pub fn reach(
     name: &str,
@@ -44,10 +88,10 @@ pub fn reach(
     workflow_folder: &Path,
     clock: Arc<dyn Clock>,
     launcher: &Launcher,
-) -> Result<Option<Box<dyn Agent>>, String> {
+) -> Result<Option<Box<dyn Agent>>, ReachFault> {
     let ways = [agent.command.is_some(), agent.profile.is_some(), agent.directory.is_some(), agent.queue == Some(true)];
     if ways.iter().filter(|way| **way).count() != 1 {
-        return Err(format!("agent `{name}` needs exactly one of command, profile, directory and queue"));
+        return Err(ReachFault::Ways(name.to_owned()));
     }
     if agent.queue == Some(true) {
         return Ok(None);

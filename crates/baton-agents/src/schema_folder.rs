@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use baton_protocol::schema::CompiledSchema;
+use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::Schemas;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl SchemaFolders {
 }
 
 /// A schema, or why it cannot be used.
-type Outcome = Result<Arc<CompiledSchema>, String>;
+type Outcome = Result<Arc<CompiledSchema>, SchemaFault>;
 
 /// A folder of schemas.
 #[derive(Debug)]
@@ -77,9 +77,9 @@ impl Schemas for SchemaFolder {
     }
 }
 
-fn compile(path: &Path) -> Result<CompiledSchema, String> {
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    let schema: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+fn compile(path: &Path) -> Result<CompiledSchema, SchemaFault> {
+    let bytes = fs::read(path).map_err(|error| SchemaFault::Unreadable(error.to_string()))?;
+    let schema: Value = serde_json::from_slice(&bytes).map_err(|error| SchemaFault::NotJson(error.to_string()))?;
     CompiledSchema::new(&schema)
 }
 

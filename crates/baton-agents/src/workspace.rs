@@ -1,9 +1,10 @@
 //! The eyes on a workspace: what stands at a path, without being led outside by links or `..`.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use baton_engine::evidence::WorkspaceFault;
 use baton_protocol::surroundings::{PathState, Workspace};
 use serde_json::Value;
 
@@ -13,27 +14,12 @@ pub struct WorkspaceFolder {
     root: PathBuf,
 }
 
-/// Why a workspace cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// It is not there, or not for us.
-    #[error("cannot open the workspace {}: {source}", path.display())]
-    Unreachable {
-        /// Where it should be.
-        path: PathBuf,
-        /// Why it cannot be opened.
-        source: io::Error,
-    },
-    /// Something else is there.
-    #[error("the workspace {} is no folder", .0.display())]
-    NoFolder(PathBuf),
-}
-
 impl WorkspaceFolder {
     /// Opens a workspace; links in its own path are followed once.
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let root = fs::canonicalize(path).map_err(|source| OpenError::Unreachable { path: path.to_owned(), source })?;
-        if root.is_dir() { Ok(WorkspaceFolder { root }) } else { Err(OpenError::NoFolder(path.to_owned())) }
+    pub fn open(path: &Path) -> Result<Self, WorkspaceFault> {
+        let unreachable = |source| WorkspaceFault::Unreachable { path: path.to_owned(), source };
+        let root = fs::canonicalize(path).map_err(unreachable)?;
+        if root.is_dir() { Ok(WorkspaceFolder { root }) } else { Err(WorkspaceFault::NoFolder(path.to_owned())) }
     }
 
     /// Returns the folder, without links in its path.

@@ -122,7 +122,7 @@ impl Approval {
 
     /// Refuses a key that nobody who may decide has.
     fn is_of_approver(&self, signature: &Signature) -> Result<(), Refusal> {
-        let key = signature.public_key().map_err(|why| Refusal::Forged { why })?;
+        let key = signature.public_key().map_err(|why| Refusal::Forged { why: why.to_string() })?;
         let why = match self.owner_of(&key) {
             Some(_) => return Ok(()),
             None if self.approvers.is_empty() => UNKNOWN_KEYS.to_owned(),
@@ -139,7 +139,7 @@ impl Approval {
         at: Timestamp,
     ) -> Result<(), Refusal> {
         let forged = |why: String| Refusal::Forged { why };
-        let given = signature.public_key().map_err(forged)?;
+        let given = signature.public_key().map_err(|why| forged(why.to_string()))?;
         let text = given.to_string();
         let mut keys = self.keys_of(&decide.by).filter(|key| key.key == text).peekable();
         if keys.peek().is_none() {
@@ -148,7 +148,7 @@ impl Approval {
         if let Some(why) = keys.map(|key| key.useless_at(at)).min().flatten() {
             return Err(forged(format!("the key {} of {} {why}", given.fingerprint(), decide.by)));
         }
-        signature.verify(&given, decide.signed_text(handoff).as_bytes()).map_err(forged)
+        signature.verify(&given, decide.signed_text(handoff).as_bytes()).map_err(|why| forged(why.to_string()))
     }
 }
 

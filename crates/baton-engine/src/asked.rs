@@ -8,8 +8,8 @@ use baton_protocol::Dialect;
 use baton_protocol::model::request::{Party, Request, RetryPolicy};
 use baton_protocol::model::terms::Priority;
 
-use crate::id::HandoffId;
-use crate::retry;
+use crate::id::{HandoffId, UnsafeId};
+use crate::retry::{self, RetryFault};
 
 /// What a request says about its own handoff.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +28,22 @@ pub struct AskedTerms {
     pub retry: retry::Policy,
 }
 
+/// What a request says about its own handoff and nobody can agree to.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AskedFault {
+    /// The identifier that it wants to have is not safe.
+    #[error(transparent)]
+    Id(#[from] UnsafeId),
+    /// A time is none.
+    #[error("the {0} is no number of seconds")]
+    Seconds(&'static str),
+    /// The retries cannot be worked out.
+    #[error(transparent)]
+    Retry(#[from] RetryFault),
+}
+
 /// Takes the terms out of a request; the error says what cannot be agreed to.
-pub fn of_request(request: &Request, dialect: Dialect) -> Result<AskedTerms, String> {
+pub fn of_request(request: &Request, dialect: Dialect) -> Result<AskedTerms, AskedFault> {
     let agent = |party: &Option<Party>| party.as_ref().and_then(|party| party.agent.clone());
     let timeout = request.timeout_seconds.as_ref().map(|seconds| milliseconds("timeout", seconds.as_f64()));
     Ok(AskedTerms {
@@ -51,7 +65,7 @@ fn id(request: &Request, dialect: Dialect) -> Option<String> {
     }
 }
 
-fn policy(asked: &RetryPolicy) -> Result<retry::Policy, String> {
+fn policy(asked: &RetryPolicy) -> Result<retry::Policy, AskedFault> {
     let usual = retry::Policy::default();
     let delay = asked.retry_delay_seconds.as_ref().map(|delay| milliseconds("delay between attempts", delay.as_f64()));
     let policy = retry::Policy {
@@ -60,12 +74,13 @@ fn policy(asked: &RetryPolicy) -> Result<retry::Policy, String> {
         multiplier: asked.backoff_multiplier.as_ref().and_then(|factor| factor.as_f64()).unwrap_or(usual.multiplier),
         jitter: usual.jitter,
     };
-    policy.check().map(|()| policy)
+    policy.check()?;
+    Ok(policy)
 }
 
-fn milliseconds(what: &str, seconds: Option<f64>) -> Result<u64, String> {
+fn milliseconds(what: &'static str, seconds: Option<f64>) -> Result<u64, AskedFault> {
     let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let time = seconds.ok_or_else(|| format!("the {what} is no number of seconds"))?;
+    let time = seconds.ok_or(AskedFault::Seconds(what))?;
     Ok(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 

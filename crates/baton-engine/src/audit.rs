@@ -427,7 +427,7 @@ impl Auditor {
             }
             Ok(handoff) => Some(handoff),
             Err(why) => {
-                self.find(event, AuditFault::Impossible(why));
+                self.find(event, AuditFault::Impossible(why.to_string()));
                 None
             }
         }

@@ -21,6 +21,19 @@ use crate::stored::{self, Unreadable};
 const SCHEMA: &str = "baton.run";
 
 /// What a run was started with.
+///
+/// ```
+/// use baton_engine::definition::Definition;
+///
+/// let text = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
+/// let definition: Definition = baton_engine::memory::definition(text);
+/// assert_eq!(definition.locate("build").expect("a phase").phase().agent.as_deref(), Some("dev"));
+///
+/// // The request of a run keeps all of it, so that the run goes on with what it began with.
+/// let request = definition.request(&baton_engine::RunId::parse("r-1")?, "ana");
+/// assert_eq!(Definition::of_request(&request)?, definition);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// The workflow.
@@ -41,6 +54,17 @@ pub struct Definition {
     pub approvers: Vec<Approver>,
 }
 
+/// Why a workflow cannot begin with what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputFault {
+    /// It does not know such an input.
+    #[error("the workflow has no input `{0}`")]
+    Unknown(String),
+    /// It needs an input that was not given.
+    #[error("the workflow needs the input `{0}`")]
+    Missing(String),
+}
+
 impl Definition {
     /// Returns the name of the workflow.
     pub fn name(&self) -> &str {
@@ -48,9 +72,9 @@ impl Definition {
     }
 
     /// Fills in the defaults of inputs; the error names what is missing or unknown.
-    pub fn inputs(workflow: &Workflow, mut given: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    pub fn inputs(workflow: &Workflow, mut given: Map<String, Value>) -> Result<Map<String, Value>, InputFault> {
         if let Some(unknown) = given.keys().find(|name| workflow.inputs.get(name).is_none()) {
-            return Err(format!("the workflow has no input `{unknown}`"));
+            return Err(InputFault::Unknown(unknown.clone()));
         }
         for (name, declared) in workflow.inputs.iter() {
             if given.contains_key(name) {
@@ -58,7 +82,7 @@ impl Definition {
             }
             match (&declared.default, declared.required) {
                 (Some(default), _) => given.insert(name.to_owned(), default.clone()),
-                (None, Some(true)) => return Err(format!("the workflow needs the input `{name}`")),
+                (None, Some(true)) => return Err(InputFault::Missing(name.to_owned())),
                 (None, _) => given.insert(name.to_owned(), Value::Null),
             };
         }
@@ -275,8 +299,8 @@ phases:
     fn inputs_are_complete_and_known() {
         let flow = definition(FLOW).workflow;
         let give = |given: Value| Definition::inputs(&flow, given.as_object().cloned().unwrap_or_default());
-        assert_eq!(give(json!({})), Err("the workflow needs the input `size`".to_owned()));
-        assert_eq!(give(json!({"speed": 1})), Err("the workflow has no input `speed`".to_owned()));
+        assert_eq!(give(json!({})), Err(InputFault::Missing("size".to_owned())));
+        assert_eq!(give(json!({"speed": 1})), Err(InputFault::Unknown("speed".to_owned())));
         let filled = give(json!({"size": 3})).expect("complete");
         assert_eq!(Value::Object(filled), json!({"size": 3, "feature": "login"}));
     }

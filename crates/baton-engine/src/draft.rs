@@ -8,7 +8,7 @@ use crate::handoff::Handoff;
 use crate::id::HandoffId;
 use crate::journal::{Event, Fact};
 use crate::lifecycle::{self, Accept, Action, Command, Refusal, Resume};
-use crate::run::{Known, Run};
+use crate::run::{JournalFault, Known, Run};
 use crate::store::TransactionStep;
 
 /// A transaction in the making.
@@ -48,7 +48,7 @@ impl Foreseen {
     }
 
     /// Takes the next event of a run; the error says why it cannot be.
-    pub(crate) fn absorb(&mut self, run: &mut Run, event: &Event) -> Result<(), String> {
+    pub(crate) fn absorb(&mut self, run: &mut Run, event: &Event) -> Result<(), JournalFault> {
         let is_it = |expected: &Expected| expected.handoff == event.handoff && expected.version == event.version;
         match self.0.pop_front().filter(|expected| event.seq == run.seq + 1 && is_it(expected)) {
             Some(expected) => {
@@ -130,6 +130,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fence::Fence;
     use crate::flow;
     use crate::journal::Head;
     use crate::lifecycle::Heartbeat;

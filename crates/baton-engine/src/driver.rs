@@ -8,20 +8,25 @@ mod attempt;
 mod begin;
 mod brief;
 mod claiming;
+mod ending;
 mod hold;
-mod lead;
 mod look;
 mod queue_brief;
 mod record;
+mod run_loop;
 mod taking;
+mod transaction;
 mod wait;
 mod watch;
 
 pub(crate) use brief::{Brief, output_directory};
+pub use brief::{BriefFault, OutputFault};
 pub use queue_brief::{HandInWay, QueueBrief};
 pub(crate) use taking::judging;
 pub use taking::load;
 
+use std::any::Any;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,9 +49,10 @@ use crate::lifecycle::Accept;
 use crate::people::{People, Question};
 use crate::prompt::Prompt;
 use crate::retry;
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role, Step};
-use crate::store::{self, Store};
+use crate::store::{Store, StoreError};
+use run_loop::RunLoop;
 
 /// How long a driver holds what it has claimed without a heartbeat.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -60,16 +66,84 @@ pub trait Team: Send + Sync {
     fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent;
 
     /// Makes the folder of an attempt; the error says why it cannot be made.
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String>;
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault>;
 
     /// Writes files that an agent is told to read into the workspace, unless they are there; the error says why it cannot.
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String>;
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault>;
 
     /// Says whether a driver is certainly dead, so that nobody needs to wait for the end of its leases.
     fn is_dead(&self, claimant: &str) -> bool;
 
+    /// Takes a workspace for a run and its driver: one run at a time works in it.
+    fn lock(&self, workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem>;
+
     /// Ends whatever a dead driver has left running of a run in a workspace.
     fn sweep(&self, run: &RunId, workspace: &Path);
+}
+
+/// Keeps other runs out of a workspace for as long as it lives.
+pub struct WorkspaceLock(
+    #[expect(dead_code, reason = "it is held, and let go of by being dropped")] Box<dyn Any + Send + Sync>,
+);
+
+impl WorkspaceLock {
+    /// Holds whatever keeps others out.
+    pub fn of(held: impl Any + Send + Sync) -> WorkspaceLock {
+        WorkspaceLock(Box::new(held))
+    }
+}
+
+/// Why a run cannot work in its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkspaceProblem {
+    /// It is not there.
+    #[error("the workspace is missing: {}", .0.display())]
+    Missing(PathBuf),
+    /// A driver works in it; the run is empty if nobody knows which.
+    #[error("run {run}, driven by {driver}, works in {}", workspace.display())]
+    Held {
+        /// The workspace.
+        workspace: PathBuf,
+        /// The run that is driven there.
+        run: String,
+        /// Who drives it.
+        driver: String,
+    },
+    /// It cannot be locked.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Why a run was not begun, or is not driven any further.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DriverProblem {
+    /// It has no workspace.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceProblem),
+    /// The store cannot do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why the place where an agent is to work cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceFault {
+    /// The folder of its attempt cannot be made.
+    #[error("cannot make the folder {}: {source}", path.display())]
+    Folder {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file that its prompt names cannot be written.
+    #[error("cannot write {}, which the agent is to read: {source}", path.display())]
+    Copy {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
 }
 
 /// How an agent is reached.
@@ -121,6 +195,25 @@ pub enum End {
 }
 
 /// Drives runs.
+///
+/// ```
+/// use baton_engine::driver::End;
+/// # use baton_engine::memory::{self, StillClock};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let clock = std::sync::Arc::new(StillClock::at(jiff::Timestamp::UNIX_EPOCH));
+///
+/// let driver = memory::driver(&memory::engine(&clock));
+/// let workflow = memory::definition("name: w\nphases: [{id: go, gate: {title: Ship it?}}]\n");
+/// let run = baton_engine::RunId::parse("release-7")?;
+/// let workspace = driver.begin(&run, &workflow, "ana").await?;
+///
+/// let (_stop, stopped) = tokio::sync::watch::channel(false);
+/// let End::Waiting(questions) = driver.drive(&run, Some(workspace), stopped).await? else { panic!("nobody can be asked here") };
+/// assert_eq!(questions[0].handoff.as_str(), "release-7.go.1");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Driver {
     /// Where everything is kept.
@@ -153,29 +246,42 @@ pub fn copies_for(run: &Run, tracked: &TrackedHandoff) -> Vec<Copy> {
 }
 
 /// Renders what the agent of a step would be told.
-pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, String> {
-    brief::Brief::of(run, tracked).ok_or("its phase is not in the workflow")?.tell(delimiter).map(|told| told.prompt)
+pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, BriefFault> {
+    Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter)?.prompt)
 }
 
 impl Driver {
-    /// Begins a run: it is accepted, and from then on it can be resumed.
-    pub async fn begin(&self, run: &RunId, definition: &Definition, from: &str) -> Result<(), store::StoreError> {
-        let id = HandoffId::parse(run.as_str()).map_err(store::StoreError::Invalid)?;
+    /// Begins a run: it is accepted, and from then on it can be resumed. Whoever drives it right away hands its workspace on,
+    /// so that no other run comes in between.
+    pub async fn begin(
+        &self,
+        run: &RunId,
+        definition: &Definition,
+        from: &str,
+    ) -> Result<WorkspaceLock, DriverProblem> {
+        let workspace = self.team.lock(&definition.workspace, run, &self.claimant)?;
+        let id = HandoffId::parse(run.as_str()).map_err(StoreError::invalid)?;
         let mut terms = Terms::between(from, ORCHESTRATOR);
         // A run that lost its driver is taken up again, however often that happens.
         terms.retry = retry::Policy { max_retries: retry::RETRIES_MAX, delay_ms: 0, multiplier: 1.0, jitter: 0.0 };
         terms.step =
             Some(Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None });
         let request = definition.request(run, from);
-        flow::fits(&request).map_err(|why| {
-            store::StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}"))
-        })?;
+        flow::fits(&request)
+            .map_err(|why| StoreError::Invalid(format!("the run cannot begin: its workflow and inputs: {why}")))?;
         let accept = Accept { id, run: run.clone(), terms, request, notes: Vec::new() };
-        self.store.accept(vec![accept], self.clock.now()).await.map(drop)
+        self.store.accept(vec![accept], self.clock.now()).await?;
+        Ok(workspace)
     }
 
-    /// Drives a run until it ends, until only people can let it go on, or until it is told to stop.
-    pub async fn drive(&self, run: &RunId, stop: channel::Receiver<bool>) -> Result<End, store::StoreError> {
-        lead::RunLoop::take(self, run, stop).await
+    /// Drives a run until it ends, until only people can let it go on, or until it is told to stop. Its workspace is taken
+    /// for as long, unless whoever began it hands it over.
+    pub async fn drive(
+        &self,
+        run: &RunId,
+        workspace: Option<WorkspaceLock>,
+        stop: channel::Receiver<bool>,
+    ) -> Result<End, DriverProblem> {
+        RunLoop::take(self, run, workspace, stop).await
     }
 }

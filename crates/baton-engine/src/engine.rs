@@ -29,7 +29,7 @@ pub use judge::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
 pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
 pub use problem::{IdKind, Problem};
 pub use report::{HandedIn, NoAnswer};
-pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, agent_name, plain_key, plain_name};
+pub use send::{NewHandoff, TermsFault, WantedTerms, WantedTime, WordFault, agent_name, plain_key, plain_name};
 pub use wait::{StoreNews, WaitFor};
 
 use crate::clock::Clock;
@@ -39,6 +39,27 @@ use crate::known::Decider;
 use crate::store::Store;
 
 /// The verbs of every door, over one store.
+///
+/// ```
+/// use baton_engine::engine::{IncomingDocument, NewHandoff, Problem, WantedTerms, Yardstick};
+/// # use baton_engine::memory::{self, StillClock};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let clock = std::sync::Arc::new(StillClock::at(jiff::Timestamp::UNIX_EPOCH));
+///
+/// let engine = memory::engine(&clock);
+/// let text = br#"{"baton": 1, "document": "request", "id": "csv-07", "instructions": "Find the writer of rows."}"#;
+/// let request = Yardstick::of_project(&engine.settings).judge(&IncomingDocument::of(text)).valid.expect("valid");
+/// let terms = WantedTerms { to: Some("finder".to_owned()), ..WantedTerms::default() };
+/// let new = NewHandoff { from: "ana".to_owned(), terms: terms.clone(), ..NewHandoff::default() };
+/// let accept = engine.accept(&request, new)?;
+/// engine.send(vec![accept], &terms).await?;
+///
+/// assert_eq!(engine.resolve("csv").await?.terms.to, "finder");
+/// assert!(matches!(engine.resolve("cvs").await, Err(Problem::Unknown { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Engine {
     /// Keeps handoffs and their journal.

@@ -9,6 +9,7 @@ pub use approved::{
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,7 @@ pub trait Evidence: Send + Sync {
         workspace: &Path,
         views: &[PathBuf],
         paths: Vec<String>,
-    ) -> Result<Vec<FileIdentity>, String>;
+    ) -> Result<Vec<FileIdentity>, WorkspaceFault>;
 
     /// Reads the files that were looked at, those in folders as well, as far as there is room for them and they are as
     /// they were then.
@@ -61,6 +62,22 @@ pub trait Evidence: Send + Sync {
 
     /// Runs a command and says whether it passes.
     async fn run(&self, scene: &Scene, check: &CheckCommand) -> CheckOutcome;
+}
+
+/// Why nobody can look at a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceFault {
+    /// It is not there, or not for us.
+    #[error("cannot open the workspace {}: {source}", path.display())]
+    Unreachable {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why it cannot be opened.
+        source: io::Error,
+    },
+    /// Something else is there.
+    #[error("the workspace {} is no folder", .0.display())]
+    NoFolder(PathBuf),
 }
 
 /// How a workspace was at one moment. Only whoever looked knows what is in it; the journal has what identifies it.

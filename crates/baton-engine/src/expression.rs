@@ -14,23 +14,58 @@ const FUEL: u64 = 1_000_000;
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
 
+/// Why an expression or a template cannot be worked out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpressionFault {
+    /// What it names is not there.
+    #[error("`{0}` is not there")]
+    NotThere(String),
+    /// It goes on for ever.
+    #[error("{}it does not come to an end", in_line(*line))]
+    Endless {
+        /// The line of the template.
+        line: Option<usize>,
+    },
+    /// It is not written as it must be, or does not fit what the run knows.
+    #[error("{}{why}", in_line(*line))]
+    Wrong {
+        /// The line of the template.
+        line: Option<usize>,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl ExpressionFault {
+    /// Says what went wrong, without the name of the template: every caller knows which one it is.
+    pub(crate) fn new(line: Option<usize>, error: &Error) -> ExpressionFault {
+        let why = match (error.kind(), error.detail()) {
+            (ErrorKind::OutOfFuel, _) => return ExpressionFault::Endless { line },
+            (kind, Some(detail)) => format!("{kind}: {detail}"),
+            (kind, None) => kind.to_string(),
+        };
+        ExpressionFault::Wrong { line, why }
+    }
+}
+
+fn in_line(line: Option<usize>) -> String {
+    line.map(|line| format!("line {line}: ")).unwrap_or_default()
+}
+
 /// Evaluates an expression such as `phases.review.verdict == 'approved'`; the error says what is wrong with it.
-pub fn evaluate(text: &str, names: &Value) -> Result<Value, String> {
+pub fn evaluate(text: &str, names: &Value) -> Result<Value, ExpressionFault> {
     let environment: &Environment<'_> = &ENVIRONMENT;
     let evaluated = environment.compile_expression(text).and_then(|expression| expression.eval(Serde(names)));
-    let value = evaluated.map_err(|error| explain(&error))?;
+    let value = evaluated.map_err(|error| ExpressionFault::new(None, &error))?;
     if value.is_undefined() {
-        return Err(format!("`{}` is not there", text.trim()));
+        return Err(ExpressionFault::NotThere(text.trim().to_owned()));
     }
-    serde_json::to_value(&value).map_err(|error| error.to_string())
+    serde_json::to_value(&value).map_err(|error| ExpressionFault::Wrong { line: None, why: error.to_string() })
 }
 
 /// Renders a template such as `Review {{ phases.implement.artifacts | join(', ') }}`; the error names its line.
-pub fn render(template: &str, names: &Value) -> Result<String, String> {
-    ENVIRONMENT.render_str(template, Serde(names)).map_err(|error| match error.line() {
-        Some(line) => format!("line {line}: {}", explain(&error)),
-        None => explain(&error),
-    })
+pub fn render(template: &str, names: &Value) -> Result<String, ExpressionFault> {
+    ENVIRONMENT.render_str(template, Serde(names)).map_err(|error| ExpressionFault::new(error.line(), &error))
 }
 
 /// Makes an environment that is strict, has no files, and ends.
@@ -42,15 +77,6 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.add_filter("tojson", to_json);
     environment.add_filter("slug", slug);
     environment
-}
-
-/// Says what went wrong, without the name of the template: every caller knows which one it is.
-pub(crate) fn explain(error: &Error) -> String {
-    match (error.kind(), error.detail()) {
-        (ErrorKind::OutOfFuel, _) => "it does not come to an end".to_owned(),
-        (kind, Some(detail)) => format!("{kind}: {detail}"),
-        (kind, None) => kind.to_string(),
-    }
 }
 
 /// Writes a value as JSON, on several lines if asked. The usual filter escapes for HTML, which nobody here reads.

@@ -12,6 +12,15 @@ pub const MESSAGE_BYTES_MAX: usize = 8 * 1024;
 #[serde(try_from = "String", into = "String")]
 pub struct Code(String);
 
+/// Why a text is not a code: it is not made of capital letters, digits and `_`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no error code: use {known}, or capital letters of your own", known = known_codes())]
+pub struct InvalidCode(String);
+
+fn known_codes() -> String {
+    Code::known().collect::<Vec<_>>().join(", ")
+}
+
 /// Whether trying again makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,11 +56,10 @@ const KNOWN: [(&str, Transience); 5] = [
 
 impl Code {
     /// Reads a code: capital letters, digits and `_`, at most 64 of them.
-    pub fn parse(text: &str) -> Result<Code, String> {
+    pub fn parse(text: &str) -> Result<Code, InvalidCode> {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) || !text.as_bytes()[0].is_ascii_uppercase() {
-            let known: Vec<&str> = Code::known().collect();
-            return Err(format!("`{text}` is no error code: use {}, or capital letters of your own", known.join(", ")));
+            return Err(InvalidCode(text.to_owned()));
         }
         Ok(Code(text.to_owned()))
     }
@@ -131,9 +139,9 @@ impl Failure {
 }
 
 impl TryFrom<String> for Code {
-    type Error = String;
+    type Error = InvalidCode;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, InvalidCode> {
         Code::parse(&text)
     }
 }

@@ -4,6 +4,7 @@
 //! delegation for a blocked agent, a gate, the end. What needs work is found by [`work`].
 
 mod enter;
+mod fault;
 mod following;
 mod gate_evidence;
 mod gates;
@@ -17,6 +18,7 @@ mod unblock;
 mod values;
 mod waiting;
 
+pub use fault::{FlowFault, PhasePart, UnfitDocument};
 pub use following::following;
 pub(crate) use gate_evidence::{GateLine, gate_lines};
 pub(crate) use gates::gate_of;
@@ -61,7 +63,20 @@ enum Open {
 }
 
 /// Decides everything that can be decided now. Says why the run cannot go on, if it cannot.
-pub fn settle(draft: &mut Draft) -> Result<(), String> {
+///
+/// ```
+/// use baton_engine::draft::Draft;
+/// use baton_engine::store::TransactionStep;
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+///
+/// let workflow = "name: w\nagents: {dev: {queue: true}}\nphases: [{id: build, agent: dev}]\n";
+/// let mut draft = Draft::new(&baton_engine::memory::begun(workflow, now), now);
+/// baton_engine::flow::settle(&mut draft)?;
+/// // What follows from the beginning of a run is its first phase.
+/// assert!(matches!(&draft.steps[..], [TransactionStep::Accept(first)] if first.id.as_str() == "r.build.1"));
+/// # Ok::<(), baton_engine::flow::FlowFault>(())
+/// ```
+pub fn settle(draft: &mut Draft) -> Result<(), FlowFault> {
     if is_driven(&draft.run) {
         waiting::interrupt(draft)?;
     }
@@ -76,7 +91,7 @@ pub fn settle(draft: &mut Draft) -> Result<(), String> {
                 let ended = rounds.entry(phase).or_default();
                 *ended += 1;
                 if *ended > ROUNDS_MAX {
-                    return Err("its phases follow each other without end".to_owned());
+                    return Err(FlowFault::Endless);
                 }
                 turn::settle(draft, &id)?;
             }
@@ -91,7 +106,7 @@ pub fn settle(draft: &mut Draft) -> Result<(), String> {
 }
 
 /// Decides what follows from how one handoff ended, or from what blocks it, and nothing else.
-pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+pub(crate) fn settle_one(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let state = draft.run.find(id).map(|tracked| &tracked.handoff.state);
     match state {
         Some(State::Blocked { .. }) => unblock::unblock(draft, id),
@@ -148,13 +163,13 @@ pub fn work(run: &Run) -> impl Iterator<Item = &TrackedHandoff> {
 }
 
 /// Ends the run well.
-fn complete(draft: &mut Draft, why: &str) -> Result<(), String> {
+fn complete(draft: &mut Draft, why: &str) -> Result<(), FlowFault> {
     let root = draft.run.root();
     let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
     let report =
         Command::Report(HandIn { fence, ending, document, tokens_used: None, changed: Vec::new(), transcript: None });
-    draft.apply(&id, report).map_err(|refusal| refusal.to_string())
+    Ok(draft.apply(&id, report)?)
 }
 
 /// Ends the run because it cannot go on.
@@ -181,11 +196,11 @@ pub fn call_off(draft: &mut Draft) {
 }
 
 /// Ends the run without success: what still goes on is called off.
-fn stop(draft: &mut Draft, why: &str) -> Result<(), String> {
+fn stop(draft: &mut Draft, why: &str) -> Result<(), FlowFault> {
     let root = draft.run.root();
     let (root_id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     call_off(draft);
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::processing_error(), why) };
     let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() });
-    draft.apply(&root_id, fail).map_err(|refusal| refusal.to_string())
+    Ok(draft.apply(&root_id, fail)?)
 }

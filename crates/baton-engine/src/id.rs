@@ -8,6 +8,11 @@ use baton_protocol::rules::unsafe_id;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
+/// Why a text is not an identifier: as a file name it would not be safe.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this id cannot safely be a file name: {0}")]
+pub struct UnsafeId(String);
+
 macro_rules! id {
     ($(#[$about:meta])* $name:ident, $prefix:literal) => {
         $(#[$about])*
@@ -17,10 +22,10 @@ macro_rules! id {
 
         impl $name {
             /// Reads an identifier; the error says why it is none.
-            pub fn parse(text: impl Into<String>) -> Result<Self, String> {
+            pub fn parse(text: impl Into<String>) -> Result<Self, UnsafeId> {
                 let text = text.into();
                 match unsafe_id::fault(&text) {
-                    Some(fault) => Err(format!("this id cannot safely be a file name: {fault}")),
+                    Some(fault) => Err(UnsafeId(fault)),
                     None => Ok(Self(text.into())),
                 }
             }
@@ -37,9 +42,9 @@ macro_rules! id {
         }
 
         impl TryFrom<String> for $name {
-            type Error = String;
+            type Error = UnsafeId;
 
-            fn try_from(text: String) -> Result<Self, String> {
+            fn try_from(text: String) -> Result<Self, UnsafeId> {
                 Self::parse(text)
             }
         }

@@ -12,7 +12,6 @@ use crate::event_kind::EventKind;
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Accept, Command, RefusedCommand};
-use crate::store;
 use crate::stored::{self, Unreadable};
 
 /// Something that happened to a handoff.
@@ -121,14 +120,6 @@ impl Event {
     /// Says where it stands.
     pub fn place(&self) -> String {
         format!("event {} of run `{}`", self.seq, self.run)
-    }
-
-    /// Tells that a run cannot take this event: what a newer program wrote is not damage.
-    pub(crate) fn trouble(&self, why: String) -> store::StoreError {
-        match self.fact() {
-            Err(unreadable) => unreadable.at(&self.place()),
-            Ok(_) => store::StoreError::Damaged(why),
-        }
     }
 
     /// Returns whether this is what happened, without reading the particulars.

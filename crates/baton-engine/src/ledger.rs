@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::handoff::whole;
-use crate::id::RunId;
+use crate::id::{RunId, UnsafeId};
 use crate::journal::{Hash, Head};
 
 /// One entry of the ledger.
@@ -52,6 +52,32 @@ impl Occasion {
     pub fn parse(word: &str) -> Option<Occasion> {
         [Occasion::Reached, Occasion::Removed].into_iter().find(|occasion| occasion.as_str() == word)
     }
+}
+
+/// Why a line is not one of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerLineFault {
+    /// It is not text.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// Words are missing, or there are too many.
+    #[error("it has {0} words instead of 7")]
+    Words(usize),
+    /// A word is not a hash.
+    #[error("`{0}` is not a hash")]
+    Hash(String),
+    /// A word is not a number.
+    #[error("`{0}` is not a number")]
+    Number(String),
+    /// A word is not a time.
+    #[error("`{0}` is not a time")]
+    Time(String),
+    /// A word does not say why the entry was made.
+    #[error("`{0}` is not `reached` or `removed`")]
+    Occasion(String),
+    /// A word is not the identifier of a run.
+    #[error(transparent)]
+    Run(#[from] UnsafeId),
 }
 
 /// The last entry of a ledger, as far as the next one needs it.
@@ -103,17 +129,17 @@ impl LedgerEntry {
     }
 
     /// Reads a line that [`LedgerEntry`] was written as; the error says what is wrong with it.
-    pub fn parse(line: &str) -> Result<LedgerEntry, String> {
+    pub fn parse(line: &str) -> Result<LedgerEntry, LedgerLineFault> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [at, number, occasion, run, events, head, digest] = words[..] else {
-            return Err(format!("it has {} words instead of 7", words.len()));
+            return Err(LedgerLineFault::Words(words.len()));
         };
-        let hash = |text: &str| Hash::parse(text).ok_or_else(|| format!("`{text}` is not a hash"));
-        let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number"));
+        let hash = |text: &str| Hash::parse(text).ok_or_else(|| LedgerLineFault::Hash(text.to_owned()));
+        let count = |text: &str| text.parse::<u64>().map_err(|_| LedgerLineFault::Number(text.to_owned()));
         Ok(LedgerEntry {
             number: count(number)?,
-            at: at.parse().map_err(|_| format!("`{at}` is not a time"))?,
-            occasion: Occasion::parse(occasion).ok_or_else(|| format!("`{occasion}` is not `reached` or `removed`"))?,
+            at: at.parse().map_err(|_| LedgerLineFault::Time(at.to_owned()))?,
+            occasion: Occasion::parse(occasion).ok_or_else(|| LedgerLineFault::Occasion(occasion.to_owned()))?,
             run: RunId::parse(run)?,
             head: Head { seq: count(events)?, hash: hash(head)? },
             digest: hash(digest)?,

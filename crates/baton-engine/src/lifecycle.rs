@@ -21,7 +21,7 @@ mod route;
 pub(crate) mod table;
 mod verify;
 
-pub use accept::Accept;
+pub use accept::{Accept, AcceptFault, NameFault};
 pub use acknowledge::Acknowledge;
 pub use action::{ACTIONS, Action};
 pub use cancel::Cancel;
@@ -111,6 +111,21 @@ impl Command {
 }
 
 /// Applies a command. The time of an event is never before that of the one before it.
+///
+/// ```
+/// use baton_engine::handoff::StateName;
+/// use baton_engine::lifecycle::{self, Claim, Command, Refusal};
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+///
+/// let pending = baton_engine::memory::request("csv-07", "finder").apply(now).handoff;
+/// let claim = Command::Claim(Claim::by("worker-1", 60_000));
+/// let claimed = lifecycle::apply(&pending, claim.clone(), now)?.handoff;
+/// assert_eq!((claimed.state.name(), claimed.fence), (StateName::Claimed, pending.fence.next()));
+///
+/// let twice = lifecycle::apply(&claimed, claim, now);
+/// assert_eq!(twice, Err(Refusal::WrongState { state: StateName::Claimed, participle: "claimed" }));
+/// # Ok::<(), Refusal>(())
+/// ```
 pub fn apply(handoff: &Handoff, command: Command, at: Timestamp) -> Result<Transition, Refusal> {
     match &command {
         Command::Decide(decide) => decide.is_possible(handoff, at)?,
@@ -187,20 +202,39 @@ fn untouched(handoff: &Handoff, at: Timestamp) -> Handoff {
     next
 }
 
+/// Why an event cannot have happened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayFault {
+    /// A handoff begins only once.
+    #[error("it was accepted twice")]
+    AcceptedTwice,
+    /// Nothing happens to a handoff that has not begun.
+    #[error("it was never accepted")]
+    NeverAccepted,
+    /// The lifecycle did not allow it then.
+    #[error("`{command}` was impossible: {refusal}")]
+    Impossible {
+        /// The verb.
+        command: &'static str,
+        /// Why not.
+        refusal: Refusal,
+    },
+}
+
 /// Returns the handoff that one more event makes of it; the error says why the event cannot have happened.
-pub fn replay(handoff: Option<Handoff>, fact: Fact, at: Timestamp) -> Result<Handoff, String> {
+pub fn replay(handoff: Option<Handoff>, fact: Fact, at: Timestamp) -> Result<Handoff, ReplayFault> {
     after(handoff.as_ref(), &fact, at)
 }
 
 /// Does the same with what somebody still needs.
-pub(crate) fn after(handoff: Option<&Handoff>, fact: &Fact, at: Timestamp) -> Result<Handoff, String> {
+pub(crate) fn after(handoff: Option<&Handoff>, fact: &Fact, at: Timestamp) -> Result<Handoff, ReplayFault> {
     match (handoff, fact) {
         (None, Fact::Accepted(accept)) => Ok(accept.handoff(at)),
-        (Some(_), Fact::Accepted(_)) => Err("it was accepted twice".to_owned()),
-        (None, _) => Err("it was never accepted".to_owned()),
+        (Some(_), Fact::Accepted(_)) => Err(ReplayFault::AcceptedTwice),
+        (None, _) => Err(ReplayFault::NeverAccepted),
         (Some(handoff), Fact::Refused(_)) => Ok(untouched(handoff, at)),
         (Some(handoff), Fact::Happened(command)) => {
-            let impossible = |refusal: Refusal| format!("`{}` was impossible: {refusal}", command.name());
+            let impossible = |refusal| ReplayFault::Impossible { command: command.name(), refusal };
             happen(handoff, command, at).map(|(handoff, _)| handoff).map_err(impossible)
         }
     }

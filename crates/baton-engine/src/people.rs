@@ -139,6 +139,28 @@ impl ExpectedReply {
     }
 }
 
+/// Why somebody cannot decide.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeciderFault {
+    /// Nobody knows whether it is them.
+    #[error("{0}: only an account or a signature counts here, and this is neither")]
+    Unproven(String),
+    /// An account is not enough.
+    #[error("only signed decisions count")]
+    Unsigned,
+    /// Others decide this.
+    #[error("the account `{name}` is not one of the approvers: {approvers}")]
+    NotAnApprover {
+        /// Who wanted to decide.
+        name: String,
+        /// Who can.
+        approvers: String,
+    },
+    /// Everybody decides once.
+    #[error("{0} has decided already")]
+    DecidedAlready(String),
+}
+
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
@@ -160,20 +182,18 @@ impl Question {
     }
 
     /// Says whether somebody can decide this; the error says why not. Nobody is asked for what would not count.
-    pub fn is_for(&self, decider: &Decider) -> Result<(), String> {
+    pub fn is_for(&self, decider: &Decider) -> Result<(), DeciderFault> {
         let Some(approval) = self.approval.as_ref().filter(|_| self.ask != Ask::Clarification) else { return Ok(()) };
         let name = &decider.name;
         let named = approval.approvers.is_empty() || approval.approvers.iter().any(|approver| approver.name == *name);
         match &decider.known {
-            HowKnown::Unproven => {
-                Err(format!("{name}: only an account or a signature counts here, and this is neither"))
-            }
-            HowKnown::Account if approval.signed => Err("only signed decisions count".to_owned()),
+            HowKnown::Unproven => Err(DeciderFault::Unproven(name.clone())),
+            HowKnown::Account if approval.signed => Err(DeciderFault::Unsigned),
             HowKnown::Account | HowKnown::Signature(_) if !named => {
-                Err(format!("the account `{name}` is not one of the approvers: {}", approval.names()))
+                Err(DeciderFault::NotAnApprover { name: name.clone(), approvers: approval.names() })
             }
             HowKnown::Account | HowKnown::Signature(_) if self.approvals.iter().any(|vote| vote.by == *name) => {
-                Err(format!("{name} has decided already"))
+                Err(DeciderFault::DecidedAlready(name.clone()))
             }
             HowKnown::Account | HowKnown::Signature(_) => Ok(()),
         }

@@ -22,6 +22,7 @@ use baton_protocol::workflow::Skill;
 
 use crate::Fence;
 use crate::evidence::CheckCommand;
+use crate::expression::ExpressionFault;
 use crate::failure::Failure;
 use crate::handoff::Note;
 use crate::handover::Handover;
@@ -80,6 +81,38 @@ pub struct Briefing<'a> {
     pub budget_tokens: Option<u64>,
 }
 
+impl<'a> Briefing<'a> {
+    /// Tells an agent what a request asks for, and nothing else.
+    pub fn plain(agent: &'a str, request: &'a Request, delimiter: &'a str) -> Briefing<'a> {
+        Briefing {
+            workflow: "",
+            phase: "",
+            agent,
+            role: None,
+            handoff: None,
+            dialect: Dialect::Native,
+            request,
+            handovers: &[],
+            index: None,
+            memory: None,
+            notes: &[],
+            last_failure: None,
+            attempt: 1,
+            mandatory_skills: &[],
+            output_directory: "",
+            report_to: ReportTo::Either,
+            acknowledge: false,
+            acknowledge_within: None,
+            checks: &[],
+            writes: None,
+            reasons: &[],
+            delimiter,
+            template: None,
+            budget_tokens: None,
+        }
+    }
+}
+
 /// Where a report must go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportTo<'a> {
@@ -117,13 +150,8 @@ pub struct Prompt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptFault {
     /// The template is wrong.
-    #[error("the template cannot be rendered: {}{reason}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-    Template {
-        /// The line of the workflow's own template.
-        line: Option<usize>,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("the template cannot be rendered: {0}")]
+    Template(ExpressionFault),
     /// It does not fit, even without everything that may be left out.
     #[error(
         "the prompt has {tokens} tokens with everything cut that may be, {} more than the {budget} that it may have",
@@ -148,6 +176,19 @@ pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
 }
 
 /// Makes the prompt of an agent.
+///
+/// ```
+/// use baton_engine::prompt::{self, Briefing};
+/// use baton_protocol::model::Request;
+///
+/// let instructions = Some("Find where rows are written today.".to_owned());
+/// let request = Request { instructions, ..Request::default() };
+/// let prompt = prompt::render(&Briefing::plain("finder", &request, "k7Qz2m9XwB4t"))?;
+/// assert!(prompt.text.contains("Find where rows are written today."));
+/// // An agent is told how to report, too.
+/// assert!(prompt.text.contains(r#""document": "report""#));
+/// # Ok::<(), prompt::PromptFault>(())
+/// ```
 pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
     budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
 }

@@ -1,5 +1,7 @@
 //! The queue of an agent: whether it is paused, and how many may work at the same time.
 
+use crate::lifecycle::accept::{self, NameFault};
+
 /// The settings of an agent's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
@@ -18,8 +20,8 @@ impl Queue {
     }
 
     /// Looks whether the settings keep within the limits; the error says what does not.
-    pub fn check(&self) -> Result<(), String> {
-        crate::lifecycle::accept::name("agent", &self.agent)
+    pub fn check(&self) -> Result<(), NameFault> {
+        accept::name("agent", &self.agent)
     }
 
     /// Returns how many of `wanted` handoffs may be handed out while `claimed` are.

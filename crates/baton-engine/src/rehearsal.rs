@@ -12,16 +12,16 @@ use crate::answer::{self, Answer, Successors};
 use crate::definition::{Definition, LocatedPhase};
 use crate::door::Door;
 use crate::draft::Draft;
-use crate::driver;
-use crate::flow;
+use crate::driver::{self, BriefFault};
+use crate::flow::{self, FlowFault};
 use crate::handoff::{State, Terms, WrittenDocument};
-use crate::id::{HandoffId, RunId};
+use crate::id::{HandoffId, RunId, UnsafeId};
 use crate::journal::{Fact, Head};
 use crate::known::HowKnown;
-use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, HandIn, Route, Verdict, Verify};
+use crate::lifecycle::{Accept, Command, Decide, Decision, Ending, Fail, HandIn, Refusal, Route, Verdict, Verify};
 use crate::people::Question;
 use crate::prompt::Prompt;
-use crate::run::{LastReport, Run, TrackedHandoff};
+use crate::run::{JournalFault, LastReport, RecordFault, Run, TrackedHandoff};
 use crate::step::{GROUP, ORCHESTRATOR, Role, Step};
 
 /// Stands where a real prompt has a word that nobody can foresee.
@@ -63,7 +63,7 @@ pub struct RehearsedNext {
     /// What a person is asked.
     pub questions: Vec<Question>,
     /// Why it cannot be told any further.
-    pub unknown: Option<String>,
+    pub unknown: Option<FlowFault>,
 }
 
 /// A step that follows.
@@ -74,7 +74,39 @@ pub struct Following {
     /// Who is to work.
     pub to: String,
     /// What they are told, or why that cannot be made.
-    pub prompt: Option<Result<Prompt, String>>,
+    pub prompt: Option<Result<Prompt, BriefFault>>,
+}
+
+/// Why nobody can tell what would follow from a report.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RehearsalFault {
+    /// The document is something else.
+    #[error("it is no report")]
+    NoReport,
+    /// The report leaves open how the work ended.
+    #[error("the report does not say how the work ended")]
+    NoEnding,
+    /// The workflow has no such phase.
+    #[error("there is no phase {0}")]
+    NoPhase(String),
+    /// Nobody reports in the phase.
+    #[error("no agent works in the phase {0}")]
+    NoAgent(String),
+    /// There is nothing that a person could approve.
+    #[error("there is nothing to approve")]
+    NothingToApprove,
+    /// The phase has a name that no handoff can have.
+    #[error(transparent)]
+    Id(#[from] UnsafeId),
+    /// The run in memory cannot begin.
+    #[error(transparent)]
+    Run(#[from] JournalFault),
+    /// The run in memory cannot go on.
+    #[error(transparent)]
+    Flow(#[from] FlowFault),
+    /// The lifecycle does not allow the report.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
 /// Returns what reports of a phase are judged by: the project's settings, and what the workflow says.
@@ -114,10 +146,10 @@ pub fn rehearse(
     phase: &str,
     document: WrittenDocument,
     at: Timestamp,
-) -> Result<RehearsedReport, String> {
+) -> Result<RehearsedReport, RehearsalFault> {
     let following = flow::following(definition, phase);
-    let told = LastReport::read(&document, Successors::Agents(&following)).ok_or("it is no report")?;
-    let answer = answer::of_report(&told.report).ok_or("the report does not say how the work ended")?;
+    let told = LastReport::read(&document, Successors::Agents(&following)).ok_or(RehearsalFault::NoReport)?;
+    let answer = answer::of_report(&told.report).ok_or(RehearsalFault::NoEnding)?;
     let (mut draft, id) = take_to(definition, phase, at)?;
     let seen = draft.run.handoffs().len();
     let outcome = report(&mut draft, &id, answer, document)?;
@@ -134,9 +166,9 @@ pub fn rehearse(
 }
 
 /// Begins a run in memory and takes it to a phase, past everything before it.
-fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft, HandoffId), String> {
-    let located = definition.locate(phase).ok_or_else(|| format!("there is no phase {phase}"))?;
-    let agent = located.phase().agent.clone().ok_or_else(|| format!("no agent works in the phase {phase}"))?;
+fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft, HandoffId), RehearsalFault> {
+    let located = definition.locate(phase).ok_or_else(|| RehearsalFault::NoPhase(phase.to_owned()))?;
+    let agent = located.phase().agent.clone().ok_or_else(|| RehearsalFault::NoAgent(phase.to_owned()))?;
     let id = RunId::parse("rehearsal")?;
     let root = HandoffId::parse(id.as_str())?;
     let step = Step { role: Role::Run, phase: String::new(), visit: 1, within: None, about: None, after: None };
@@ -163,7 +195,7 @@ fn take_to(definition: &Definition, phase: &str, at: Timestamp) -> Result<(Draft
 }
 
 /// Stands for the groups around a phase; returns the innermost.
-fn groups(draft: &mut Draft, located: &LocatedPhase<'_>, root: &HandoffId) -> Result<HandoffId, String> {
+fn groups(draft: &mut Draft, located: &LocatedPhase<'_>, root: &HandoffId) -> Result<HandoffId, RehearsalFault> {
     let mut within = root.clone();
     let prefix = located.prefix.trim_end_matches('/');
     let ends = prefix.match_indices('/').map(|(end, _)| end).chain((!prefix.is_empty()).then_some(prefix.len()));
@@ -191,7 +223,7 @@ fn report(
     id: &HandoffId,
     answer: Answer,
     document: WrittenDocument,
-) -> Result<RehearsedOutcome, String> {
+) -> Result<RehearsedOutcome, RehearsalFault> {
     let ending = match answer {
         Answer::Failed(failure) => {
             let message = failure.to_string();
@@ -248,9 +280,9 @@ fn report(
     })
 }
 
-fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+fn approve(draft: &mut Draft, id: &HandoffId) -> Result<(), RehearsalFault> {
     let shown = draft.run.find(id).and_then(|tracked| tracked.handoff.shown());
-    let shown = shown.ok_or("there is nothing to approve")?;
+    let shown = shown.ok_or(RehearsalFault::NothingToApprove)?;
     let decide = Decide {
         by: "a person".to_owned(),
         known: HowKnown::Account,
@@ -269,7 +301,7 @@ fn follow(mut draft: Draft, id: &HandoffId, seen: usize) -> RehearsedNext {
     let settled = match state(&draft, id) {
         Some(State::AwaitingPerson { .. } | State::Pending { .. }) => Ok(()),
         Some(_) => flow::settle_one(&mut draft, id),
-        None => Err("it is gone".to_owned()),
+        None => Err(RecordFault::Gone("it").into()),
     };
     let run = &draft.run;
     let again = run.find(id).filter(|tracked| matches!(tracked.handoff.state, State::Pending { .. }));
@@ -293,6 +325,6 @@ fn state<'d>(draft: &'d Draft, id: &HandoffId) -> Option<&'d State> {
     draft.run.find(id).map(|tracked| &tracked.handoff.state)
 }
 
-fn apply(draft: &mut Draft, id: &HandoffId, command: Command) -> Result<(), String> {
-    draft.apply(id, command).map_err(|refusal| refusal.to_string())
+fn apply(draft: &mut Draft, id: &HandoffId, command: Command) -> Result<(), RehearsalFault> {
+    Ok(draft.apply(id, command)?)
 }

@@ -27,6 +27,23 @@ pub struct Policy {
     pub jitter: f64,
 }
 
+/// Why a policy cannot be agreed to.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RetryFault {
+    /// It tries too often.
+    #[error("{0} retries are too many: at most {RETRIES_MAX}")]
+    TooMany(u32),
+    /// It waits too long.
+    #[error("the delay between attempts is too long: at most {} days", DELAY_MAX.as_secs() / 86_400)]
+    DelayTooLong,
+    /// The waiting cannot be worked out with this multiplier.
+    #[error("the backoff multiplier is {0}, but must be a number from 0 on")]
+    Multiplier(f64),
+    /// It is not a part of the waiting.
+    #[error("the jitter is {0}, but must be between 0 and 1")]
+    Jitter(f64),
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Policy { max_retries: 3, delay_ms: 30_000, multiplier: 2.0, jitter: 0.0 }
@@ -50,21 +67,18 @@ impl Policy {
     }
 
     /// Looks whether the policy keeps within the limits; the error says what does not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), RetryFault> {
         if self.max_retries > RETRIES_MAX {
-            return Err(format!("{} retries are too many: at most {RETRIES_MAX}", self.max_retries));
+            return Err(RetryFault::TooMany(self.max_retries));
         }
         if u128::from(self.delay_ms) > DELAY_MAX.as_millis() {
-            return Err(format!(
-                "the delay between attempts is too long: at most {} days",
-                DELAY_MAX.as_secs() / 86_400
-            ));
+            return Err(RetryFault::DelayTooLong);
         }
         if !(self.multiplier.is_finite() && self.multiplier >= 0.0) {
-            return Err(format!("the backoff multiplier is {}, but must be a number from 0 on", self.multiplier));
+            return Err(RetryFault::Multiplier(self.multiplier));
         }
         if !(0.0..=1.0).contains(&self.jitter) {
-            return Err(format!("the jitter is {}, but must be between 0 and 1", self.jitter));
+            return Err(RetryFault::Jitter(self.jitter));
         }
         Ok(())
     }

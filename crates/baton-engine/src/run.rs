@@ -6,12 +6,14 @@ mod agenda;
 #[cfg(test)]
 pub(crate) mod cost;
 mod counted;
+mod fault;
 mod group;
 mod index;
 mod tracked;
 
 pub use agenda::Agenda;
 pub use counted::RunCounters;
+pub use fault::{JournalFault, RecordFault};
 pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::Known;
 pub use tracked::{LastReport, TrackedHandoff};
@@ -65,15 +67,15 @@ pub struct Run {
     handoffs: VectorSync<Arc<TrackedHandoff>>,
     index: Index,
     /// How far groups have come; the error says why nobody can tell.
-    groups: HashTrieMapSync<Place, Result<Group, String>>,
+    groups: HashTrieMapSync<Place, Result<Group, RecordFault>>,
 }
 
 impl Run {
     /// Begins with the event that accepted a run; the error says why it is none.
-    pub fn begin(event: &Event) -> Result<Run, String> {
-        let Fact::Accepted(accept) = fact_of(event)? else { return Err("it does not begin with a request".to_owned()) };
+    pub fn begin(event: &Event) -> Result<Run, JournalFault> {
+        let Fact::Accepted(accept) = fact_of(event)? else { return Err(JournalFault::NoRequest) };
         if accept.terms.step.as_ref().map(|step| step.role) != Some(Role::Run) {
-            return Err(format!("{} is a handoff, not a run of a workflow", event.handoff));
+            return Err(JournalFault::NotARun(event.handoff.clone()));
         }
         let definition = Definition::of_request(&accept.request)?;
         let mut run = Run {
@@ -94,17 +96,17 @@ impl Run {
     }
 
     /// Builds a run from its whole journal; the error says what is wrong with it.
-    pub fn of_journal(events: &[Event]) -> Result<Run, String> {
-        let (first, rest) = events.split_first().ok_or("there is no such run")?;
+    pub fn of_journal(events: &[Event]) -> Result<Run, JournalFault> {
+        let (first, rest) = events.split_first().ok_or(JournalFault::Empty)?;
         let mut run = Run::begin(first)?;
         rest.iter().try_for_each(|event| run.absorb(event))?;
         Ok(run)
     }
 
     /// Takes the next event.
-    pub fn absorb(&mut self, event: &Event) -> Result<(), String> {
+    pub fn absorb(&mut self, event: &Event) -> Result<(), JournalFault> {
         if event.seq != self.seq + 1 {
-            return Err(format!("event {} follows event {}", event.seq, self.seq));
+            return Err(JournalFault::OutOfOrder { found: event.seq, before: self.seq });
         }
         let fact = fact_of(event)?;
         let before = self.find(&event.handoff).map(|tracked| &tracked.handoff);
@@ -191,8 +193,8 @@ impl Run {
         let tracked = TrackedHandoff::new(handoff.clone(), fact);
         self.index.add(place, &tracked);
         if tracked.step.role == Role::Group {
-            let located = self.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow");
-            let group = located.map_err(str::to_owned).and_then(|located| Group::new(&located, &tracked));
+            let located = self.definition.locate(&tracked.step.phase).ok_or(RecordFault::NoPhase);
+            let group = located.and_then(|located| Group::new(&located, &tracked));
             self.groups.insert_mut(place, group);
         }
         if tracked.step.role.is_phase()
@@ -316,9 +318,9 @@ impl Run {
     }
 
     /// Returns how far a group has come; the error says why nobody can tell.
-    pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, String> {
-        let group = self.index.place(id).and_then(|place| self.groups.get(&place)).ok_or("the group is gone")?;
-        group.as_ref().map_err(String::clone)
+    pub(crate) fn group(&self, id: &HandoffId) -> Result<&Group, RecordFault> {
+        let group = self.index.place(id).and_then(|place| self.groups.get(&place));
+        group.ok_or(RecordFault::Gone("the group"))?.as_ref().map_err(RecordFault::clone)
     }
 
     /// Returns the visits of phases that belong to a group, in the order of their acceptance.
@@ -408,8 +410,8 @@ impl Run {
 }
 
 /// Reads what happened; the error says in which event that cannot be read.
-fn fact_of(event: &Event) -> Result<Fact, String> {
-    event.fact().map_err(|why| format!("{}: {why}", event.place()))
+fn fact_of(event: &Event) -> Result<Fact, JournalFault> {
+    event.fact().map_err(|fault| JournalFault::Event { place: event.place(), fault })
 }
 
 /// Counts in tests how many handoffs are looked at, so that nobody looks at all of them to decide one thing.

@@ -10,7 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, SHA512, digest};
 
-pub use key::PublicKey;
+pub use key::{KeyContentFault, KeyFault, PublicKey};
+pub use wire::WireFault;
 
 use wire::{Reader, put_string};
 
@@ -38,6 +39,50 @@ pub struct Signature {
     pub armoured: String,
 }
 
+/// Why something is not an SSH signature, or not one that counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureFault {
+    /// Nobody reads that much.
+    #[error("this is too long for an SSH signature")]
+    TooLong,
+    /// It does not begin and end as signatures do.
+    #[error("an SSH signature begins with `{}`", ARMOUR.0)]
+    NoArmour,
+    /// Its letters stand for no bytes.
+    #[error("the signature is damaged: it is not base64")]
+    NotBase64,
+    /// Its bytes are something else.
+    #[error("not an SSH signature")]
+    NoSignature,
+    /// It is of a version that did not exist when this was written.
+    #[error("the signature has version {0}, but only {VERSION} is known")]
+    Version(u32),
+    /// It is damaged.
+    #[error(transparent)]
+    Wire(#[from] WireFault),
+    /// The key in it cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyContentFault),
+    /// It was made for another purpose.
+    #[error("it was made for `{}`, not for `{NAMESPACE}`", .0.escape_default())]
+    OtherPurpose(String),
+    /// It was made with another key, which has this fingerprint.
+    #[error("it was made with the key {0}")]
+    OtherKey(String),
+    /// The text was not hashed as it must be.
+    #[error("it uses a hash other than sha256 and sha512")]
+    Hash,
+    /// RSA was used with a hash that is not safe.
+    #[error("RSA signatures count with sha256 or sha512 only")]
+    RsaHash,
+    /// A hardware token signed without anybody there.
+    #[error("nobody touched the hardware token")]
+    Untouched,
+    /// It was made for another text, or by somebody else.
+    #[error("it does not fit what was decided")]
+    Wrong,
+}
+
 /// A signature, taken apart.
 struct Parts<'b> {
     key: PublicKey,
@@ -49,33 +94,32 @@ struct Parts<'b> {
 
 impl Signature {
     /// Reads an armoured signature; the error says why it cannot be read.
-    pub fn read(armoured: &str) -> Result<Signature, String> {
+    pub fn read(armoured: &str) -> Result<Signature, SignatureFault> {
         let bytes = dearmour(armoured)?;
         let key = Parts::read(&bytes)?.key.fingerprint();
         Ok(Signature { key, armoured: format!("{}\n", armoured.trim()) })
     }
 
     /// Returns the public key that it was made with; the error says why it cannot be read.
-    pub fn public_key(&self) -> Result<PublicKey, String> {
+    pub fn public_key(&self) -> Result<PublicKey, SignatureFault> {
         let bytes = dearmour(&self.armoured)?;
         Ok(Parts::read(&bytes)?.key)
     }
 
     /// Verifies that this was signed with this key for us; the error says what does not fit.
-    pub fn verify(&self, key: &PublicKey, text: &[u8]) -> Result<(), String> {
+    pub fn verify(&self, key: &PublicKey, text: &[u8]) -> Result<(), SignatureFault> {
         let bytes = dearmour(&self.armoured)?;
         let parts = Parts::read(&bytes)?;
         if parts.namespace != NAMESPACE.as_bytes() {
-            let namespace = String::from_utf8_lossy(parts.namespace);
-            return Err(format!("it was made for `{}`, not for `{NAMESPACE}`", namespace.escape_default()));
+            return Err(SignatureFault::OtherPurpose(String::from_utf8_lossy(parts.namespace).into_owned()));
         }
         if parts.key != *key || self.key != key.fingerprint() {
-            return Err(format!("it was made with the key {}", parts.key.fingerprint()));
+            return Err(SignatureFault::OtherKey(parts.key.fingerprint()));
         }
         let hashed = match parts.hash {
             b"sha256" => digest(&SHA256, text),
             b"sha512" => digest(&SHA512, text),
-            _ => return Err("it uses a hash other than sha256 and sha512".to_owned()),
+            _ => return Err(SignatureFault::Hash),
         };
         let mut signed = MAGIC.to_vec();
         for part in [parts.namespace, parts.reserved, parts.hash, hashed.as_ref()] {
@@ -86,11 +130,11 @@ impl Signature {
 }
 
 impl<'b> Parts<'b> {
-    fn read(bytes: &'b [u8]) -> Result<Parts<'b>, String> {
-        let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or("not an SSH signature")?);
+    fn read(bytes: &'b [u8]) -> Result<Parts<'b>, SignatureFault> {
+        let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or(SignatureFault::NoSignature)?);
         let version = reader.number()?;
         if version != VERSION {
-            return Err(format!("the signature has version {version}, but only {VERSION} is known"));
+            return Err(SignatureFault::Version(version));
         }
         let key = PublicKey::of_blob(reader.string()?)?;
         let parts = Parts {
@@ -100,18 +144,19 @@ impl<'b> Parts<'b> {
             hash: reader.string()?,
             signature: reader.string()?,
         };
-        reader.end().map(|()| parts)
+        reader.end()?;
+        Ok(parts)
     }
 }
 
-fn dearmour(armoured: &str) -> Result<Vec<u8>, String> {
+fn dearmour(armoured: &str) -> Result<Vec<u8>, SignatureFault> {
     if armoured.len() > SIGNATURE_BYTES_MAX {
-        return Err("this is too long for an SSH signature".to_owned());
+        return Err(SignatureFault::TooLong);
     }
     let inner = armoured.trim().strip_prefix(ARMOUR.0).and_then(|rest| rest.strip_suffix(ARMOUR.1));
-    let inner = inner.ok_or_else(|| format!("an SSH signature begins with `{}`", ARMOUR.0))?;
+    let inner = inner.ok_or(SignatureFault::NoArmour)?;
     let letters: String = inner.split_ascii_whitespace().collect();
-    STANDARD.decode(letters).map_err(|_| "the signature is damaged: it is not base64".to_owned())
+    STANDARD.decode(letters).map_err(|_| SignatureFault::NotBase64)
 }
 
 #[cfg(test)]

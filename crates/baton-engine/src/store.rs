@@ -3,6 +3,7 @@
 //! Every verb that changes something is one transaction: the state, its event and whatever follows from it. Decisions
 //! are made by [`crate::lifecycle`], inside that transaction; a store only looks up, writes and guards.
 
+use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,6 +19,36 @@ use crate::lifecycle::{Accept, Claim, Command, Refusal};
 use crate::queue::Queue;
 
 /// Keeps handoffs and their journal.
+///
+/// ```
+/// use baton_engine::lifecycle::{Command, Ending, HandIn};
+/// use baton_engine::memory::{self, MemoryStore};
+/// use baton_engine::store::{ClaimRequest, Order, Store};
+/// # use baton_engine::handoff::WrittenDocument;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+///
+/// let store = MemoryStore::new();
+/// store.accept(vec![memory::request("csv-07", "finder")], now).await?;
+/// let (agent, claimant) = ("finder".to_owned(), "worker-1".to_owned());
+/// let wanted = ClaimRequest { agent, claimant, lease_ms: 60_000, count: 1, times_itself: false };
+/// let claimed = store.claim(&wanted, now).await?.remove(0).handoff;
+///
+/// let report = Command::Report(HandIn {
+///     fence: claimed.fence,
+///     ending: Ending::Complete,
+///     document: WrittenDocument::new(baton_protocol::Dialect::Native, "{}"),
+///     tokens_used: None,
+///     changed: Vec::new(),
+///     transcript: None,
+/// });
+/// let done = store.apply(Order::new(claimed.id, report), now).await?;
+/// assert!(done.state.name().is_finished());
+/// assert_eq!(store.history(&done.run, 0, 10).await?.len(), 3);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Makes handoffs of requests: all of them or none.
@@ -334,4 +365,16 @@ pub enum StoreError {
     /// The store refuses our own statement.
     #[error("the store failed: {0}")]
     Failed(String),
+}
+
+impl StoreError {
+    /// Tells what is not within the limits.
+    pub fn invalid(why: impl fmt::Display) -> StoreError {
+        StoreError::Invalid(why.to_string())
+    }
+
+    /// Tells what is not what was written.
+    pub fn damaged(why: impl fmt::Display) -> StoreError {
+        StoreError::Damaged(why.to_string())
+    }
 }

@@ -66,12 +66,6 @@ impl Unreadable {
     }
 }
 
-impl From<Unreadable> for String {
-    fn from(why: Unreadable) -> Self {
-        why.to_string()
-    }
-}
-
 /// Returns what the digest of evidence is computed from.
 pub(crate) fn examined(examined: &[ExaminedClaim]) -> String {
     json(&stored::<_, StoredExamined<'_>>(examined))

@@ -4,18 +4,28 @@ use std::path::PathBuf;
 
 use baton_protocol::workflow::{PlacedView, View};
 
-use crate::driver::output_directory;
+use crate::driver::{OutputFault, output_directory};
 use crate::run::Run;
 
+/// Why a view has no place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ViewFault {
+    /// There is no such view.
+    #[error("it is unknown")]
+    Unknown,
+    /// It would stand where the output goes, and nobody can tell where that is.
+    #[error("{0}; name a folder for it, such as `{{manifest: out}}`")]
+    Output(OutputFault),
+}
+
 /// Returns where a view of a run stands: a file, or the folder of the archive. The error says why it has no place.
-pub fn place(run: &Run, placed: &PlacedView) -> Result<PathBuf, String> {
+pub fn place(run: &Run, placed: &PlacedView) -> Result<PathBuf, ViewFault> {
     let workspace = &run.definition.workspace;
-    let view = placed.view.ok_or("it is unknown")?;
+    let view = placed.view.ok_or(ViewFault::Unknown)?;
     let folder = match &placed.folder {
         Some(folder) => workspace.join(folder),
         // What an item of a `foreach` decides is not one place.
-        None if view == View::Manifest => output_directory(run, "")
-            .map_err(|why| format!("{why}; name a folder for it, such as `{{manifest: out}}`"))?,
+        None if view == View::Manifest => output_directory(run, "").map_err(ViewFault::Output)?,
         None => workspace.clone(),
     };
     Ok(folder.join(match view {

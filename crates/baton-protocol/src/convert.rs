@@ -64,6 +64,18 @@ impl fmt::Display for NoSuchDocument {
 impl std::error::Error for NoSuchDocument {}
 
 /// Converts a document from one dialect to another.
+///
+/// ```
+/// use baton_protocol::{Dialect, Hints, convert};
+///
+/// let task = br#"{"task_id": "csv-07", "phase": "research", "instructions": "Find the writer.", "colour": "blue"}"#;
+/// let document = baton_protocol::read(task, Hints::default()).document.expect("a request");
+/// let conversion = convert::convert(&document, Dialect::Task, Dialect::Native)?;
+/// assert_eq!(conversion.value["instructions"], "Find the writer.");
+/// // Even what no model has a place for arrives.
+/// assert!(conversion.losses.is_empty());
+/// # Ok::<(), convert::NoSuchDocument>(())
+/// ```
 pub fn convert(document: &Document, from: Dialect, to: Dialect) -> Result<Conversion, NoSuchDocument> {
     let refusal = NoSuchDocument { kind: document.kind(), to };
     let original = from.write(document).ok_or(refusal)?;

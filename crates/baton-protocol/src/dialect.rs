@@ -231,6 +231,15 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
 const TRIED_MAX: usize = 32;
 
 /// Lets extensions complete a document, but not change what it says.
+///
+/// ```text
+/// the report says                    outcome: complete
+/// written without extensions         {"status": "complete"}
+/// + /note: "kept"                    reads back as complete: admitted
+/// + /status: "blocked"               reads back as blocked, which nobody said: not admitted
+/// ```
+///
+/// All of them are tried together first; only a forged document needs them one by one.
 struct Guard {
     dialect: Dialect,
     /// What the document says.

@@ -39,6 +39,16 @@ impl Judgement {
 }
 
 /// Judges a reading of `bytes`.
+///
+/// ```
+/// use baton_protocol::{Hints, Settings, Surroundings};
+///
+/// let text = br#"{"baton": 1, "document": "report", "summary": "It's done."}"#;
+/// let reading = baton_protocol::read(text, Hints::default());
+/// let judgement = baton_protocol::judge(text, &reading, &Surroundings::default(), &Settings::default());
+/// // A report that does not say how the work ended never counts.
+/// assert!(!judgement.valid);
+/// ```
 pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_>, settings: &Settings) -> Judgement {
     let mut findings = reading.findings.clone();
     let while_reading = findings.as_slice().len();

@@ -48,6 +48,16 @@ enum Outcome {
 }
 
 /// Reads a document. Never fails: what cannot be read is a finding, and then there is no document.
+///
+/// ```
+/// use baton_protocol::{Dialect, Hints, Kind};
+///
+/// let report = b"Done.\n\n```json\n{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\"}\n```\n";
+/// let reading = baton_protocol::read(report, Hints::default());
+/// assert_eq!((reading.dialect, reading.document.expect("read").kind()), (Some(Dialect::Native), Kind::Report));
+///
+/// assert!(baton_protocol::read(b"All done!", Hints::default()).document.is_none());
+/// ```
 pub fn read(bytes: &[u8], hints: Hints) -> Reading<'_> {
     let mut reading = Reading::default();
     match decode(bytes) {

@@ -51,6 +51,15 @@ impl Group {
 }
 
 /// One rule.
+///
+/// ```
+/// use baton_protocol::rules::{Group, Rule};
+///
+/// let rule = Rule::find("vague-summary").expect("it is one of the rules");
+/// assert_eq!(rule.group, Group::Context);
+/// // What it checks, why that matters, an example: this is what `baton explain vague-summary` shows.
+/// assert!(rule.manual().contains("## Why it matters"));
+/// ```
 #[derive(Debug)]
 pub struct Rule {
     /// Its name, which is the code of its diagnostics.

@@ -1,5 +1,7 @@
 //! JSON Schemas: those of our own documents, and those that requests name for their data.
 
+use std::fmt;
+
 use schemars::Schema;
 use serde_json::Value;
 
@@ -18,10 +20,31 @@ pub struct Violation {
     pub message: String,
 }
 
+/// Why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaFault {
+    /// Its file cannot be read.
+    Unreadable(String),
+    /// Its file is not JSON.
+    NotJson(String),
+    /// It is JSON, but not a schema.
+    NotASchema(String),
+}
+impl fmt::Display for SchemaFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SchemaFault::Unreadable(why) => write!(formatter, "it cannot be read: {why}"),
+            SchemaFault::NotJson(why) | SchemaFault::NotASchema(why) => formatter.write_str(why),
+        }
+    }
+}
+impl std::error::Error for SchemaFault {}
 impl CompiledSchema {
     /// Compiles a schema; the error says why it is none.
-    pub fn new(schema: &Value) -> Result<CompiledSchema, String> {
-        jsonschema::validator_for(schema).map(CompiledSchema).map_err(|error| error.to_string())
+    pub fn new(schema: &Value) -> Result<CompiledSchema, SchemaFault> {
+        jsonschema::validator_for(schema)
+            .map(CompiledSchema)
+            .map_err(|error| SchemaFault::NotASchema(error.to_string()))
     }
 
     /// Says whether a value satisfies the schema.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::Request;
-use crate::schema::CompiledSchema;
+use crate::schema::{CompiledSchema, SchemaFault};
 use crate::wire::same_word;
 
 /// What stands at a path.
@@ -45,7 +45,7 @@ pub trait Workspace {
 /// The JSON Schemas that requests name.
 pub trait Schemas {
     /// Finds a schema by the name in the request; compiled once, used many times. The error says why it is none.
-    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>>;
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, SchemaFault>>;
 }
 
 /// What is known around a document.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::Format;
 use baton_protocol::rules::{self, Group, Rule};
-use baton_protocol::schema::CompiledSchema;
+use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::{PathState, Schemas, Workspace};
 use baton_protocol::workflow::{self, Files};
 use baton_protocol::{Hints, Judgement, Settings, Surroundings};
@@ -47,7 +47,7 @@ impl Workspace for Folder {
 }
 
 impl Schemas for Folder {
-    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, String>> {
+    fn find(&self, name: &str) -> Option<Result<Arc<CompiledSchema>, SchemaFault>> {
         let schema = serde_json::from_slice(&fs::read(self.0.join(name)).ok()?).expect("a schema is JSON");
         Some(CompiledSchema::new(&schema).map(Arc::new))
     }

@@ -9,10 +9,10 @@ use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::door::Door;
-use baton_engine::driver::{Audience, News, ReachedAgent, Team};
+use baton_engine::driver::{Audience, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::evidence::{
     ChangedFiles, CheckCommand, CheckOutcome, ClaimFinding, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes,
-    Moment, Scene,
+    Moment, Scene, WorkspaceFault,
 };
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Digest;
@@ -97,16 +97,20 @@ impl Team for Office {
         }))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
     fn is_dead(&self, claimant: &str) -> bool {
         (self.is_dead)(claimant)
+    }
+
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}
@@ -176,7 +180,7 @@ impl Evidence for Inspector {
         }]
     }
 
-    async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, String> {
+    async fn identify(&self, _: &Path, _: &[PathBuf], paths: Vec<String>) -> Result<Vec<FileIdentity>, WorkspaceFault> {
         tokio::time::sleep(self.0.examine()).await;
         // A change stays for as long as nobody looks again: the next look finds another one, or what was there first.
         let content: &[u8] = if self.0.changes_approved_files() { b"as it is now" } else { b"as it was" };

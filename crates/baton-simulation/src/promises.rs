@@ -10,16 +10,16 @@ use baton_engine::run::{REVISE, Run};
 use baton_engine::step::{HUMAN, Role};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
-use crate::model::Model;
 use crate::witness::{BrokenPromise, Stamp, Witness, is_driver};
+use baton_engine::memory::StoreModel;
 
 /// Looks back at everything that a store has kept.
-pub fn examine(model: &Model, witness: &Witness) -> Vec<BrokenPromise> {
+pub fn examine(model: &StoreModel, witness: &Witness) -> Vec<BrokenPromise> {
     let runs = model.runs(None, u32::MAX);
     runs.iter().flat_map(|run| examine_run(model, witness, run)).collect()
 }
 
-fn examine_run(model: &Model, witness: &Witness, run: &RunId) -> Vec<BrokenPromise> {
+fn examine_run(model: &StoreModel, witness: &Witness, run: &RunId) -> Vec<BrokenPromise> {
     let events = model.history(run, 0, u32::MAX);
     let audited = audit::verify(run, &events, &model.handoffs_of(run));
     let faults = audited.findings.into_iter().map(|finding| BrokenPromise {
@@ -66,7 +66,7 @@ impl<'h> History<'h> {
         let mut run = match Run::begin(first) {
             Ok(run) => run,
             Err(why) => {
-                self.say(first.seq, "the journal alone rebuilds the run", why);
+                self.say(first.seq, "the journal alone rebuilds the run", why.to_string());
                 return self.found;
             }
         };
@@ -76,7 +76,7 @@ impl<'h> History<'h> {
             let before = run.find(&event.handoff).map(|tracked| tracked.handoff.clone());
             let over = run.is_finished();
             if let Err(why) = run.absorb(event) {
-                self.say(event.seq, "the journal alone rebuilds the run", why);
+                self.say(event.seq, "the journal alone rebuilds the run", why.to_string());
                 return self.found;
             }
             let Ok(fact) = event.fact() else { continue };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Driver, End, PATIENCE};
+use baton_engine::driver::{Driver, DriverProblem, End, PATIENCE};
 use baton_engine::evidence::KeptBytes;
 use baton_engine::run::Run;
 use baton_engine::store::StoreError;
@@ -16,17 +16,17 @@ use tokio::time::Instant;
 use crate::chance::{Chance, Tally};
 use crate::fault::Plan;
 use crate::faulty::Faulty;
-use crate::memory::Memory;
 use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, SeededRandom};
 use crate::puppet::{Puppet, Strings};
 use crate::time::MachineClock;
 use crate::witness::{BrokenPromise, Witness};
+use baton_engine::memory::MemoryStore;
 
 /// Where everything happens.
 #[derive(Clone)]
 pub struct Stage {
     /// The store.
-    pub memory: Memory,
+    pub memory: MemoryStore,
     /// Who sees everything.
     pub witness: Arc<Witness>,
     /// What was counted.
@@ -72,7 +72,7 @@ impl Stage {
     pub fn new() -> Stage {
         let witness = Arc::new(Witness::default());
         Stage {
-            memory: Memory::new().watched_by(witness.clone()),
+            memory: MemoryStore::new().watched_by(witness.clone()),
             witness,
             tally: Tally::default(),
             started: Instant::now(),
@@ -132,11 +132,12 @@ impl Stage {
         begin: Option<&Definition>,
     ) -> Life {
         let life = async {
+            let mut workspace = None;
             if let Some(definition) = begin {
-                driver.begin(&living.run, definition, "ana").await?;
+                workspace = Some(driver.begin(&living.run, definition, "ana").await?);
                 self.tally.count("run accepted");
             }
-            driver.drive(&living.run, stopped).await
+            driver.drive(&living.run, workspace, stopped).await
         };
         let end = Puppet::new(life, living.strings.clone()).await;
         self.witness.died(&driver.claimant);
@@ -146,7 +147,9 @@ impl Stage {
                 self.tally.count("driver killed");
                 Life::Killed
             }
-            Some(end) => Life::Ended(end),
+            Some(Err(DriverProblem::Workspace(problem))) => panic!("every run has a workspace of its own: {problem}"),
+            Some(Err(DriverProblem::Store(error))) => Life::Ended(Err(error)),
+            Some(Ok(end)) => Life::Ended(Ok(end)),
         }
     }
 
@@ -158,7 +161,8 @@ impl Stage {
         }
         match Run::of_journal(&events) {
             Ok(run) => Some(run),
-            Err(what) => {
+            Err(why) => {
+                let what = why.to_string();
                 let promise = "the journal alone rebuilds the run";
                 self.witness.accuse(BrokenPromise { run: run.clone(), seq: events.len() as u64, promise, what });
                 None

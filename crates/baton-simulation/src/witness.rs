@@ -9,8 +9,8 @@ use baton_engine::journal::Fact;
 use baton_engine::lifecycle::{Command, Verdict};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
-use crate::memory::{Transaction, Watcher};
-use crate::model::Change;
+use baton_engine::memory::RowChange;
+use baton_engine::memory::{MemoryTransaction, TransactionWatcher};
 
 /// Who wrote an event, and together with which others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +110,8 @@ pub fn is_driver(writer: &str) -> bool {
     writer.starts_with("driver-")
 }
 
-impl Watcher for Witness {
-    fn saw(&self, transaction: &Transaction<'_>) {
+impl TransactionWatcher for Witness {
+    fn saw(&self, transaction: &MemoryTransaction<'_>) {
         self.look(|seen| {
             seen.transactions += 1;
             let stamp =
@@ -129,12 +129,12 @@ impl Watcher for Witness {
     }
 }
 
-fn violation(change: &Change, promise: &'static str, what: String) -> BrokenPromise {
+fn violation(change: &RowChange, promise: &'static str, what: String) -> BrokenPromise {
     BrokenPromise { run: change.event.run.clone(), seq: change.event.seq, promise, what }
 }
 
 /// What one event must not be, whatever the engine says about it.
-fn wrong(writer: &str, change: &Change) -> Vec<BrokenPromise> {
+fn wrong(writer: &str, change: &RowChange) -> Vec<BrokenPromise> {
     let Some(before) = &change.before else { return Vec::new() };
     let mut found = Vec::new();
     let mut say = |promise, what: String| found.push(violation(change, promise, format!("{}: {what}", before.id)));
@@ -176,7 +176,7 @@ fn wrong(writer: &str, change: &Change) -> Vec<BrokenPromise> {
 }
 
 /// A lease ends only when its time is over, and nobody ends their own.
-fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+fn expired(writer: &str, before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static str, String)) {
     let at = change.event.at;
     let Some(lease) = before.lease() else { return };
     let others = [before.times_out_at(), before.acknowledge_by(), before.deadline];
@@ -190,7 +190,7 @@ fn expired(writer: &str, before: &Handoff, change: &Change, say: &mut impl FnMut
 }
 
 /// A report counts once, and only with the latest token.
-fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str, String)) {
+fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static str, String)) {
     let Ok(Fact::Happened(command)) = change.event.fact() else {
         return say("the journal can be read", "it cannot".to_owned());
     };
@@ -233,7 +233,7 @@ fn counted(before: &Handoff, change: &Change, say: &mut impl FnMut(&'static str,
 }
 
 /// Who takes something takes all of it, and only from those who are dead or have not been heard of.
-fn taken(transaction: &Transaction<'_>, dead: &HashSet<String>, change: &Change) -> Option<BrokenPromise> {
+fn taken(transaction: &MemoryTransaction<'_>, dead: &HashSet<String>, change: &RowChange) -> Option<BrokenPromise> {
     let before = change.before.as_ref()?;
     let lease = before.lease()?;
     let is_root = change.event.handoff.as_str() == change.event.run.as_str();
@@ -260,7 +260,7 @@ struct Beats {
 }
 
 impl Beats {
-    fn take(&mut self, change: &Change) -> Option<BrokenPromise> {
+    fn take(&mut self, change: &RowChange) -> Option<BrokenPromise> {
         let (run, handoff, kind) = (&change.event.run, &change.event.handoff, change.event.kind.as_str());
         let is_root = handoff.as_str() == run.as_str();
         let (holder, beats) = self.of_runs.entry(run.clone()).or_default();
@@ -284,7 +284,7 @@ impl Beats {
 }
 
 /// A driver writes into a run only while it holds it.
-fn intruder(transaction: &Transaction<'_>) -> Option<BrokenPromise> {
+fn intruder(transaction: &MemoryTransaction<'_>) -> Option<BrokenPromise> {
     if !is_driver(transaction.writer) || transaction.verb != "carry_out" {
         return None;
     }

@@ -12,7 +12,6 @@ use baton_engine::journal::Event;
 use baton_engine::{RunId, Store};
 use tokio::task::JoinSet;
 
-use crate::cells::MetCells;
 use crate::chance::Chance;
 use crate::fault::Weather;
 use crate::faulty::Faulty;
@@ -23,6 +22,7 @@ use crate::promises;
 use crate::puppet::Strings;
 use crate::stage::{Living, Machine, Stage};
 use crate::witness::{BrokenPromise, Stamp};
+use baton_engine::memory::MetCells;
 
 /// How a world ended.
 #[derive(Debug, Clone)]

@@ -91,7 +91,7 @@ fn steps_per_second(path: &Path, at_once: usize, runs: usize) -> (f64, Vec<Durat
                     let run = RunId::parse(format!("run-{lane:03}-{number:05}")).expect("a safe id");
                     driver.begin(&run, &definition, "bench").await.expect("begun");
                     let (_stop, stopped) = watch::channel(false);
-                    let end = driver.drive(&run, stopped).await.expect("driven");
+                    let end = driver.drive(&run, None, stopped).await.expect("driven");
                     assert_eq!(end, End::Completed);
                     times.extend(ears.times());
                 }

@@ -19,7 +19,7 @@ use baton_engine::Store;
 use baton_engine::store::StoreError;
 
 pub use boot_time::boot_time;
-pub use location::Location;
+pub use location::{Location, LocationFault};
 
 /// Opens a store, and makes it if it is not there.
 pub async fn open(location: &Location) -> Result<Arc<dyn Store>, StoreError> {

@@ -12,19 +12,28 @@ pub enum Location {
     Postgres(String),
 }
 
+/// Why a text does not say where a store is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LocationFault {
+    /// It is the address of something else.
+    #[error("`{0}` is no kind of store: use a path, sqlite:PATH or postgres://…")]
+    UnknownKind(String),
+    /// It says nothing.
+    #[error("the location of the store is empty")]
+    Empty,
+}
+
 impl Location {
     /// Reads a location: `postgres://…`, `sqlite:PATH` or a path.
-    pub fn parse(text: &str) -> Result<Location, String> {
+    pub fn parse(text: &str) -> Result<Location, LocationFault> {
         let text = text.trim();
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Ok(Location::Postgres(text.to_owned()));
         }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
         match path.split_once("://") {
-            Some((scheme, _)) => {
-                Err(format!("`{scheme}` is no kind of store: use a path, sqlite:PATH or postgres://…"))
-            }
-            None if path.is_empty() => Err("the location of the store is empty".to_owned()),
+            Some((scheme, _)) => Err(LocationFault::UnknownKind(scheme.to_owned())),
+            None if path.is_empty() => Err(LocationFault::Empty),
             None => Ok(Location::Sqlite(PathBuf::from(path))),
         }
     }

@@ -154,7 +154,7 @@ impl<S: Lookup> Plan<S> {
 
     /// Plans that a request becomes a handoff, unless it is one already.
     pub(crate) fn accept(&mut self, request: &Accept, at: Timestamp) -> Result<AcceptedHandoff, S::Fault> {
-        request.check().map_err(StoreError::Invalid)?;
+        request.check().map_err(StoreError::invalid)?;
         if let Some(handoff) = self.existing(request)? {
             return Ok(AcceptedHandoff { handoff, existing: true });
         }
@@ -253,6 +253,15 @@ impl<S: Lookup> Plan<S> {
     }
 
     /// Returns where a handoff stands in the plan, and looks for it if it does not yet.
+    ///
+    /// What is remembered counts only while the journal of its run ends where it ended then:
+    ///
+    /// ```text
+    /// this process                             another one
+    /// claims x, and remembers it: fence 1
+    ///                                          notices that the lease has ended; claims x: fence 2
+    /// reports x with fence 1: what it remembers says that it holds x, the row says that it does not
+    /// ```
     fn place(&mut self, id: &HandoffId) -> Result<Option<usize>, S::Fault> {
         if let Some(place) = self.rows.iter().position(|row| row.handoff.id == *id) {
             return Ok(Some(place));
@@ -268,6 +277,9 @@ impl<S: Lookup> Plan<S> {
     }
 
     /// Returns the handoff with the id or the key of a request, if it is the same request.
+    ///
+    /// The plan is looked at before the store: when two steps of one transaction send the same key, the store knows neither
+    /// of them yet, both would become handoffs, and the transaction would fail on its own second step.
     fn existing(&mut self, request: &Accept) -> Result<Option<Handoff>, S::Fault> {
         let key = request.terms.key.as_ref();
         let planned = |row: &&Planned| key.is_some() && row.handoff.terms.key.as_ref() == key;

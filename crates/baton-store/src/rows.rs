@@ -2,6 +2,7 @@
 //! writes.
 
 use baton_engine::Fence;
+use baton_engine::id::UnsafeId;
 use baton_engine::journal::{Hash, Head};
 use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::store::StoreError;
@@ -44,7 +45,7 @@ impl LedgerRow {
             number: unsigned(self.number)?,
             at: time(self.at)?,
             occasion: Occasion::parse(&self.occasion).ok_or_else(unknown)?,
-            run: RunId::parse(self.run).map_err(StoreError::Damaged)?,
+            run: RunId::parse(self.run).map_err(StoreError::damaged)?,
             head: Head { seq: unsigned(self.events)?, hash: hash(&self.head)? },
             digest: hash(&self.digest)?,
         })
@@ -135,7 +136,7 @@ impl Row {
     /// Reads the handoff; a row that cannot be read is an error, never a guess.
     pub(crate) fn handoff(&self) -> Result<Handoff, StoreError> {
         let place = || format!("the row of handoff `{}`", self.id);
-        let damaged = |why: String| StoreError::Damaged(format!("{}: {why}", place()));
+        let damaged = |why: UnsafeId| StoreError::Damaged(format!("{}: {why}", place()));
         let beside = BesideBody {
             id: HandoffId::parse(self.id.as_str()).map_err(damaged)?,
             run: RunId::parse(self.run.as_str()).map_err(damaged)?,

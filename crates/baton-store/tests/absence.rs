@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +10,16 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
-use baton_engine::engine::Random;
-use baton_engine::evidence::{
-    ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
+use baton_engine::driver::{
+    Audience, Driver, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
 };
-use baton_engine::people::{People, Question, Response};
+use baton_engine::evidence::KeptBytes;
+use baton_engine::memory::{self, CountingRandom, MemoryStore, Nobody};
 use baton_engine::run::Run;
 use baton_engine::store::ClaimRequest;
 use baton_engine::{Clock, HandoffId, RunId, Store};
-use baton_protocol::model::Report;
-use baton_protocol::{Settings, workflow};
-use baton_simulation::Memory;
+use baton_protocol::Settings;
 use jiff::Timestamp;
-use serde_json::Map;
 use tokio::sync::{mpsc, watch};
 
 /// Nothing takes longer, on the slowest machine.
@@ -57,11 +52,11 @@ impl Team for Crew {
         }
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[baton_engine::handover::Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -69,64 +64,23 @@ impl Team for Crew {
         false
     }
 
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
+    }
+
     fn sweep(&self, _: &RunId, _: &Path) {}
 }
 
-struct Nothing;
+/// The clock of this machine.
+struct Watch;
 
-impl Clock for Nothing {
+impl Clock for Watch {
     #[expect(clippy::disallowed_methods, reason = "the driver waits in real time")]
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
 
     fn observe(&self, _: Timestamp) {}
-}
-
-#[async_trait]
-impl Evidence for Nothing {
-    async fn remember(&self, _: &Path) -> Option<Moment> {
-        None
-    }
-
-    async fn keep(&self, _: &Scene) {}
-
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
-        Ok(Vec::new())
-    }
-
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
-        Vec::new()
-    }
-
-    async fn changed(&self, _: &Scene) -> ChangedFiles {
-        ChangedFiles::default()
-    }
-
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<ExaminedClaim> {
-        Vec::new()
-    }
-
-    async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
-        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
-    }
-}
-
-#[async_trait]
-impl People for Nothing {
-    async fn decide(&self, _: &Question) -> Option<Response> {
-        None
-    }
-}
-
-impl Random for Nothing {
-    fn number(&self) -> f64 {
-        0.5
-    }
-
-    fn word(&self) -> String {
-        "0123456789abcdef".to_owned()
-    }
 }
 
 /// Passes on what people should know.
@@ -142,7 +96,7 @@ impl Audience for Notes {
 
 /// A run that is driven.
 struct Stage {
-    store: Memory,
+    store: MemoryStore,
     notes: mpsc::UnboundedReceiver<String>,
     taken: watch::Sender<bool>,
     stop: watch::Sender<bool>,
@@ -153,34 +107,24 @@ impl Stage {
     /// Drives a workflow with one phase; `taken` says whether somebody is there for the folder.
     async fn of(agent: &str, patience: Duration, taken: bool) -> Stage {
         let text = format!("name: w\nagents: {{anyone: {agent}}}\nphases: [{{id: build, agent: anyone}}]\n");
-        let definition = Definition {
-            approvers: Vec::new(),
-            workflow: workflow::read(text.as_bytes()).workflow.unwrap(),
-            folder: PathBuf::from("/flows"),
-            file: None,
-            nested: BTreeMap::new(),
-            templates: BTreeMap::new(),
-            inputs: Map::new(),
-            workspace: PathBuf::from("/work"),
-        };
-        let (store, (sender, notes)) = (Memory::new(), mpsc::unbounded_channel());
+        let (store, (sender, notes)) = (MemoryStore::new(), mpsc::unbounded_channel());
         let ((taken, is_taken), (stop, stopped)) = (watch::channel(taken), watch::channel(false));
         let driver = Driver {
             store: Arc::new(store.clone()),
-            clock: Arc::new(Nothing),
+            clock: Arc::new(Watch),
             team: Arc::new(Crew(is_taken)),
-            evidence: Arc::new(Nothing),
-            people: Arc::new(Nothing),
+            evidence: Arc::new(Nobody),
+            people: Arc::new(Nobody),
             audience: Arc::new(Notes(sender)),
-            random: Arc::new(Nothing),
+            random: Arc::new(CountingRandom::default()),
             claimant: "driver".to_owned(),
             settings: Settings::default(),
             kept: KeptBytes::default(),
             patience,
         };
         let run = RunId::parse("t").unwrap();
-        driver.begin(&run, &definition, "ana").await.unwrap();
-        let drive = tokio::spawn(async move { driver.drive(&run, stopped).await.unwrap() });
+        driver.begin(&run, &memory::definition(&text), "ana").await.unwrap();
+        let drive = tokio::spawn(async move { driver.drive(&run, None, stopped).await.unwrap() });
         Stage { store, notes, taken, stop, drive }
     }
 
@@ -225,7 +169,7 @@ async fn work_in_the_queue_that_nobody_claims_is_told_once_with_what_to_do() {
         count: 1,
         times_itself: true,
     };
-    assert_eq!(stage.store.claim(&wish, Nothing.now()).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(&wish, Watch.now()).await.unwrap().len(), 1);
     assert_eq!(stage.end().await, [""; 0]);
 }
 

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use baton_agents::Launcher;
 use baton_agents::process::{Environment, GRACE, Launch, Mark};
 use baton_engine::handoff::Digest;
-use baton_engine::ledger::LedgerEntry;
+use baton_engine::ledger::{LedgerEntry, LedgerLineFault};
 use baton_engine::ledger_keeper::{AnchorFault, LedgerAnchor};
 use baton_engine::store::{AnchoredEntry, Store};
 
@@ -280,7 +280,7 @@ pub(crate) fn lines(path: &Path) -> Result<impl Iterator<Item = std::io::Result<
     Ok(numbered.map(|(number, bytes)| {
         let entry = match String::from_utf8(bytes?) {
             Ok(text) => LedgerEntry::parse(&text),
-            Err(_) => Err("it is not UTF-8".to_owned()),
+            Err(_) => Err(LedgerLineFault::NotUtf8),
         };
         Ok(AnchorLine { number, entry })
     }))
@@ -292,5 +292,5 @@ pub(crate) struct AnchorLine {
     /// Where it stands, from 1.
     pub number: u64,
     /// What it says, or why it cannot be read.
-    pub entry: Result<LedgerEntry, String>,
+    pub entry: Result<LedgerEntry, LedgerLineFault>,
 }

@@ -65,7 +65,11 @@ pub(crate) async fn brief(
         Some(workspace) => keep(workspace.root(), &brief.copies),
         None => Ok(()),
     };
-    Ok(brief.and_then(|brief| kept(&brief).map(|()| Briefing { brief, yardstick: yardstick() })))
+    let brief = brief.map_err(|why| why.to_string()).and_then(|brief| {
+        kept(&brief).map_err(|why| why.to_string())?;
+        Ok(Briefing { brief, yardstick: yardstick() })
+    });
+    Ok(brief)
 }
 
 /// Remembers how the workspace of a run is before an attempt that begins on this machine, so that what the report says

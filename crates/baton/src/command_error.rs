@@ -1,8 +1,9 @@
 //! What goes wrong in a command, and the exit codes. Kinds are mapped to codes here and nowhere else.
 
+use std::fmt;
 use std::process::ExitCode;
 
-use baton_agents::workspace::OpenError;
+use baton_engine::evidence::WorkspaceFault;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,31 +52,31 @@ pub(crate) struct CommandError {
     pub hints: Vec<String>,
 }
 
-impl From<OpenError> for CommandError {
-    fn from(error: OpenError) -> Self {
-        CommandError::usage(error.to_string())
+impl From<WorkspaceFault> for CommandError {
+    fn from(error: WorkspaceFault) -> Self {
+        CommandError::usage(error)
     }
 }
 
 impl CommandError {
     /// The caller must change something: an argument, the configuration, a path.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        CommandError { kind: Exit::Usage, message: message.into(), hints: Vec::new() }
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        CommandError { kind: Exit::Usage, message: message.to_string(), hints: Vec::new() }
     }
 
     /// The answer is no.
-    pub(crate) fn no(message: impl Into<String>) -> Self {
-        CommandError { kind: Exit::No, message: message.into(), hints: Vec::new() }
+    pub(crate) fn no(message: impl fmt::Display) -> Self {
+        CommandError { kind: Exit::No, message: message.to_string(), hints: Vec::new() }
     }
 
     /// We made a mistake.
-    pub(crate) fn internal(message: impl Into<String>) -> Self {
-        CommandError { kind: Exit::Internal, message: message.into(), hints: Vec::new() }
+    pub(crate) fn internal(message: impl fmt::Display) -> Self {
+        CommandError { kind: Exit::Internal, message: message.to_string(), hints: Vec::new() }
     }
 
     /// The same may work later, with nothing changed.
-    pub(crate) fn try_again(message: impl Into<String>) -> Self {
-        CommandError { kind: Exit::TryAgain, message: message.into(), hints: Vec::new() }
+    pub(crate) fn try_again(message: impl fmt::Display) -> Self {
+        CommandError { kind: Exit::TryAgain, message: message.to_string(), hints: Vec::new() }
     }
 
     /// Adds what to do.

@@ -10,21 +10,22 @@ pub(crate) use claimant::is_dead;
 pub(crate) use crew::keep;
 pub(crate) use launching::{launcher, scripts};
 pub(crate) use starting::{Started, definition, run_id};
-pub(crate) use workspace_lock::WorkspaceLock;
+pub(crate) use workspace_lock::held;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_agents::Launcher;
 use baton_agents::evidence::LocalEvidence;
 use baton_agents::process::Environment;
-use baton_engine::driver::{Audience, Driver, End, PATIENCE};
+use baton_engine::driver::{Audience, Driver, DriverProblem, End, PATIENCE};
 use baton_engine::people::People;
+use baton_engine::runs::Runs;
 use baton_engine::{Clock, RunId};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 
 use crate::command_error::CommandError;
+use crate::state;
 use crate::store::Session;
 use crate::views::Views;
 use crew::LocalTeam;
@@ -39,10 +40,12 @@ pub(crate) fn driver(
     let clock: Arc<dyn Clock> = session.clock.clone();
     let launcher = Launcher { scripts, ..launcher(session) };
     let seen = Environment::reduced([]);
+    let (state, location) = (session.state()?.clone(), session.location.clone());
+    let remember = move |workspace: &Path| state::remember_workspace(&state, workspace, &location);
     let variables = seen.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Driver {
         store: session.store.clone(),
-        team: Arc::new(LocalTeam::new(clock.clone(), launcher.clone())),
+        team: Arc::new(LocalTeam::new(clock.clone(), launcher.clone(), Box::new(remember))),
         clock,
         evidence: Arc::new(LocalEvidence::new(variables, session.state()?.clone()).started_by(launcher)),
         people,
@@ -55,22 +58,24 @@ pub(crate) fn driver(
     })
 }
 
+/// How driving a run ended.
+pub(crate) type Driven = Result<End, DriverProblem>;
+
 /// Drives a run until it ends, or until SIGINT or SIGTERM: the first stops it, the second ends everything at once.
 pub(crate) async fn drive(
-    driver: &Driver,
+    runs: &dyn Runs,
     views: &Views,
     run: &RunId,
     tell: &dyn Fn(&str),
-) -> Result<End, CommandError> {
-    let (stop, stopped) = watch::channel(false);
+) -> Result<Driven, CommandError> {
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let driving = driver.drive(run, stopped);
+    let driving = runs.resume(run);
     tokio::pin!(driving);
     loop {
         tokio::select! {
-            end = &mut driving => return Ok(end?),
+            end = &mut driving => return Ok(end),
             () = views.are_due() => {
                 views.catch_up();
                 continue;
@@ -78,7 +83,7 @@ pub(crate) async fn drive(
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if stop.send_replace(true) {
+        if !runs.stop(run) {
             // Whoever asks twice does not want to wait: what runs is killed here, and what we held is taken from the dead.
             return Err(
                 CommandError::no(format!("{run} was ended at once")).hint(format!("baton resume {run} goes on"))

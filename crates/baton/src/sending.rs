@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_engine::Priority;
-use baton_engine::engine::{self, Problem, TermsFault, WantedTerms, WantedTime};
+use baton_engine::engine::{self, Problem, TermsFault, WantedTerms, WantedTime, WordFault};
 use baton_engine::retry::milliseconds;
 use clap::Args;
 
@@ -98,16 +98,16 @@ fn parse_span(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads the name of an agent, for clap.
-pub(crate) fn parse_agent(name: &str) -> Result<String, String> {
+pub(crate) fn parse_agent(name: &str) -> Result<String, WordFault> {
     engine::agent_name(name)
 }
 
 /// Reads the name of somebody, for clap.
-pub(crate) fn parse_name(name: &str) -> Result<String, String> {
+pub(crate) fn parse_name(name: &str) -> Result<String, WordFault> {
     engine::plain_name(name)
 }
 
-fn parse_key(key: &str) -> Result<String, String> {
+fn parse_key(key: &str) -> Result<String, WordFault> {
     engine::plain_key(key)
 }
 

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use baton_agents::Launcher;
 use baton_engine::RunId;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News};
+use baton_engine::driver::{Audience, Driver, DriverProblem, End, News, WorkspaceProblem};
 use baton_engine::protection::Protection;
 use baton_engine::run::Run;
+use baton_engine::runs::{DrivenRuns, Runs as _};
 use baton_protocol::workflow::AgentFields;
 use clap::Args;
 
@@ -28,8 +29,7 @@ use crate::people::answers::{self, Answers};
 use crate::people::talk::Screen;
 use crate::reach::{Places, WithinReach};
 use crate::recorded_keys;
-use crate::running::{self, WorkspaceLock};
-use crate::state;
+use crate::running;
 use crate::store::{Session, StoreOptions, place};
 use crate::views::Views;
 use events::Events;
@@ -73,8 +73,8 @@ enum Watching {
 
 impl Show<'_> {
     /// Begins a run, drives it and shows it.
-    pub(crate) fn begin(&self, definition: &Definition, from: &str) -> Result<Exit, CommandError> {
-        self.drive(Some((definition, from)))
+    pub(crate) fn begin(&self, definition: &Definition) -> Result<Exit, CommandError> {
+        self.drive(Some(definition))
     }
 
     /// Drives a run that was begun before, and shows it.
@@ -82,13 +82,13 @@ impl Show<'_> {
         self.drive(None)
     }
 
-    fn drive(&self, begin: Option<(&Definition, &str)>) -> Result<Exit, CommandError> {
+    fn drive(&self, begin: Option<&Definition>) -> Result<Exit, CommandError> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
         let views = Arc::new(Views::before(watching.audience()));
         let scripts = match begin {
-            Some((definition, _)) => running::scripts(definition),
+            Some(definition) => running::scripts(definition),
             None => self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?,
         };
         if let Some(anchor) = &self.session.anchor
@@ -97,22 +97,19 @@ impl Show<'_> {
             return Err(config::not_an_anchor("baton.toml", "the workflow, or one of its scripts"));
         }
         let driver = running::driver(self.session, Arc::new(people), views.clone(), scripts)?;
+        let runs = DrivenRuns::by(driver.clone());
         self.session.run(async {
-            let mut _workspace = None;
             match begin {
-                Some((definition, from)) => {
-                    _workspace = Some(self.take(&definition.workspace, &driver.claimant)?);
-                    driver.begin(self.id, definition, from).await?;
+                Some(definition) => {
+                    self.refuse_anchor_inside(&definition.workspace)?;
+                    let begun = runs.begin(self.id, definition, &guard::anybody()).await;
+                    begun.map_err(|problem| self.not_driven(problem))?;
                     self.tell_beginning(&driver, &watching).await?;
                 }
                 None => {
                     let events = self.session.engine.events_of_run(self.id).await?;
                     let run = driver.load(self.id).await?;
-                    // A run that is driven says so itself, better than its workspace does.
-                    let idle = run.root().handoff.lease().is_none_or(|lease| driver.team.is_dead(&lease.claimant));
-                    if idle && !run.is_finished() {
-                        _workspace = Some(self.take(&run.definition.workspace, &driver.claimant)?);
-                    }
+                    self.refuse_anchor_inside(&run.definition.workspace)?;
                     answers.iter().for_each(|answers| answers.forget(&answers::recorded(&events)));
                     self.tell(&watching, &format!("resume {}", self.id));
                     self.warn_of_gaps(&watching, &run);
@@ -122,11 +119,11 @@ impl Show<'_> {
                     }
                 }
             }
-            let ended = running::drive(&driver, &views, self.id, &|text| self.tell(&watching, text)).await;
+            let ended = running::drive(&runs, &views, self.id, &|text| self.tell(&watching, text)).await;
             if let Watching::Terminal(live) = &watching {
                 live.finish();
             }
-            let told = match ended {
+            let told = match ended.and_then(|end| end.map_err(|problem| self.not_driven(problem))) {
                 Ok(end) => self.end(&end, &watching, &views).await.map(|exit| (end, exit)),
                 Err(error) => Err(error),
             };
@@ -150,15 +147,16 @@ impl Show<'_> {
         })
     }
 
-    /// Takes a workspace, from which the run is found from now on.
-    fn take(&self, workspace: &Path, driver: &str) -> Result<WorkspaceLock, CommandError> {
-        self.refuse_anchor_inside(workspace)?;
-        if !workspace.is_dir() {
-            return Err(self.moved_away(workspace));
+    /// Tells why the run was not begun, or is not driven.
+    fn not_driven(&self, problem: DriverProblem) -> CommandError {
+        match problem {
+            DriverProblem::Store(error) => error.into(),
+            DriverProblem::Workspace(WorkspaceProblem::Missing(workspace)) => self.moved_away(&workspace),
+            DriverProblem::Workspace(WorkspaceProblem::Held { workspace, run, driver }) => {
+                running::held(self.id, &workspace, &run, &driver)
+            }
+            DriverProblem::Workspace(WorkspaceProblem::Unusable(why)) => CommandError::usage(why),
         }
-        let lock = WorkspaceLock::take(workspace, self.id, driver)?;
-        state::remember_workspace(self.session.state()?, workspace, &self.session.location)?;
-        Ok(lock)
     }
 
     /// Tells that a workspace is not where it was when the run began, and how the run can go on.

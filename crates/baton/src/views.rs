@@ -23,7 +23,7 @@ use baton_agents::directory;
 use baton_engine::HandoffId;
 use baton_engine::driver::{Audience, News};
 use baton_engine::handoff::Digest;
-use baton_engine::run::Run;
+use baton_engine::run::{JournalFault, Run};
 use baton_engine::view;
 use baton_host::atomic_file;
 use baton_protocol::convert::{Form, render};
@@ -156,7 +156,7 @@ impl Kept {
         }
     }
 
-    fn follow(&mut self, run: &Run, changed: &HandoffId, absorb: impl FnOnce(&mut Run) -> Result<(), String>) {
+    fn follow(&mut self, run: &Run, changed: &HandoffId, absorb: impl FnOnce(&mut Run) -> Result<(), JournalFault>) {
         // Copying the run for each event would take as long as the run is.
         if run.seq != self.run.seq + 1 || absorb(&mut self.run).is_err() {
             *self =
@@ -191,7 +191,7 @@ impl Kept {
 
     fn write_view(&mut self, placed: &PlacedView) -> Result<(), String> {
         let Some(view) = placed.view else { return Ok(()) };
-        let path = view::place(&self.run, placed)?;
+        let path = view::place(&self.run, placed).map_err(|why| why.to_string())?;
         let text = match view {
             View::Archive => return self.write_archive(&path),
             View::Registry => return self.write_registry(&path),

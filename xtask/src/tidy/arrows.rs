@@ -1,7 +1,7 @@
 //! The arrows between our crates point down only.
 //!
 //! ARCHITECTURE.md has the picture; [`ALLOWED`] is the same picture for the machine. Development
-//! dependencies are free: they reach no user.
+//! dependencies are free, their features included: they reach no user.
 
 use super::Violation;
 use super::package::Package;

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use baton_engine::HandoffId;
-use baton_protocol::schema::Violation;
+use baton_engine::id::UnsafeId;
+use baton_protocol::schema::{SchemaFault, Violation};
 
 use super::Folder;
 
@@ -33,7 +34,7 @@ pub enum DirectoryError {
         /// What was given.
         id: String,
         /// Why it cannot.
-        fault: String,
+        fault: UnsafeId,
     },
     /// Nobody knows the handoff.
     #[error("there is no handoff `{id}`")]
@@ -115,7 +116,7 @@ pub enum DirectoryError {
         /// Where it is.
         path: PathBuf,
         /// Why it is none.
-        fault: String,
+        fault: SchemaFault,
     },
     /// A file that should be JSON is not.
     #[error("{path} cannot be read as JSON: {fault}")]

@@ -106,7 +106,7 @@ impl Directory {
         let bytes = files::read(&file, &path)?;
         match FolderHandoff::parse(&bytes) {
             Ok(handoff) => Ok(Some(Held { id: id.clone(), folder, handoff, file })),
-            Err(fault) => Err(DirectoryError::Unreadable { path, fault }),
+            Err(fault) => Err(DirectoryError::Unreadable { path, fault: fault.to_string() }),
         }
     }
 

@@ -30,8 +30,8 @@ pub(super) fn priority_of(member: Option<&Value>) -> Priority {
 
 impl FolderHandoff {
     /// Reads a file; the error says why it is no document (yet).
-    pub fn parse(bytes: &[u8]) -> Result<FolderHandoff, String> {
-        serde_json::from_slice(bytes).map(|members| FolderHandoff { members }).map_err(|error| error.to_string())
+    pub fn parse(bytes: &[u8]) -> Result<FolderHandoff, serde_json::Error> {
+        serde_json::from_slice(bytes).map(|members| FolderHandoff { members })
     }
 
     /// Returns the bytes of the file.

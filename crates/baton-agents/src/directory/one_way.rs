@@ -3,6 +3,15 @@
 //! Whoever looks through the folders in the order of a handoff's life meets every handoff that only moves on. One that
 //! moves back (a retry, a repair, a step undone) could slip past; so whoever moves one back waits until nobody looks.
 //! The lock is that of the folder `pending` itself, held for microseconds and never while anything is synced.
+//!
+//! ```text
+//! creator of x, without the lock           whoever works on x
+//! pending: no x                            in-progress/x
+//!                                          the attempt fails: in-progress/x ──▶ pending/x
+//! in-progress, completed, failed: no x
+//!                                          claims it again: pending/x ──▶ in-progress/x
+//! writes pending/x                         two handoffs are called x
+//! ```
 
 use std::fs::File;
 use std::io;

@@ -77,6 +77,14 @@ impl Settled {
 
 impl Answers {
     /// Begins to look through a folder; call it before listing the folder.
+    ///
+    /// ```text
+    /// sweep that lists first                   scripts
+    /// lists the folder: a
+    ///                                          move b into it at 10.2, c at 10.3
+    /// takes the time of the folder: 10.3
+    /// later: b is older than 10.3, so it was looked into — and it never was
+    /// ```
     pub(super) fn begin(folder: &Path) -> Answers {
         let before = fs::metadata(folder).ok().map(|found| (found.mtime(), found.mtime_nsec()));
         Answers { before, again: BTreeSet::new() }

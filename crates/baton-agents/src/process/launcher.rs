@@ -24,6 +24,21 @@ use super::{Environment, Launch, ProcessEnd, Running, landlock, threshold};
 const SWITCHED_OFF: &str = "sandbox: off";
 
 /// Starts processes.
+///
+/// ```
+/// use baton_agents::Launcher;
+/// use baton_agents::process::{Launch, ProcessEnd};
+/// # use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///
+/// let launch = Launch { arguments: vec!["-c".into(), "echo done; exit 3".into()], ..Launch::new("/bin/sh") };
+/// let end = Launcher::default().run(launch, Some(Duration::from_secs(60)), Duration::from_secs(1)).await?;
+/// let ProcessEnd::Exited { status, stdout, .. } = end else { panic!("{end:?}") };
+/// assert_eq!((status.code(), &stdout[..]), (Some(3), &b"done\n"[..]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Launcher {
     /// Files and folders that no process in a cage sees.

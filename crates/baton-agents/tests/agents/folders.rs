@@ -307,6 +307,6 @@ fn way_is_chosen_by_what_the_workflow_says() {
     assert_eq!(reach(&declared()), Ok(true));
     assert_eq!(reach(&AgentFields { queue: Some(true), ..AgentFields::default() }), Ok(false));
     let two = AgentFields { queue: Some(true), ..declared() };
-    let refused = "agent `a` needs exactly one of command, profile, directory and queue".to_owned();
+    let refused = baton_agents::ReachFault::Ways("a".to_owned());
     assert_eq!((reach(&two), reach(&AgentFields::default())), (Err(refused.clone()), Err(refused)));
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::id::RunId;
 use crate::journal::Hash;
-use crate::ledger::{LedgerEnd, LedgerEntry, Occasion};
+use crate::ledger::{LedgerEnd, LedgerEntry, LedgerLineFault, Occasion};
 
 /// One thing that is wrong with a ledger, or with what was kept of it elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub enum LedgerFault {
     },
     /// The line of an anchor file cannot be read.
     #[error("the line cannot be read: {0}")]
-    LineUnreadable(String),
+    LineUnreadable(LedgerLineFault),
     /// The line of an anchor file is not what was written.
     #[error("the line was changed: the ledger has `{0}`")]
     LineChanged(Box<LedgerEntry>),
@@ -230,7 +230,7 @@ impl AnchorAuditor {
     pub fn line(
         &mut self,
         number: u64,
-        line: &Result<LedgerEntry, String>,
+        line: &Result<LedgerEntry, LedgerLineFault>,
         entry: Option<&LedgerEntry>,
         before: Option<&LedgerEntry>,
     ) -> bool {

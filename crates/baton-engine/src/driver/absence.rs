@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::News;
-use super::lead::RunLoop;
+use super::run_loop::RunLoop;
 use crate::flow::{self, Comes};
 use crate::handoff::{State, later};
 use crate::id::HandoffId;

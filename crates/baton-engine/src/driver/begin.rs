@@ -7,8 +7,8 @@ use tokio::task::AbortHandle;
 
 use super::attempt::{self, Failed, Finished, Trial};
 use super::brief::{self, Brief};
-use super::lead::{Errand, Outcome, RunLoop};
 use super::look::FileLook;
+use super::run_loop::{Errand, Outcome, RunLoop};
 use super::{News, ReachedAgent};
 use crate::Fence;
 use crate::engine::Yardstick;
@@ -73,7 +73,7 @@ impl RunLoop<'_> {
         let Some(brief) = Brief::of(&self.run, tracked) else { return };
         let folder = match self.driver.team.folder(&self.run.definition.workspace, &self.run.id, id, fence) {
             Ok(folder) => folder,
-            Err(why) => return self.results.push((id.clone(), fence, failed(why))),
+            Err(why) => return self.results.push((id.clone(), fence, failed(why.to_string()))),
         };
         let may_write = brief.may_write();
         let mut scene = brief.scene(folder.clone(), self.driver.earlier_attempts(&self.run, tracked));
@@ -101,9 +101,10 @@ impl RunLoop<'_> {
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
                 None => brief.tell(&self.driver.random.word()),
             };
-            let job = told.and_then(|told| {
-                self.driver.team.keep(&self.run.definition.workspace, &told.copies)?;
-                brief.job(told.prompt.text, folder)
+            let job = told.map_err(|why| why.to_string()).and_then(|told| {
+                let kept = self.driver.team.keep(&self.run.definition.workspace, &told.copies);
+                kept.map_err(|why| why.to_string())?;
+                brief.job(told.prompt.text, folder).map_err(|why| why.to_string())
             });
             let job = match job {
                 Ok(job) => job,

@@ -10,14 +10,14 @@ use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom
 use crate::agent::Job;
 use crate::definition::{Definition, LocatedPhase};
 use crate::evidence::{CheckCommand, EarlierAttempt, Scene};
-use crate::expression;
+use crate::expression::{self, ExpressionFault};
 use crate::flow::{self, limits};
 use crate::handoff::{About, Note, WrittenDocument};
 use crate::handover::{self, Copy};
-use crate::prompt::{self, Briefing, Prompt, ReportTo};
+use crate::prompt::{self, Briefing, Prompt, PromptFault, ReportTo};
 use crate::protection::Protection;
 use crate::route;
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::step::{ORCHESTRATOR, Role};
 use crate::view;
 
@@ -32,6 +32,42 @@ pub(super) struct Instructions {
     pub(super) prompt: Prompt,
     /// What must be in the workspace before the agent reads its prompt.
     pub(super) copies: Vec<Copy>,
+}
+
+/// Why whoever is to work cannot be told what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BriefFault {
+    /// The workflow has no such agent.
+    #[error("there is no agent {0}")]
+    NoAgent(String),
+    /// What is asked, outside of any workflow, cannot be read.
+    #[error("its request cannot be read")]
+    Request,
+    /// Nobody can tell where the output goes.
+    #[error(transparent)]
+    Output(#[from] OutputFault),
+    /// There is no prompt.
+    #[error(transparent)]
+    Prompt(#[from] PromptFault),
+    /// What is recorded does not fit together.
+    #[error(transparent)]
+    Record(#[from] RecordFault),
+}
+
+/// Why nobody can tell where the output of an agent goes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutputFault {
+    /// The template of the place cannot be rendered.
+    #[error("output_directory: `{template}`: {fault}")]
+    Template {
+        /// The template.
+        template: String,
+        /// What is wrong.
+        fault: ExpressionFault,
+    },
+    /// The place is not inside the workspace.
+    #[error("output_directory: `{}` leads out of the workspace", .0.display())]
+    Outside(PathBuf),
 }
 
 /// A phase or a delegation, with everything that the workflow says about it.
@@ -83,7 +119,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns where the agent puts its output; the error says why that cannot be worked out.
-    pub(super) fn output_directory(&self) -> Result<PathBuf, String> {
+    pub(super) fn output_directory(&self) -> Result<PathBuf, OutputFault> {
         output_directory(self.run, &self.tracked.step.phase)
     }
 
@@ -93,7 +129,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told.
-    pub(super) fn tell(&self, delimiter: &str) -> Result<Instructions, String> {
+    pub(super) fn tell(&self, delimiter: &str) -> Result<Instructions, BriefFault> {
         self.tell_with(delimiter, self.report_to())
     }
 
@@ -115,9 +151,9 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told, if its report goes there.
-    pub(super) fn tell_with(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<Instructions, String> {
-        let agent = self.agent.ok_or_else(|| format!("there is no agent {}", self.tracked.handoff.terms.to))?;
-        let request = self.tracked.asked().ok_or("its request cannot be read: the record is damaged")?;
+    pub(super) fn tell_with(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<Instructions, BriefFault> {
+        let agent = self.agent.ok_or_else(|| BriefFault::NoAgent(self.tracked.handoff.terms.to.clone()))?;
+        let request = self.tracked.asked().ok_or(RecordFault::Request)?;
         // What one agent expects of another is data, and is handed over as such.
         let helped = (self.tracked.step.role == Role::Delegation).then(|| Request {
             expectations: None,
@@ -167,7 +203,7 @@ impl<'r> Brief<'r> {
                 .prompt_tokens
                 .or_else(|| limits::smallest(&self.located, |limits| limits.prompt_tokens)),
         };
-        let prompt = prompt::render(&briefing).map_err(|fault| fault.to_string())?;
+        let prompt = prompt::render(&briefing)?;
         // A file that the prompt names is the one that is written: both are worked out together.
         Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
     }
@@ -200,7 +236,7 @@ impl<'r> Brief<'r> {
     }
 
     /// Returns the job of the agent.
-    pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Result<Job, String> {
+    pub(super) fn job(&self, prompt: String, folder: PathBuf) -> Result<Job, OutputFault> {
         let handoff = &self.tracked.handoff;
         Ok(Job {
             run: self.run.id.clone(),
@@ -280,7 +316,7 @@ impl<'r> Brief<'r> {
 /// Returns where the agent of a phase puts its output, or, without a phase, where the run has its own.
 ///
 /// The innermost workflow that names a place decides, and its template speaks of what is known there.
-pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String> {
+pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, OutputFault> {
     let located = run.definition.locate(phase);
     let around = located.iter().flat_map(|located| &located.around).rev();
     let around = around.map(|around| (around.definition, around.path.as_str()));
@@ -291,11 +327,11 @@ pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, String
         return Ok(run.definition.workspace.join(OUTPUT).join(run.id.as_str()));
     };
     let rendered = expression::render(&template, &flow::names(run, path, [template.as_str()]));
-    let relative = rendered.map_err(|error| format!("output_directory: `{template}`: {error}"))?;
+    let relative = rendered.map_err(|fault| OutputFault::Template { template, fault })?;
     let relative = PathBuf::from(relative.trim());
     // A part of it may come from an agent.
     if relative.components().any(|part| matches!(part, Component::ParentDir)) {
-        return Err(format!("output_directory: `{}` leads out of the workspace", relative.display()));
+        return Err(OutputFault::Outside(relative));
     }
     Ok(run.definition.workspace.join(relative))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::attempt::SeenWorkspace;
 use super::brief::{Brief, Instructions};
-use super::lead::RunLoop;
+use super::run_loop::RunLoop;
 use super::{LEASE, ReachedAgent};
 use crate::Fence;
 use crate::draft::Draft;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::lead::RunLoop;
+use super::run_loop::RunLoop;
 use super::{LEASE, News};
 use crate::draft::Draft;
 use crate::flow;
@@ -44,6 +44,14 @@ impl RunLoop<'_> {
 
     /// Extends everything that is held, when it is time. Comes before everything else: after a pause nothing of our own
     /// has ended as long as nobody else has taken it.
+    ///
+    /// ```text
+    /// driver                                   its agent
+    /// the machine sleeps for an hour           sleeps, too
+    /// wakes: the lease of x ended long ago     goes on
+    /// if x ended here: it is pending           is called off, and x is done all over again
+    /// extends x instead: it is still held      reports: it counts
+    /// ```
     pub(super) async fn hold(&mut self) -> Result<(), StoreError> {
         let now = self.driver.clock.now();
         if self.hold_by(now).is_none_or(|at| now < at) {

@@ -28,7 +28,7 @@ impl FileLook {
             self.evidence.identify(&self.workspace, &self.views, lines.iter().filter_map(path).collect()).await;
         let (mut now, fault) = match looked {
             Ok(now) => (now.into_iter(), None),
-            Err(why) => (Vec::new().into_iter(), Some(evidence::unseen(&why))),
+            Err(why) => (Vec::new().into_iter(), Some(evidence::unseen(&why.to_string()))),
         };
         let tell = |line| match line {
             GateLine::Seen(examined) => Some(examined),
@@ -45,7 +45,7 @@ impl FileLook {
             Ok(now) => evidence::after_approval(&examined, &now),
             Err(why) => {
                 let rest = examined.into_iter().filter(|seen| seen.path.is_none());
-                Some(rest.chain([evidence::unseen(&why)]).collect())
+                Some(rest.chain([evidence::unseen(&why.to_string())]).collect())
             }
         };
         match changed {

@@ -6,14 +6,14 @@ use baton_protocol::model::{Document, Kind};
 use baton_protocol::workflow::Confinement;
 use baton_protocol::{Dialect, Hints};
 
-use super::brief::{Brief, Instructions};
+use super::brief::{Brief, BriefFault, Instructions};
 use crate::agent::Job;
 use crate::evidence::Scene;
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::handover::Copy;
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
-use crate::run::Run;
+use crate::run::{RecordFault, Run};
 
 /// How whoever has claimed a handoff hands in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +57,10 @@ impl HandInWay {
 
 impl QueueBrief {
     /// Briefs whoever has claimed a handoff of a run; the error says why there is no prompt.
-    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandInWay) -> Result<QueueBrief, String> {
-        let tracked = run.find(id).ok_or_else(|| format!("{id} is not in the journal of {}", run.id))?;
-        let brief = Brief::of(run, tracked).ok_or("its phase is not in the workflow")?;
+    pub fn of_run(run: &Run, id: &HandoffId, delimiter: &str, by: HandInWay) -> Result<QueueBrief, BriefFault> {
+        let tracked =
+            run.find(id).ok_or_else(|| RecordFault::Elsewhere { handoff: id.clone(), run: run.id.clone() })?;
+        let brief = Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?;
         let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff))?;
         Ok(QueueBrief {
             job: brief.job(prompt.text, PathBuf::new())?,
@@ -78,42 +79,25 @@ impl QueueBrief {
         request: &WrittenDocument,
         delimiter: &str,
         by: HandInWay,
-    ) -> Result<QueueBrief, String> {
+    ) -> Result<QueueBrief, BriefFault> {
         let dialect = Dialect::parse(&request.dialect);
         let reading = baton_protocol::read(request.text.as_bytes(), Hints { format: None, dialect });
         let Some(Document::Request(asked)) = reading.document else {
-            return Err("its request cannot be read".to_owned());
+            return Err(BriefFault::Request);
         };
-        let mut asked = prompt::plain_task(&asked, delimiter).map_err(|fault| fault.to_string())?;
+        let mut asked = prompt::plain_task(&asked, delimiter)?;
         asked.from.get_or_insert_default().agent.get_or_insert_with(|| handoff.terms.from.clone());
         let answers = |dialect: &Dialect| dialect.has(Kind::Report) || *dialect == Dialect::Package;
         let prompt = prompt::render(&Briefing {
-            workflow: "",
-            phase: "",
-            agent: &handoff.terms.to,
-            role: None,
             handoff: Some(handoff.id.as_str()),
             dialect: dialect.filter(answers).unwrap_or(Dialect::Native),
-            request: &asked,
-            handovers: &[],
-            index: None,
-            memory: None,
             notes: &handoff.notes,
             last_failure: handoff.last_failure.as_ref(),
             attempt: handoff.attempts,
-            mandatory_skills: &[],
-            output_directory: "",
             report_to: by.report_to(handoff),
             acknowledge: handoff.terms.acknowledge,
-            acknowledge_within: None,
-            checks: &[],
-            writes: None,
-            reasons: &[],
-            delimiter,
-            template: None,
-            budget_tokens: None,
-        });
-        let prompt = prompt.map_err(|fault| fault.to_string())?;
+            ..Briefing::plain(&handoff.terms.to, &asked, delimiter)
+        })?;
         Ok(QueueBrief {
             job: Job {
                 run: handoff.run.clone(),

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::brief::Brief;
 use super::claiming::claim;
-use super::lead::RACES_MAX;
-use super::{Driver, End, LEASE};
+use super::run_loop::RACES_MAX;
+use super::{Driver, DriverProblem, End, LEASE, WorkspaceLock, WorkspaceProblem};
 use crate::Fence;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
@@ -30,6 +30,15 @@ use crate::store::{Store, StoreError};
 /// How long to wait before a store that is away is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
+/// A run that is ours.
+pub(super) struct TakenRun {
+    pub(super) run: Run,
+    /// The token of the claim of the run itself.
+    pub(super) fence: Fence,
+    /// Keeps other runs out of its workspace.
+    pub(super) workspace: WorkspaceLock,
+}
+
 impl Driver {
     /// Reads a run from its journal.
     pub async fn load(&self, id: &RunId) -> Result<Run, StoreError> {
@@ -41,13 +50,14 @@ impl Driver {
     pub(super) async fn take_over(
         &self,
         id: &RunId,
+        mut workspace: Option<WorkspaceLock>,
         stop: &mut channel::Receiver<bool>,
-    ) -> Result<Result<(Run, Fence), End>, StoreError> {
+    ) -> Result<Result<TakenRun, End>, DriverProblem> {
         let since = Instant::now();
         let (mut claiming, mut races) = (false, 0);
         loop {
-            match self.try_to_take_over(id, claiming).await {
-                Err(StoreError::Unreachable(_)) if since.elapsed() < LEASE && !*stop.borrow() => {
+            match self.try_to_take_over(id, &mut workspace, claiming).await {
+                Err(DriverProblem::Store(StoreError::Unreachable(_))) if since.elapsed() < LEASE && !*stop.borrow() => {
                     claiming = true;
                     tokio::select! {
                         biased;
@@ -56,14 +66,19 @@ impl Driver {
                     }
                 }
                 // Something has happened in it since we looked.
-                Err(StoreError::Refused(_)) if races < RACES_MAX => races += 1,
+                Err(DriverProblem::Store(StoreError::Refused(_))) if races < RACES_MAX => races += 1,
                 taken => return taken,
             }
         }
     }
 
     /// Tries it once. `claiming` says that we may have claimed it already, without having heard the answer.
-    async fn try_to_take_over(&self, id: &RunId, claiming: bool) -> Result<Result<(Run, Fence), End>, StoreError> {
+    async fn try_to_take_over(
+        &self,
+        id: &RunId,
+        held: &mut Option<WorkspaceLock>,
+        claiming: bool,
+    ) -> Result<Result<TakenRun, End>, DriverProblem> {
         let run = self.load(id).await?;
         let mut draft = Draft::new(&run, self.clock.now());
         self.expire_the_lost(&mut draft);
@@ -71,9 +86,9 @@ impl Driver {
         match &root.state {
             State::Pending { .. } => {}
             State::Claimed { lease } if claiming && lease.claimant == self.claimant => {
-                let fence = root.fence;
+                let workspace = self.workspace_of(&run, held)?;
                 self.end_remains(&run);
-                return Ok(Ok((run, fence)));
+                return Ok(Ok(TakenRun { run, fence: root.fence, workspace }));
             }
             State::Claimed { lease } if planted(Bug::TakesFromTheLiving) || self.team.is_dead(&lease.claimant) => {
                 self.bury(&mut draft, &lease.claimant);
@@ -93,12 +108,28 @@ impl Driver {
                 return Ok(Err(End::Failed(why.unwrap_or_default())));
             }
         }
+        // Two runs in one workspace could not tell whose work is whose, so it comes before the claim.
+        let workspace = self.workspace_of(&run, held)?;
         let root = root.id;
         draft.apply(&root, Command::Claim(claim(&self.claimant, None))).map_err(StoreError::Refused)?;
-        let handoffs = self.store.carry_out(draft.steps, draft.at).await?;
+        let handoffs = match self.store.carry_out(draft.steps, draft.at).await {
+            Ok(handoffs) => handoffs,
+            Err(error) => {
+                *held = Some(workspace);
+                return Err(error.into());
+            }
+        };
         let fence = handoffs.last().map_or(Fence::NONE, |handoff| handoff.fence);
         self.end_remains(&run);
-        Ok(Ok((run, fence)))
+        Ok(Ok(TakenRun { run, fence, workspace }))
+    }
+
+    /// Takes the workspace of a run, unless that is done.
+    fn workspace_of(&self, run: &Run, held: &mut Option<WorkspaceLock>) -> Result<WorkspaceLock, WorkspaceProblem> {
+        match held.take() {
+            Some(workspace) => Ok(workspace),
+            None => self.team.lock(&run.definition.workspace, &run.id, &self.claimant),
+        }
     }
 
     /// A driver that was not heard of for too long has lost the run, and what it held in it.
@@ -175,8 +206,8 @@ pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, StoreError> {
     while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
-                Some(run) => run.absorb(event).map_err(StoreError::Invalid)?,
-                None => run = Some(Run::begin(event).map_err(StoreError::Invalid)?),
+                Some(run) => run.absorb(event).map_err(StoreError::invalid)?,
+                None => run = Some(Run::begin(event).map_err(StoreError::invalid)?),
             }
         }
     }

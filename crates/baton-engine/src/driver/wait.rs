@@ -8,7 +8,7 @@ use super::News;
 use super::absence::Lying;
 use super::attempt::{Finished, Happens, Progress};
 use super::begin::failed;
-use super::lead::{Errand, Outcome, RunLoop};
+use super::run_loop::{Errand, Outcome, RunLoop};
 use super::watch::QuestionState;
 use crate::flow;
 use crate::handoff::State;

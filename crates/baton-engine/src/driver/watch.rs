@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 
 use super::News;
 use super::brief::{self, Brief};
-use super::lead::{Errand, Outcome, RunLoop};
+use super::run_loop::{Errand, Outcome, RunLoop};
 use crate::door::Door;
 use crate::draft::Draft;
 use crate::evidence::{self, CheckCommand, Evidence, Scene};

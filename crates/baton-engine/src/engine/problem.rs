@@ -8,6 +8,7 @@ use super::send::TermsFault;
 use crate::handoff::StateName;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Refusal;
+use crate::run::JournalFault;
 use crate::store;
 
 /// Why a call had no effect.
@@ -51,7 +52,7 @@ pub enum Problem {
         /// The run.
         run: RunId,
         /// What is wrong.
-        why: String,
+        why: JournalFault,
     },
     /// The lifecycle does not allow it.
     #[error("{id}: {refusal}{}", later_state(refusal, *state))]

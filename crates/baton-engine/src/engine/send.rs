@@ -6,11 +6,11 @@ use baton_protocol::model::{Document, Kind};
 use jiff::Timestamp;
 
 use super::{Engine, Problem, ValidDocument};
-use crate::asked::{self, AskedTerms};
+use crate::asked::{self, AskedFault, AskedTerms};
 use crate::handoff::{Handoff, Priority, Terms};
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::Accept;
-use crate::retry::milliseconds;
+use crate::retry::{RetryFault, milliseconds};
 use crate::store::{AcceptedHandoff, StoreError};
 
 /// How long after a command was given its request may have been accepted.
@@ -89,14 +89,17 @@ pub enum TermsFault {
     #[error("the request does not say to whom")]
     NoReceiver,
     /// What the document says cannot be agreed to.
-    #[error("{0}")]
-    Document(String),
+    #[error(transparent)]
+    Document(#[from] AskedFault),
+    /// The receiver cannot be called that.
+    #[error(transparent)]
+    Receiver(#[from] WordFault),
     /// An attempt could never succeed.
     #[error("an attempt that may take no time cannot succeed")]
     NoTime,
     /// The retries cannot be worked out.
-    #[error("{0}")]
-    Retry(String),
+    #[error(transparent)]
+    Retry(#[from] RetryFault),
     /// It is over already.
     #[error("the deadline has passed: {0}")]
     DeadlinePassed(Timestamp),
@@ -115,7 +118,7 @@ impl Engine {
         let asked = asked::of_request(asks, request.dialect).map_err(TermsFault::Document)?;
         let wanted = new.terms;
         let to = wanted.to.clone().or_else(|| asked.to.clone()).ok_or(TermsFault::NoReceiver)?;
-        let to = agent_name(&to).map_err(TermsFault::Document)?;
+        let to = agent_name(&to).map_err(TermsFault::Receiver)?;
         let from = wanted.from.clone().or_else(|| asked.from.clone()).unwrap_or(new.from);
         let id = new.id.or_else(|| asked.id.clone()).unwrap_or_else(|| self.random.id());
         let terms = Terms { returns_to: new.returns_to, ..wanted.agreed(from, to, &asked, now) };
@@ -166,7 +169,7 @@ impl WantedTerms {
     }
 
     fn check(&self, terms: &Terms, now: Timestamp) -> Result<(), TermsFault> {
-        terms.retry.check().map_err(TermsFault::Retry)?;
+        terms.retry.check()?;
         if self.timeout.is_some_and(|timeout| milliseconds(timeout) == 0) {
             return Err(TermsFault::NoTime);
         }
@@ -197,27 +200,49 @@ fn meant(wanted: Option<WantedTime>, known: Option<Timestamp>, accepted_at: Time
     Duration::try_from(late).is_ok_and(|late| late < ACCEPTED_WITHIN).then_some(known)
 }
 
+/// Why a text cannot be a name or a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WordFault {
+    /// It says nothing.
+    #[error("{0} cannot be empty")]
+    Empty(&'static str),
+    /// Nobody would see the whole of it.
+    #[error("{0} does not begin or end with white space")]
+    WhiteSpace(&'static str),
+    /// It would change the terminal that it is shown on.
+    #[error("{0} has no control characters")]
+    Control(&'static str),
+    /// It is too long.
+    #[error("{what} has at most {bytes_max} bytes")]
+    TooLong {
+        /// What it should be.
+        what: &'static str,
+        /// How long it may be.
+        bytes_max: usize,
+    },
+}
+
 /// Reads the name of an agent as its queue has it: `@agent` is a way to address `agent`, not another one.
-pub fn agent_name(name: &str) -> Result<String, String> {
+pub fn agent_name(name: &str) -> Result<String, WordFault> {
     plain_name(name.strip_prefix('@').unwrap_or(name))
 }
 
 /// Reads the name of somebody.
-pub fn plain_name(name: &str) -> Result<String, String> {
+pub fn plain_name(name: &str) -> Result<String, WordFault> {
     plain_text(name, "the name of an agent", 128)
 }
 
 /// Reads a key.
-pub fn plain_key(key: &str) -> Result<String, String> {
+pub fn plain_key(key: &str) -> Result<String, WordFault> {
     plain_text(key, "a key", 256)
 }
 
-fn plain_text(text: &str, what: &str, bytes_max: usize) -> Result<String, String> {
+fn plain_text(text: &str, what: &'static str, bytes_max: usize) -> Result<String, WordFault> {
     match text {
-        _ if text.trim().is_empty() => Err(format!("{what} cannot be empty")),
-        _ if text.trim() != text => Err(format!("{what} does not begin or end with white space")),
-        _ if text.contains(char::is_control) => Err(format!("{what} has no control characters")),
-        _ if text.len() > bytes_max => Err(format!("{what} has at most {bytes_max} bytes")),
+        _ if text.trim().is_empty() => Err(WordFault::Empty(what)),
+        _ if text.trim() != text => Err(WordFault::WhiteSpace(what)),
+        _ if text.contains(char::is_control) => Err(WordFault::Control(what)),
+        _ if text.len() > bytes_max => Err(WordFault::TooLong { what, bytes_max }),
         _ => Ok(text.to_owned()),
     }
 }

@@ -6,15 +6,15 @@ use baton_protocol::workflow::{AgentFields, Duration, Phase};
 
 use super::limits::{self, Next};
 use super::turn::holds;
-use super::{complete, gate_evidence, join, requests};
+use super::{FlowFault, UnfitDocument, complete, gate_evidence, join, requests};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::handoff::{Note, Terms, WrittenDocument};
 use crate::handover;
-use crate::id::{HandoffId, RunId};
+use crate::id::{HandoffId, RunId, UnsafeId};
 use crate::lifecycle::Accept;
 use crate::retry::{Policy, RETRIES_MAX};
-use crate::run::{Known, Run};
+use crate::run::{Known, RecordFault, Run};
 use crate::step::{CHECK, GROUP, HUMAN, Role, Step};
 
 /// The longest part of an identifier that names the phase; longer ones are cut and told apart by a digest.
@@ -24,7 +24,7 @@ const NAME_BYTES_MAX: usize = 72;
 const DIGEST_DIGITS: usize = 24;
 
 /// Begins the run with its first phase.
-pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
+pub(super) fn begin(draft: &mut Draft) -> Result<(), FlowFault> {
     let definition = draft.run.definition.clone();
     let root = draft.run.root().handoff.id.clone();
     for phase in &definition.workflow.phases {
@@ -36,7 +36,7 @@ pub(super) fn begin(draft: &mut Draft) -> Result<(), String> {
 }
 
 /// Says whether a phase is not left out.
-pub(super) fn is_wanted(run: &Run, located: &LocatedPhase<'_>, index: usize) -> Result<bool, String> {
+pub(super) fn is_wanted(run: &Run, located: &LocatedPhase<'_>, index: usize) -> Result<bool, FlowFault> {
     let phase = &located.siblings[index];
     holds(run, &located.path_of(phase), phase.when.as_deref())
 }
@@ -65,9 +65,9 @@ pub(super) fn enter(
     within: Option<HandoffId>,
     previous: Option<&HandoffId>,
     notes: Vec<Note>,
-) -> Result<(), String> {
+) -> Result<(), FlowFault> {
     let definition = draft.run.definition.clone();
-    let located = definition.locate(path).ok_or_else(|| format!("there is no phase {path}"))?;
+    let located = definition.locate(path).ok_or_else(|| FlowFault::NoPhase(path.to_owned()))?;
     let phase = located.phase();
     let visit = draft.run.visits(path) + 1;
     let id = identifier(&draft.run.id, path, visit)?;
@@ -81,7 +81,7 @@ pub(super) fn enter(
     let (mut terms, request) = match step.role {
         Role::Work => {
             let name = phase.agent.as_deref().unwrap_or_default();
-            let agent = located.definition.workflow.agent(name).ok_or_else(|| format!("there is no agent {name}"))?;
+            let agent = located.definition.workflow.agent(name).ok_or_else(|| FlowFault::NoAgent(name.to_owned()))?;
             let mut terms = Terms::between(&*from, name);
             terms.verify = true;
             // Folders have time-outs and retries of their own.
@@ -107,7 +107,7 @@ pub(super) fn enter(
         }
         _ => (Terms::between(&*from, GROUP), join::request(&asking)?),
     };
-    let known = known(&request).map_err(|why| format!("phase {path}: its request cannot be handed over: {why}"))?;
+    let known = known(&request).map_err(|fault| FlowFault::Request { phase: path.to_owned(), fault })?;
     terms.step = Some(step);
     let run = draft.run.id.clone();
     draft.accept_known(Accept { id, run, terms, request, notes }, known);
@@ -115,7 +115,7 @@ pub(super) fn enter(
 }
 
 /// Reads a request that we wrote, as everybody will read it; the error says why nobody could.
-fn known(request: &WrittenDocument) -> Result<Known, String> {
+fn known(request: &WrittenDocument) -> Result<Known, UnfitDocument> {
     Ok(match requests::read_back(request)? {
         Document::Request(request) => Known::Request(request),
         Document::Report(_) | Document::Acknowledgment(_) => Known::Nothing,
@@ -123,7 +123,7 @@ fn known(request: &WrittenDocument) -> Result<Known, String> {
 }
 
 /// Makes the identifier of a visit: the run, the phase and the number.
-fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, String> {
+fn identifier(run: &RunId, path: &str, number: u32) -> Result<HandoffId, UnsafeId> {
     // A point in the name of a phase, as in `4.5`, must not look like a phase inside another.
     let name = path.replace('.', "-").replace('/', ".");
     let cut = name.floor_char_boundary(NAME_BYTES_MAX.min(name.len()));
@@ -164,7 +164,7 @@ pub(super) fn aside(
     role: Role,
     terms: Terms,
     request: WrittenDocument,
-) -> Result<(), String> {
+) -> Result<(), FlowFault> {
     beside(draft, about, about, role, terms, request)
 }
 
@@ -176,8 +176,8 @@ pub(super) fn beside(
     role: Role,
     mut terms: Terms,
     request: WrittenDocument,
-) -> Result<(), String> {
-    let place = draft.run.find(place).ok_or("what it is about is gone")?;
+) -> Result<(), FlowFault> {
+    let place = draft.run.find(place).ok_or(RecordFault::Gone("what it is about"))?;
     let (phase, within) = (place.step.phase.clone(), place.step.within.clone());
     let word = match role {
         Role::Delegation => terms.to.clone(),
@@ -187,8 +187,7 @@ pub(super) fn beside(
     };
     let visit = draft.run.beside(role, &phase) + 1;
     let id = identifier(&draft.run.id, &format!("{phase}/{word}"), visit)?;
-    let known =
-        known(&request).map_err(|why| format!("phase {phase}: what is asked about it cannot be written: {why}"))?;
+    let known = known(&request).map_err(|fault| FlowFault::Question { phase: phase.clone(), fault })?;
     terms.step = Some(Step { role, phase, visit, within, about: Some(about.clone()), after: None });
     let run = draft.run.id.clone();
     draft.accept_known(Accept { id, run, terms, request, notes: Vec::new() }, known);

@@ -8,11 +8,11 @@ use baton_protocol::workflow::GateFields;
 use serde_json::{Map, Value};
 
 use super::enter::aside;
-use super::gate_evidence;
 use super::questions::{offered, questions};
 use super::requests::{party, write};
 use super::trouble::{in_one_line, trouble};
 use super::values::context;
+use super::{FlowFault, gate_evidence};
 use crate::approval::Approval;
 use crate::draft::Draft;
 use crate::evidence::{self, ExaminedClaim};
@@ -21,7 +21,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::Decision;
 use crate::people::{AgentQuestion, ExpectedReply, FailedCommand, Question};
 use crate::protection::gaps;
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// What a person can choose at a limit.
@@ -42,7 +42,7 @@ const WHILE_WAITING: [(&str, &str); 3] = [
 const STORY_LINES: usize = 12;
 
 /// Asks a person because a limit is reached.
-pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), String> {
+pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Result<(), FlowFault> {
     let question = format!("A limit is reached: {limit}. Go on?");
     ask(draft, about, Role::Limit, &question, &AT_LIMIT)
 }
@@ -52,7 +52,7 @@ pub(super) fn about_waiting(
     draft: &Draft,
     about: &HandoffId,
     question: &str,
-) -> Result<(Terms, WrittenDocument), String> {
+) -> Result<(Terms, WrittenDocument), FlowFault> {
     asking(draft, about, Role::Limit, question, &WHILE_WAITING)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn after_failure(
     about: &HandoffId,
     question: &str,
     choices: &[(&str, &str)],
-) -> Result<(), String> {
+) -> Result<(), FlowFault> {
     ask(draft, about, Role::Failure, question, choices)
 }
 
@@ -72,7 +72,7 @@ fn ask(
     role: Role,
     question: &str,
     choices: &[(&str, &str)],
-) -> Result<(), String> {
+) -> Result<(), FlowFault> {
     let (terms, request) = asking(draft, about, role, question, choices)?;
     aside(draft, about, role, terms, request)
 }
@@ -83,8 +83,8 @@ fn asking(
     role: Role,
     question: &str,
     choices: &[(&str, &str)],
-) -> Result<(Terms, WrittenDocument), String> {
-    let subject = draft.run.find(about).ok_or("what it is about is gone")?;
+) -> Result<(Terms, WrittenDocument), FlowFault> {
+    let subject = draft.run.find(about).ok_or(RecordFault::Gone("what it is about"))?;
     let options: Map<String, Value> =
         choices.iter().map(|(word, meaning)| ((*word).to_owned(), Value::from(*meaning))).collect();
     let gate = Gate {

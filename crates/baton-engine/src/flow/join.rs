@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::requests::{ARTIFACTS_MAX, Asking, read_back, written_report};
 use super::values::{context, names};
-use super::{enter, gates};
+use super::{FlowFault, PhasePart, enter, gates};
 use crate::Fence;
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
@@ -19,7 +19,7 @@ use crate::expression;
 use crate::handoff::WrittenDocument;
 use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Ending, HandIn};
-use crate::run::{Known, Lane, LastReport, Progress, Run, TrackedHandoff};
+use crate::run::{Known, Lane, LastReport, Progress, RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{ORCHESTRATOR, Role};
 
@@ -34,17 +34,17 @@ pub(super) fn given(group: &TrackedHandoff) -> Map<String, Value> {
 }
 
 /// Writes the request of a group: its items or its inputs are fixed when it begins.
-pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, String> {
+pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, FlowFault> {
     let phase = asking.located.phase();
     let data = if let Some(list) = &phase.foreach {
         let value = expression::evaluate(list, &names(asking.run, asking.path, [list.as_str()]));
-        let value = value.map_err(|error| format!("phase {}: `foreach: {list}`: {error}", asking.path))?;
+        let value = value.map_err(PhasePart::Foreach(list.clone()).wrong(asking.path))?;
         let Value::Array(items) = value else {
-            return Err(format!("phase {}: `foreach: {list}` is no list", asking.path));
+            return Err(FlowFault::NoList { phase: asking.path.to_owned(), expression: list.clone() });
         };
         json!({ "items": keyed(items) })
     } else if let Some(file) = &phase.workflow {
-        let inner = asking.located.definition.nested.get(file).ok_or_else(|| format!("there is no workflow {file}"))?;
+        let inner = asking.located.definition.nested.get(file).ok_or_else(|| FlowFault::NoWorkflow(file.clone()))?;
         let inputs = crate::definition::Definition::inputs(&inner.workflow, asking.inputs()?)?;
         json!({ "inputs": inputs })
     } else {
@@ -89,14 +89,14 @@ fn at_once(phase: &Phase) -> usize {
 }
 
 /// Finds the next lane that is not left out, from one on; returns it with the path of the phase that it begins with.
-fn next_wanted(run: &Run, group: &TrackedHandoff, from: usize) -> Result<Option<(usize, String)>, String> {
+fn next_wanted(run: &Run, group: &TrackedHandoff, from: usize) -> Result<Option<(usize, String)>, FlowFault> {
     let path = &group.step.phase;
     let lanes = run.group(&group.handoff.id)?;
-    let located = run.definition.locate(path).ok_or("its phase is not in the workflow")?;
+    let located = run.definition.locate(path).ok_or(RecordFault::NoPhase)?;
     let phase = located.phase();
     let inner = phase.workflow.as_ref().map(|file| {
-        let inner = located.definition.nested.get(file).ok_or_else(|| format!("there is no workflow {file}"))?;
-        Ok::<_, String>(inner.workflow.phases.as_slice())
+        let inner = located.definition.nested.get(file).ok_or_else(|| FlowFault::NoWorkflow(file.clone()))?;
+        Ok::<_, FlowFault>(inner.workflow.phases.as_slice())
     });
     let first = inner.transpose()?.unwrap_or(&phase.phases).first().map(Phase::id).unwrap_or_default();
     for lane in from.max(lanes.next)..lanes.len() {
@@ -132,11 +132,11 @@ pub(super) fn can_advance(run: &Run, group: &TrackedHandoff) -> bool {
 }
 
 /// Begins the members that can begin, or puts together what came out.
-pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+pub(super) fn advance(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let mut from = 0;
     loop {
-        let group = draft.run.find(id).ok_or("the group is gone")?;
-        let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
+        let group = draft.run.find(id).ok_or(RecordFault::Gone("the group"))?;
+        let located = draft.run.definition.locate(&group.step.phase).ok_or(RecordFault::NoPhase)?;
         let lanes = draft.run.group(id)?;
         if lanes.going >= at_once(located.phase()) {
             return Ok(());
@@ -163,8 +163,8 @@ fn brief(text: &str) -> String {
 }
 
 /// The first phase of a lane that is not left out, if there is one.
-fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, String> {
-    let located = run.definition.locate(first).ok_or_else(|| format!("there is no phase {first}"))?;
+fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, FlowFault> {
+    let located = run.definition.locate(first).ok_or_else(|| FlowFault::NoPhase(first.to_owned()))?;
     let end = if located.is_branch() { located.index + 1 } else { located.siblings.len() };
     for index in located.index..end {
         if enter::is_wanted(run, &located, index)? {
@@ -175,27 +175,26 @@ fn first_wanted(run: &Run, first: &str) -> Result<Option<String>, String> {
 }
 
 /// Claims a handoff that nobody works on, because Baton itself knows what comes out.
-pub(crate) fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+pub(crate) fn claim(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let claim = Claim { driver: true, ..Claim::by(ORCHESTRATOR, 60_000) };
-    draft.apply(id, Command::Claim(claim)).map_err(|refusal| refusal.to_string())
+    Ok(draft.apply(id, Command::Claim(claim))?)
 }
 
-fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let group = draft.run.find(id).ok_or("the group is gone")?;
-    let located = draft.run.definition.locate(&group.step.phase).ok_or("its phase is not in the workflow")?;
+fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
+    let group = draft.run.find(id).ok_or(RecordFault::Gone("the group"))?;
+    let located = draft.run.definition.locate(&group.step.phase).ok_or(RecordFault::NoPhase)?;
     let document = written_report(aggregate(&draft.run, group, &located)?);
-    let read = read_back(&document)
-        .map_err(|why| format!("phase {}: what came out of it cannot be put together: {why}", group.step.phase))?;
+    let read = read_back(&document).map_err(|fault| FlowFault::Aggregate { phase: group.step.phase.clone(), fault })?;
     let known = LastReport::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(Fence(1), |group| group.handoff.fence);
     let reporting =
         HandIn { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new(), transcript: None };
-    draft.apply_known(id, Command::Report(reporting), known).map_err(|refusal| refusal.to_string())
+    Ok(draft.apply_known(id, Command::Report(reporting), known)?)
 }
 
 /// Puts together what came out of the members.
-fn aggregate(run: &Run, group: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<Report, String> {
+fn aggregate(run: &Run, group: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<Report, FlowFault> {
     let rule = located.phase().pass_when.unwrap_or_default();
     let known = run.group(&group.handoff.id)?;
     let lanes: Vec<(usize, Lane)> = known.begun().collect();

@@ -16,8 +16,8 @@ use baton_protocol::{Dialect, Hints, convert, read};
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 
-use super::turn;
 use super::values::{context, names};
+use super::{FlowFault, PhasePart, UnfitDocument, turn};
 use crate::definition::LocatedPhase;
 use crate::expression;
 use crate::handoff::WrittenDocument;
@@ -53,7 +53,7 @@ pub(super) struct Asking<'a> {
 
 impl Asking<'_> {
     /// What is asked of an agent.
-    pub(super) fn work(&self, name: &str, agent: &AgentFields) -> Result<WrittenDocument, String> {
+    pub(super) fn work(&self, name: &str, agent: &AgentFields) -> Result<WrittenDocument, FlowFault> {
         let phase = self.located.phase();
         let dialect = dialect_of(agent);
         let inputs = self.inputs()?;
@@ -117,14 +117,14 @@ impl Asking<'_> {
     }
 
     /// What a command is run for.
-    pub(super) fn check(&self) -> Result<WrittenDocument, String> {
+    pub(super) fn check(&self) -> Result<WrittenDocument, FlowFault> {
         let command = self.located.phase().check.as_ref().map(ToString::to_string).unwrap_or_default();
         let instructions = Some(format!("Run `{command}`: it passes if it ends with 0."));
         Ok(write("native", Request { instructions, ..self.plain(CHECK) }))
     }
 
     /// What a person is asked by a phase that is a gate.
-    pub(super) fn gate(&self) -> Result<WrittenDocument, String> {
+    pub(super) fn gate(&self) -> Result<WrittenDocument, FlowFault> {
         let phase = self.located.phase();
         let fields = phase.gate.clone().unwrap_or_default();
         let usual = [("approve", "go on"), ("reject", "send it back with what must change")];
@@ -252,7 +252,7 @@ impl Asking<'_> {
     }
 
     /// Renders the task. What agents said is named in it, and stands in the facts, where it is fenced.
-    fn task(&self) -> Result<(String, Map<String, Value>), String> {
+    fn task(&self) -> Result<(String, Map<String, Value>), FlowFault> {
         let phase = self.located.phase();
         let verb = if phase.gate.is_some() { "Decide about" } else { "Work on" };
         let usual = || format!("{verb} the phase {} of {}.", phase.id(), self.located.definition.name());
@@ -270,14 +270,13 @@ impl Asking<'_> {
                 .filter(|(name, _)| name.as_str() != "run" && (inner || name.as_str() != "inputs"))
                 .for_each(|(_, value)| quoted.quote(value));
         }
-        let text =
-            expression::render(task, &names).map_err(|error| format!("phase {}: its task: {error}", self.path))?;
+        let text = expression::render(task, &names).map_err(PhasePart::Task.wrong(self.path))?;
         let facts = quoted.said_in(&text);
         Ok((text, facts))
     }
 
     /// Evaluates the inputs of the phase. What is no text is taken as it is.
-    pub(super) fn inputs(&self) -> Result<Map<String, Value>, String> {
+    pub(super) fn inputs(&self) -> Result<Map<String, Value>, FlowFault> {
         let inputs = &self.located.phase().inputs;
         if inputs.is_empty() {
             return Ok(Map::new());
@@ -285,8 +284,10 @@ impl Asking<'_> {
         let names = names(self.run, self.path, inputs.values().filter_map(Value::as_str));
         let evaluate = |(name, value): (&String, &Value)| {
             let value = match value {
-                Value::String(text) => expression::evaluate(text, &names)
-                    .map_err(|error| format!("phase {}: the input {name} (`{text}`): {error}", self.path))?,
+                Value::String(text) => {
+                    let part = PhasePart::Input { name: name.clone(), expression: text.clone() };
+                    expression::evaluate(text, &names).map_err(part.wrong(self.path))?
+                }
                 value => value.clone(),
             };
             Ok((name.clone(), value))
@@ -386,24 +387,21 @@ pub(crate) fn write(dialect: &str, request: Request) -> WrittenDocument {
 
 /// Says why a document that we wrote could not be read again. What is written must be readable: an unreadable request
 /// would be an empty one to whoever gets it.
-pub fn fits(written: &WrittenDocument) -> Result<(), String> {
+pub fn fits(written: &WrittenDocument) -> Result<(), UnfitDocument> {
     read_back(written).map(drop)
 }
 
 /// Reads what we wrote; the error says why nobody could.
-pub(super) fn read_back(written: &WrittenDocument) -> Result<Document, String> {
+pub(super) fn read_back(written: &WrittenDocument) -> Result<Document, UnfitDocument> {
     let bytes = written.text.len();
     if bytes > read::BYTES_MAX {
-        let (mib, most) = (bytes as f64 / 1_048_576.0, read::BYTES_MAX / 1_048_576);
-        return Err(format!(
-            "it would have {mib:.1} MiB, and a document may have {most} MiB; pass on the path of a file instead of its text"
-        ));
+        return Err(UnfitDocument::TooLarge { bytes });
     }
     let hints = Hints { format: None, dialect: Dialect::parse(&written.dialect) };
     let reading = baton_protocol::read(written.text.as_bytes(), hints);
     reading.document.ok_or_else(|| {
         let why = reading.findings.as_slice().first().map(|finding| finding.message.clone());
-        format!("{}; pass on the path of a file instead", why.unwrap_or_else(|| "it cannot be read".to_owned()))
+        UnfitDocument::Unreadable(why.unwrap_or_else(|| "it cannot be read".to_owned()))
     })
 }
 

@@ -6,7 +6,7 @@ use baton_protocol::wire::{Label, same_word};
 use baton_protocol::workflow::Phase;
 
 use super::values::{context, names};
-use super::{complete, enter, gates, stop};
+use super::{FlowFault, PhasePart, complete, enter, gates, stop};
 use crate::answer::{self, Opinion};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
@@ -16,7 +16,7 @@ use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Decide, Decision, Route, SkippedPhase};
 use crate::route::{RouteRow, Target, route};
-use crate::run::{CONTINUE, REVISE, Run, TrackedHandoff};
+use crate::run::{CONTINUE, REVISE, RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
@@ -55,8 +55,8 @@ pub struct DecidedTurn {
 }
 
 /// Deals with how a handoff ended.
-pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
-    let tracked = draft.run.find(id).ok_or("it is gone")?;
+pub(super) fn settle(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
+    let tracked = draft.run.find(id).ok_or(RecordFault::Gone("it"))?;
     let (subject, waived) = match tracked.step.role {
         Role::Limit => (tracked.step.about.clone().unwrap_or_else(|| id.clone()), true),
         _ => (id.clone(), false),
@@ -86,7 +86,7 @@ fn enact(
     subject: &HandoffId,
     decided: DecidedTurn,
     waived: bool,
-) -> Result<(), String> {
+) -> Result<(), FlowFault> {
     let DecidedTurn { turn, mut route } = decided;
     if let (Turn::Phase { path, .. }, false) = (&turn, waived)
         && let Some(limit) = enter::limit(draft, path)
@@ -113,15 +113,15 @@ fn enact(
     }
 }
 
-fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), String> {
-    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())
+fn record(draft: &mut Draft, id: &HandoffId, route: Route) -> Result<(), FlowFault> {
+    Ok(draft.apply(id, Command::Route(route))?)
 }
 
 /// Decides what follows from how a handoff ended.
-pub fn after(run: &Run, id: &HandoffId) -> Result<DecidedTurn, String> {
-    let tracked = run.find(id).ok_or("it is gone")?;
+pub fn after(run: &Run, id: &HandoffId) -> Result<DecidedTurn, FlowFault> {
+    let tracked = run.find(id).ok_or(RecordFault::Gone("it"))?;
     match tracked.step.role {
-        Role::Run => Err("a run is followed by nothing".to_owned()),
+        Role::Run => Err(FlowFault::AfterTheRun),
         Role::Delegation | Role::Escalation => {
             let to = tracked.step.about.as_ref().map(ToString::to_string).unwrap_or_default();
             Ok(decided(Turn::Returned, &to, "its result goes back to whoever waits for it"))
@@ -132,8 +132,8 @@ pub fn after(run: &Run, id: &HandoffId) -> Result<DecidedTurn, String> {
     }
 }
 
-fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, String> {
-    let located = run.definition.locate(&tracked.step.phase).ok_or("its phase is not in the workflow")?;
+fn after_phase(run: &Run, tracked: &TrackedHandoff) -> Result<DecidedTurn, FlowFault> {
+    let located = run.definition.locate(&tracked.step.phase).ok_or(RecordFault::NoPhase)?;
     let phase = located.phase();
     match (&tracked.handoff.state, tracked.report()) {
         (State::Completed { .. }, _) if tracked.step.role == Role::Gate => after_gate(run, tracked, &located),
@@ -178,7 +178,7 @@ fn by_row(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report)
 }
 
 /// What came out is not good: it goes back to whoever can change it.
-fn not_good(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Result<DecidedTurn, String> {
+fn not_good(tracked: &TrackedHandoff, located: &LocatedPhase<'_>, report: &Report) -> Result<DecidedTurn, FlowFault> {
     if let Some(decided) = by_row(tracked, located, report) {
         return Ok(decided);
     }
@@ -294,7 +294,7 @@ fn worker_before(located: &LocatedPhase<'_>) -> Option<usize> {
     before.iter().rposition(writes).or_else(|| before.iter().rposition(|phase| phase.agent.is_some()))
 }
 
-fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<DecidedTurn, String> {
+fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -> Result<DecidedTurn, FlowFault> {
     let choices = located.phase().gate.as_ref().map(|gate| &gate.choices);
     let chosen = tracked.answer().and_then(|answer| {
         let found = choices?.iter().find(|(word, _)| same_word(word, answer))?;
@@ -312,9 +312,9 @@ fn after_gate(run: &Run, tracked: &TrackedHandoff, located: &LocatedPhase<'_>) -
 }
 
 /// What a person decided after something had failed.
-fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String> {
-    let about = gate.step.about.as_ref().and_then(|about| run.find(about)).ok_or("what failed is gone")?;
-    let located = run.definition.locate(&about.step.phase).ok_or("its phase is not in the workflow")?;
+fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFault> {
+    let about = gate.step.about.as_ref().and_then(|about| run.find(about)).ok_or(RecordFault::Gone("what failed"))?;
+    let located = run.definition.locate(&about.step.phase).ok_or(RecordFault::NoPhase)?;
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let said = gate.decided.as_ref().and_then(|decide| decide.note.clone());
@@ -346,14 +346,14 @@ fn after_failure(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String
 }
 
 /// What a person decided at a limit: it goes on as it would have, or not at all.
-fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String> {
+fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, FlowFault> {
     let by = &gate.decided.as_ref().map_or_else(|| "a person".to_owned(), Decide::who);
     let answer = gate.answer().unwrap_or("stop");
     let why = format!("{by} chose {answer} at the limit");
     if !same_word(answer, "continue") && !same_word(answer, REVISE) {
         return Ok(decided(Turn::Stop, "stop", &why));
     }
-    let about = gate.step.about.as_ref().ok_or("what reached the limit is gone")?;
+    let about = gate.step.about.as_ref().ok_or(RecordFault::Gone("what reached the limit"))?;
     // A group goes on by itself, and so does whoever is blocked.
     if run.find(about).is_some_and(|about| !about.handoff.state.name().is_finished()) {
         return Ok(decided(Turn::Returned, CONTINUE, &why));
@@ -368,7 +368,7 @@ fn after_limit(run: &Run, gate: &TrackedHandoff) -> Result<DecidedTurn, String> 
 }
 
 /// On to the next phase that is not left out.
-fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Result<DecidedTurn, String> {
+fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Result<DecidedTurn, FlowFault> {
     let phase = located.phase();
     let mut next = match phase.next.as_deref() {
         Some(word) if same_word(word, "end") => None,
@@ -455,11 +455,10 @@ fn note(about: About, tracked: &TrackedHandoff, text: &str) -> Note {
 }
 
 /// Says whether an expression holds for a phase; without one it does.
-pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, String> {
+pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, FlowFault> {
     let Some(expression) = expression else { return Ok(true) };
     let value = expression::evaluate(expression, &names(run, path, [expression]));
-    let value = value.map_err(|error| format!("phase {path}: `when: {expression}`: {error}"))?;
-    Ok(match value {
+    Ok(match value.map_err(PhasePart::When(expression.to_owned()).wrong(path))? {
         serde_json::Value::Null => false,
         serde_json::Value::Bool(holds) => holds,
         serde_json::Value::Number(number) => number.as_f64() != Some(0.0),

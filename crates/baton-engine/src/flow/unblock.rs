@@ -5,10 +5,10 @@ use baton_protocol::model::request::{Context, OpenQuestion, Party};
 use baton_protocol::model::terms::{HandoffKind, Outcome, QuestionPriority};
 
 use super::enter::{self, agent_named, agree, aside};
-use super::gates;
 use super::limits::{self, Next};
 use super::requests::{dialect_of, party, write};
 use super::values::context;
+use super::{FlowFault, gates};
 use crate::definition::LocatedPhase;
 use crate::draft::Draft;
 use crate::handoff::{State, Terms};
@@ -17,15 +17,15 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Cancel, Command, Route};
 use crate::retry::Policy;
 use crate::route::{Target, route};
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
 use crate::step::{HUMAN, ORCHESTRATOR, Role};
 
 /// Finds somebody who helps a blocked agent.
-pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
+pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let definition = draft.run.definition.clone();
-    let blocked = draft.run.find(id).ok_or("it is gone")?;
-    let located = definition.locate(&blocked.step.phase).ok_or("its phase is not in the workflow")?;
+    let blocked = draft.run.find(id).ok_or(RecordFault::Gone("it"))?;
+    let located = definition.locate(&blocked.step.phase).ok_or(RecordFault::NoPhase)?;
     let State::Blocked { reason } = &blocked.handoff.state else { return Ok(()) };
     let (agent, reason) = (blocked.handoff.terms.to.clone(), reason.clone());
     let asks = blocked.told.as_ref().and_then(|told| told.asks.clone());
@@ -52,10 +52,10 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
         (Asked::Never | Asked::Waiting, Some(limit)) => return gates::at_limit(draft, id, &limit),
         (Asked::Never | Asked::Waiting, None) | (Asked::GoOn, _) => {}
     }
-    let blocked = draft.run.find(id).ok_or("it is gone")?;
+    let blocked = draft.run.find(id).ok_or(RecordFault::Gone("it"))?;
     let (terms, request, role) = match &target {
         Target::Agent(name) if *name != agent => {
-            let (name, helper) = agent_named(&located, name).ok_or_else(|| format!("there is no agent {name}"))?;
+            let (name, helper) = agent_named(&located, name).ok_or_else(|| FlowFault::NoAgent(name.to_owned()))?;
             let mut terms = Terms::between(&*agent, name);
             terms.verify = true;
             let timeout = helper.timeout.filter(|_| helper.directory.is_none());
@@ -76,7 +76,7 @@ pub(super) fn unblock(draft: &mut Draft, id: &HandoffId) -> Result<(), String> {
     let mut terms = terms;
     terms.returns_to = Some(id.clone());
     let route = Route { to, why, instead_of: None, skipped: Vec::new() };
-    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
+    draft.apply(id, Command::Route(route))?;
     if role == Role::Escalation && planted(Bug::EscalationForgotten) {
         return Ok(());
     }
@@ -92,8 +92,8 @@ fn way(blocked: &TrackedHandoff, located: &LocatedPhase<'_>, name: &str) -> Opti
 
 /// Goes on with another phase in place of a blocked one. A phase cannot give its result back to the blocked agent, so
 /// that one is called off, and hands over to the phase what it said.
-fn go_on_elsewhere(draft: &mut Draft, id: &HandoffId, path: &str, why: String) -> Result<(), String> {
-    let blocked = draft.run.find(id).ok_or("it is gone")?;
+fn go_on_elsewhere(draft: &mut Draft, id: &HandoffId, path: &str, why: String) -> Result<(), FlowFault> {
+    let blocked = draft.run.find(id).ok_or(RecordFault::Gone("it"))?;
     if !matches!(asked_at_limit(&draft.run, blocked), Asked::GoOn)
         && let Some(limit) = enter::limit(draft, path)
     {
@@ -101,9 +101,9 @@ fn go_on_elsewhere(draft: &mut Draft, id: &HandoffId, path: &str, why: String) -
     }
     let within = blocked.step.within.clone();
     let cancel = Cancel { by: ORCHESTRATOR.to_owned(), reason: Some(why.clone()) };
-    draft.apply(id, Command::Cancel(cancel)).map_err(|refusal| refusal.to_string())?;
+    draft.apply(id, Command::Cancel(cancel))?;
     let route = Route { to: path.to_owned(), why, instead_of: None, skipped: Vec::new() };
-    draft.apply(id, Command::Route(route)).map_err(|refusal| refusal.to_string())?;
+    draft.apply(id, Command::Route(route))?;
     enter::enter(draft, path, within, Some(id), Vec::new())
 }
 

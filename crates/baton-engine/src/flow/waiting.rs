@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use super::enter::beside;
-use super::{gates, limits};
+use super::{FlowFault, gates, limits};
 use crate::Fence;
 use crate::draft::Draft;
 use crate::handoff::State;
@@ -55,7 +55,7 @@ pub fn waits_until(run: &Run) -> Option<Timestamp> {
 
 /// Asks a person whether to go on waiting, if the run has waited long enough. A wait for a folder ends; what was asked
 /// stays there, and is found again.
-pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
+pub(super) fn interrupt(draft: &mut Draft) -> Result<(), FlowFault> {
     if waits_until(&draft.run).is_none_or(|end| end > draft.at) {
         return Ok(());
     }
@@ -70,7 +70,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), String> {
         draft.run.open().filter(watched).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence)).collect();
     for (id, fence) in watched {
         let release = Release { fence, why: "the run has reached its wall clock".to_owned() };
-        draft.apply(&id, Command::Release(release)).map_err(|refusal| refusal.to_string())?;
+        draft.apply(&id, Command::Release(release))?;
     }
     let (terms, request) = gates::about_waiting(draft, &id, &question)?;
     beside(draft, &id, &root, Role::Limit, terms, request)

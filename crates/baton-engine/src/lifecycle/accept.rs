@@ -9,6 +9,7 @@ use crate::Fence;
 use crate::handoff::{Ask, Handoff, Note, State, Terms, WrittenDocument, whole};
 use crate::id::{HandoffId, RunId};
 use crate::journal::Fact;
+use crate::retry::RetryFault;
 
 /// A request that becomes a handoff.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,16 +29,46 @@ pub struct Accept {
 /// The longest name of a party, and the longest key.
 const NAME_BYTES_MAX: usize = 1024;
 
+/// Why a request cannot become a handoff.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AcceptFault {
+    /// A name or the key cannot be kept.
+    #[error(transparent)]
+    Name(#[from] NameFault),
+    /// It would never go on.
+    #[error("a handoff cannot wait for itself")]
+    WaitsForItself,
+    /// The retries cannot be worked out.
+    #[error(transparent)]
+    Retry(#[from] RetryFault),
+}
+
+/// Why a store cannot keep a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameFault {
+    /// It is too long.
+    #[error("the {what} has {bytes} bytes, but at most {NAME_BYTES_MAX} are allowed")]
+    TooLong {
+        /// What it names.
+        what: &'static str,
+        /// How long it is.
+        bytes: usize,
+    },
+    /// It has a character that not every database can keep.
+    #[error("the {0} has a NUL character")]
+    Nul(&'static str),
+}
+
 impl Accept {
     /// Looks whether the terms keep within the limits; the error says what does not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), AcceptFault> {
         name("sender", &self.terms.from)?;
         name("receiver", &self.terms.to)?;
         self.terms.key.as_deref().map_or(Ok(()), |key| name("key", key))?;
         if self.terms.returns_to.as_ref() == Some(&self.id) {
-            return Err("a handoff cannot wait for itself".to_owned());
+            return Err(AcceptFault::WaitsForItself);
         }
-        self.terms.retry.check()
+        Ok(self.terms.retry.check()?)
     }
 
     /// Makes the handoff.
@@ -91,12 +122,11 @@ impl Accept {
 }
 
 /// Looks whether every store can keep a name.
-pub(crate) fn name(what: &str, text: &str) -> Result<(), String> {
+pub(crate) fn name(what: &'static str, text: &str) -> Result<(), NameFault> {
     if text.len() > NAME_BYTES_MAX {
-        return Err(format!("the {what} has {} bytes, but at most {NAME_BYTES_MAX} are allowed", text.len()));
+        return Err(NameFault::TooLong { what, bytes: text.len() });
     }
-    // Not every database can keep it.
-    if text.contains('\0') { Err(format!("the {what} has a NUL character")) } else { Ok(()) }
+    if text.contains('\0') { Err(NameFault::Nul(what)) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -139,12 +169,12 @@ mod tests {
         assert_eq!(sample::accept().check(), Ok(()));
         let mut accept = sample::accept();
         accept.terms.to = "b\0".to_owned();
-        assert_eq!(accept.check(), Err("the receiver has a NUL character".to_owned()));
+        assert_eq!(accept.check(), Err(NameFault::Nul("receiver").into()));
         accept.terms.to = "b".repeat(NAME_BYTES_MAX + 1);
         assert!(accept.check().is_err());
         accept.terms.to = "b".to_owned();
         accept.terms.key = Some("k\0".to_owned());
-        assert_eq!(accept.check(), Err("the key has a NUL character".to_owned()));
+        assert_eq!(accept.check(), Err(NameFault::Nul("key").into()));
         accept.terms.key = None;
         accept.terms.retry.multiplier = f64::NAN;
         assert!(accept.check().is_err());

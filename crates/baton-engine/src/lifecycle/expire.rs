@@ -18,6 +18,15 @@ pub struct Expire {
     /// Whether another attempt makes no sense.
     pub for_good: bool,
     /// The token of the claim that was looked at; nothing of a later one ends.
+    ///
+    /// ```text
+    /// driver                                   others
+    /// reads x: claim 1 was not heard of, as
+    /// before, so that it ends for good
+    ///                                          notice that claim 1 has ended; claim 2 takes too long
+    /// ends x for good: that would be claim 2,
+    /// whose failure is the first of its kind
+    /// ```
     pub fence: Option<Fence>,
 }
 

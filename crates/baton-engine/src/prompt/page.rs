@@ -17,7 +17,7 @@ use super::fence::{self, PromptFence};
 use super::material::{Material, Piece};
 use super::{Briefing, PromptFault, ReportTo};
 use crate::Fence;
-use crate::expression;
+use crate::expression::{self, ExpressionFault};
 
 /// The name of the workflow's own template in messages.
 const OWN: &str = "template";
@@ -111,9 +111,10 @@ impl<'a> Page<'a> {
             Some(text) => environment.render_named_str(OWN, text, view),
             None => environment.get_template("prompt").and_then(|template| template.render(view)),
         };
-        let text = rendered.map_err(|error| PromptFault::Template {
-            line: error.line().filter(|_| error.name() == Some(OWN)),
-            reason: expression::explain(&error),
+        let text = rendered.map_err(|error| {
+            // Only of the workflow's own template does a line say anything to whoever wrote it.
+            let line = error.line().filter(|_| error.name() == Some(OWN));
+            PromptFault::Template(ExpressionFault::new(line, &error))
         })?;
         Ok(text.trim_end().to_owned() + "\n")
     }

@@ -132,7 +132,7 @@ fn phases_that_need_nobody_cannot_go_round_for_ever() {
     let phases = "  - {id: each, foreach: '[]', visits: 9999999, next: again, phases: [{id: one, agent: clerk}]}\n  \
                   - {id: again, foreach: '[]', visits: 9999999, next: each, phases: [{id: one, agent: clerk}]}";
     let mut draft = begun(phases, 0);
-    assert_eq!(flow::settle(&mut draft), Err("its phases follow each other without end".to_owned()));
+    assert_eq!(flow::settle(&mut draft), Err(flow::FlowFault::Endless));
 }
 
 #[test]

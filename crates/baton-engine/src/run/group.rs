@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rpds::{HashTrieMapSync, VectorSync};
 use serde_json::Value;
 
-use super::TrackedHandoff;
 use super::index::Place;
+use super::{RecordFault, TrackedHandoff};
 use crate::definition::LocatedPhase;
 use crate::sabotage::{Bug, planted};
 
@@ -22,8 +22,8 @@ pub(crate) struct Items {
 
 impl Items {
     /// Reads the items that a group was made with; the error says that the record of them is damaged.
-    pub(super) fn of(group: &TrackedHandoff) -> Result<Items, String> {
-        let damaged = || format!("the list of {} cannot be read: the record is damaged", group.step.phase);
+    pub(super) fn of(group: &TrackedHandoff) -> Result<Items, RecordFault> {
+        let damaged = || RecordFault::Items(group.step.phase.clone());
         let data = group.asked().and_then(|request| request.input.as_ref()?.data.as_ref()).ok_or_else(damaged)?;
         let items = data.get("items").and_then(Value::as_array).ok_or_else(damaged)?;
         let item = |item: &Value| Some((item.get("key")?.as_str()?.to_owned(), item.get("value")?.clone()));
@@ -80,7 +80,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Begins a group without members; the error says why nobody can tell which lanes it has.
-    pub(super) fn new(located: &LocatedPhase<'_>, tracked: &TrackedHandoff) -> Result<Group, String> {
+    pub(super) fn new(located: &LocatedPhase<'_>, tracked: &TrackedHandoff) -> Result<Group, RecordFault> {
         let phase = located.phase();
         let names = if phase.workflow.is_some() {
             Names::Workflow(phase.id().to_owned())

@@ -6,6 +6,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
+use super::RecordFault;
 use super::group::Items;
 use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
@@ -28,7 +29,7 @@ pub struct TrackedHandoff {
     /// What was asked.
     pub request: Arc<WrittenDocument>,
     understood: Arc<OnceLock<Option<Box<Request>>>>,
-    items: Arc<OnceLock<Result<Arc<Items>, String>>>,
+    items: Arc<OnceLock<Result<Arc<Items>, RecordFault>>>,
     /// The last report that could be understood.
     pub told: Option<Arc<LastReport>>,
     /// The last acknowledgment, if the request was not understood.
@@ -257,7 +258,7 @@ impl TrackedHandoff {
     }
 
     /// Returns the items of a group over a list; the error says that the record of them is damaged.
-    pub(crate) fn items(&self) -> Result<Arc<Items>, String> {
+    pub(crate) fn items(&self) -> Result<Arc<Items>, RecordFault> {
         self.items.get_or_init(|| Items::of(self).map(Arc::new)).clone()
     }
 

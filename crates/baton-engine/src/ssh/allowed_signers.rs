@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{NAMESPACE, PublicKey};
+use super::{KeyFault, NAMESPACE, PublicKey};
 use crate::approval::{Approver, Key};
 
 /// What somebody may sign with.
@@ -23,8 +23,39 @@ pub struct AllowedSigner {
     pub namespaces: Option<String>,
 }
 
+/// Why a line cannot be followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignerFault {
+    /// It begins with the key, of this kind.
+    #[error("{NAME_MISSING}, such as `ana {0} …`")]
+    KeyFirst(String),
+    /// Nobody is named.
+    #[error("{NAME_MISSING}")]
+    NoName,
+    /// Nothing follows the name.
+    #[error("the key is missing")]
+    NoKey,
+    /// A quotation mark is not closed.
+    #[error("a quotation mark is not closed")]
+    OpenQuotation,
+    /// It names who vouches for keys, and not the key.
+    #[error("certificates are not supported: name the key itself")]
+    Certificate,
+    /// Nobody knows what it restricts.
+    #[error("unknown option `{0}`; known here: namespaces, valid-after, valid-before")]
+    UnknownOption(String),
+    /// It means another moment on every machine, or none.
+    #[error("`{0}` is not a time in UTC: write YYYYMMDDZ or YYYYMMDDHHMMSSZ")]
+    Time(String),
+    /// The key itself is wrong.
+    #[error(transparent)]
+    Key(#[from] KeyFault),
+}
+
+const NAME_MISSING: &str = "the name is missing: write who has this key before it";
+
 /// Reads the lines; the error is the line, from 1, and what is wrong with it.
-pub fn read(text: &str) -> Result<Vec<AllowedSigner>, (usize, String)> {
+pub fn read(text: &str) -> Result<Vec<AllowedSigner>, (usize, SignerFault)> {
     let mut signers = Vec::new();
     // Some editors begin a file with this letter, which nobody sees.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -57,10 +88,9 @@ pub fn everybody(signers: &[AllowedSigner]) -> Vec<Approver> {
     found
 }
 
-fn read_line(line: &str, number: usize) -> Result<AllowedSigner, String> {
+fn read_line(line: &str, number: usize) -> Result<AllowedSigner, SignerFault> {
     if begins_with_kind(line) {
-        let message = "the name is missing: write who has this key before it";
-        return Err(format!("{message}, such as `ana {} …`", line.split_ascii_whitespace().next().unwrap_or_default()));
+        return Err(SignerFault::KeyFirst(line.split_ascii_whitespace().next().unwrap_or_default().to_owned()));
     }
     let (principals, mut rest) = word(line)?;
     let mut valid = (None, None);
@@ -77,8 +107,8 @@ fn read_line(line: &str, number: usize) -> Result<AllowedSigner, String> {
                 }
                 "valid-after" => valid.0 = Some(time(value)?),
                 "valid-before" => valid.1 = Some(time(value)?),
-                "cert-authority" => return Err("certificates are not supported: name the key itself".to_owned()),
-                _ => return Err(format!("unknown option `{name}`; known here: namespaces, valid-after, valid-before")),
+                "cert-authority" => return Err(SignerFault::Certificate),
+                _ => return Err(SignerFault::UnknownOption(name.to_owned())),
             }
         }
     }
@@ -86,7 +116,7 @@ fn read_line(line: &str, number: usize) -> Result<AllowedSigner, String> {
     let key = Key { key, valid_after: valid.0, valid_before: valid.1 };
     let principals = Principals::parse(&principals);
     if principals.0.is_empty() {
-        return Err("the name is missing: write who has this key before it".to_owned());
+        return Err(SignerFault::NoName);
     }
     Ok(AllowedSigner { principals, key, line: number, namespaces })
 }
@@ -98,16 +128,16 @@ fn begins_with_kind(text: &str) -> bool {
 }
 
 /// Takes the first word; in quotation marks it may have spaces.
-fn word(text: &str) -> Result<(String, &str), String> {
+fn word(text: &str) -> Result<(String, &str), SignerFault> {
     let mut quoted = false;
     let end = text.find(|letter: char| {
         quoted ^= letter == '"';
         letter.is_ascii_whitespace() && !quoted
     });
     if quoted && end.is_none() {
-        return Err("a quotation mark is not closed".to_owned());
+        return Err(SignerFault::OpenQuotation);
     }
-    let (word, rest) = text.split_at(end.ok_or("the key is missing")?);
+    let (word, rest) = text.split_at(end.ok_or(SignerFault::NoKey)?);
     let bare = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word);
     Ok((bare.to_owned(), rest.trim_start()))
 }
@@ -123,8 +153,8 @@ fn split(options: &str) -> Vec<&str> {
 }
 
 /// Reads a time: `YYYYMMDD[HHMM[SS]]Z`. Without the `Z` it would mean another moment on every machine.
-fn time(text: &str) -> Result<Timestamp, String> {
-    let unclear = || format!("`{text}` is not a time in UTC: write YYYYMMDDZ or YYYYMMDDHHMMSSZ");
+fn time(text: &str) -> Result<Timestamp, SignerFault> {
+    let unclear = || SignerFault::Time(text.to_owned());
     let digits = text.strip_suffix('Z').filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
     let digits = digits.filter(|digits| matches!(digits.len(), 8 | 12 | 14)).ok_or_else(unclear)?;
     let filled = format!("{digits:0<14}");
@@ -174,7 +204,7 @@ mod tests {
             (format!(", {KEY}"), "the name is missing"),
         ] {
             let (number, why) = read(&format!("# first\n{line}\n")).expect_err(&line);
-            assert!(number == 2 && why.contains(said), "{line}: {number} {why}");
+            assert!(number == 2 && why.to_string().contains(said), "{line}: {number} {why}");
         }
     }
 }

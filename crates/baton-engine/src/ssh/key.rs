@@ -10,7 +10,8 @@ use ring::signature::{
     RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
 };
 
-use super::wire::Reader;
+use super::SignatureFault;
+use super::wire::{Reader, WireFault};
 
 /// A public key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,26 +41,67 @@ enum Curve {
 /// The flag of a hardware token for: somebody touched it.
 const TOUCHED: u8 = 1;
 
-/// What is said about every signature that is simply wrong.
-const WRONG: &str = "it does not fit what was decided";
+/// Why a line is not a key that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyFault {
+    /// Words are missing.
+    #[error("the key cannot be used: a kind and letters are expected")]
+    Incomplete,
+    /// Its letters stand for no bytes.
+    #[error("the key cannot be used: it is not base64")]
+    NotBase64,
+    /// What its letters stand for is not such a key.
+    #[error("the key cannot be used: {0}")]
+    Content(#[from] KeyContentFault),
+    /// The line names another kind than its letters.
+    #[error("the key says that it is {found}, not {named}")]
+    OtherKind {
+        /// The kind that it is.
+        found: String,
+        /// The kind that the line names.
+        named: String,
+    },
+}
+
+/// Why bytes are not a key that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyContentFault {
+    /// They are damaged.
+    #[error(transparent)]
+    Wire(#[from] WireFault),
+    /// The kind is not even text.
+    #[error("the kind of the key cannot be used")]
+    Kind,
+    /// We cannot compute with keys of this kind.
+    #[error("keys of the kind `{}` are not supported", .0.escape_default())]
+    Unsupported(String),
+    /// It is too short to be safe.
+    #[error("an RSA key needs {RSA_BITS_MIN} bits, and this one has {bits}; use Ed25519")]
+    Short {
+        /// How long it is.
+        bits: usize,
+    },
+    /// It contradicts itself.
+    #[error("the key names another curve than its kind")]
+    OtherCurve,
+}
 
 impl PublicKey {
     /// Reads a key as it stands in `id_ed25519.pub`: kind, base64, and perhaps a comment.
-    pub fn read(line: &str) -> Result<PublicKey, String> {
+    pub fn read(line: &str) -> Result<PublicKey, KeyFault> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(letters)) = (words.next(), words.next()) else {
-            return Err("the key cannot be used: a kind and letters are expected".to_owned());
+            return Err(KeyFault::Incomplete);
         };
-        let unreadable = |why: String| format!("the key cannot be used: {why}");
-        let blob = STANDARD.decode(letters).map_err(|_| unreadable("it is not base64".to_owned()))?;
-        let key = PublicKey::of_blob(&blob).map_err(unreadable)?;
+        let blob = STANDARD.decode(letters).map_err(|_| KeyFault::NotBase64)?;
+        let key = PublicKey::of_blob(&blob)?;
         if key.kind != kind {
-            return Err(format!("the key says that it is {}, not {kind}", key.kind));
+            return Err(KeyFault::OtherKind { found: key.kind, named: kind.to_owned() });
         }
         Ok(key)
     }
 
-    pub(super) fn of_blob(blob: &[u8]) -> Result<PublicKey, String> {
+    pub(super) fn of_blob(blob: &[u8]) -> Result<PublicKey, KeyContentFault> {
         let (kind, _) = content(blob)?;
         Ok(PublicKey { kind, blob: blob.to_owned() })
     }
@@ -70,21 +112,21 @@ impl PublicKey {
     }
 
     /// Verifies the innermost part of a signature.
-    pub(super) fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<(), String> {
+    pub(super) fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<(), SignatureFault> {
         let mut reader = Reader::new(signature);
         let algorithm = reader.string()?;
         let proof = reader.string()?;
         let (_, content) = content(&self.blob)?;
         let is_rsa = matches!(content, Content::Rsa { .. });
         if !is_rsa && algorithm != self.kind.as_bytes() {
-            return Err(WRONG.to_owned());
+            return Err(SignatureFault::Wrong);
         }
         match content {
             Content::Token(inner, application) => {
                 let (flags, counter) = (reader.byte()?, reader.number()?);
                 reader.end()?;
                 if flags & TOUCHED == 0 {
-                    return Err("nobody touched the hardware token".to_owned());
+                    return Err(SignatureFault::Untouched);
                 }
                 let mut said = digest(&SHA256, application).as_ref().to_vec();
                 said.push(flags);
@@ -101,8 +143,8 @@ impl PublicKey {
 }
 
 impl Content<'_> {
-    fn verify(&self, algorithm: &[u8], signed: &[u8], proof: &[u8]) -> Result<(), String> {
-        let wrong = |_| WRONG.to_owned();
+    fn verify(&self, algorithm: &[u8], signed: &[u8], proof: &[u8]) -> Result<(), SignatureFault> {
+        let wrong = |_| SignatureFault::Wrong;
         let check = |kind: &'static dyn VerificationAlgorithm, key: &[u8], proof: &[u8]| {
             UnparsedPublicKey::new(kind, key).verify(signed, proof).map_err(wrong)
         };
@@ -114,23 +156,23 @@ impl Content<'_> {
                 let hash = match algorithm {
                     b"rsa-sha2-256" => &RSA_PKCS1_2048_8192_SHA256,
                     b"rsa-sha2-512" => &RSA_PKCS1_2048_8192_SHA512,
-                    _ => return Err("RSA signatures count with sha256 or sha512 only".to_owned()),
+                    _ => return Err(SignatureFault::RsaHash),
                 };
                 let key = RsaPublicKeyComponents { n: modulus, e: exponent };
                 key.verify(hash, signed, proof).map_err(wrong)
             }
-            Content::Token(..) => Err(WRONG.to_owned()),
+            Content::Token(..) => Err(SignatureFault::Wrong),
         }
     }
 }
 
 /// Returns the two numbers of an ECDSA signature, each with its full length.
-fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, String> {
+fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, SignatureFault> {
     let mut reader = Reader::new(proof);
     let mut both = Vec::with_capacity(2 * length);
     for _ in 0..2 {
         let number = reader.natural()?;
-        let zeros = length.checked_sub(number.len()).ok_or(WRONG)?;
+        let zeros = length.checked_sub(number.len()).ok_or(SignatureFault::Wrong)?;
         both.resize(both.len() + zeros, 0);
         both.extend(number);
     }
@@ -139,9 +181,9 @@ fn pair(proof: &[u8], length: usize) -> Result<Vec<u8>, String> {
 }
 
 /// Takes a key apart, and returns its kind; the error says why it cannot be used.
-fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
+fn content(blob: &[u8]) -> Result<(String, Content<'_>), KeyContentFault> {
     let mut reader = Reader::new(blob);
-    let kind = std::str::from_utf8(reader.string()?).map_err(|_| "the kind of the key cannot be used")?;
+    let kind = std::str::from_utf8(reader.string()?).map_err(|_| KeyContentFault::Kind)?;
     let content = match kind {
         "ssh-ed25519" => Content::Ed25519(reader.string()?),
         "ecdsa-sha2-nistp256" => ecdsa(&mut reader, Curve::P256)?,
@@ -155,7 +197,7 @@ fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
             let key = ecdsa(&mut reader, Curve::P256)?;
             Content::Token(Box::new(key), reader.string()?)
         }
-        other => return Err(format!("keys of the kind `{}` are not supported", other.escape_default())),
+        other => return Err(KeyContentFault::Unsupported(other.to_owned())),
     };
     reader.end()?;
     Ok((kind.to_owned(), content))
@@ -164,23 +206,20 @@ fn content(blob: &[u8]) -> Result<(String, Content<'_>), String> {
 /// The shortest modulus of an RSA key that counts.
 const RSA_BITS_MIN: usize = 2_048;
 
-fn rsa<'b>(exponent: &'b [u8], modulus: &'b [u8]) -> Result<Content<'b>, String> {
+fn rsa<'b>(exponent: &'b [u8], modulus: &'b [u8]) -> Result<Content<'b>, KeyContentFault> {
     let bits = modulus.len() * 8 - modulus.first().map_or(0, |first| first.leading_zeros() as usize);
-    match bits < RSA_BITS_MIN {
-        true => Err(format!("an RSA key needs {RSA_BITS_MIN} bits, and this one has {bits}; use Ed25519")),
-        false => Ok(Content::Rsa { exponent, modulus }),
-    }
+    if bits < RSA_BITS_MIN { Err(KeyContentFault::Short { bits }) } else { Ok(Content::Rsa { exponent, modulus }) }
 }
 
-fn ecdsa<'b>(reader: &mut Reader<'b>, curve: Curve) -> Result<Content<'b>, String> {
+fn ecdsa<'b>(reader: &mut Reader<'b>, curve: Curve) -> Result<Content<'b>, KeyContentFault> {
     let named: &[u8] = match curve {
         Curve::P256 => b"nistp256",
         Curve::P384 => b"nistp384",
     };
-    match reader.string()? == named {
-        true => Ok(Content::Ecdsa(curve, reader.string()?)),
-        false => Err("the key names another curve than its kind".to_owned()),
+    if reader.string()? != named {
+        return Err(KeyContentFault::OtherCurve);
     }
+    Ok(Content::Ecdsa(curve, reader.string()?))
 }
 
 impl fmt::Display for PublicKey {

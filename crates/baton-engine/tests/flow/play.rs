@@ -159,7 +159,7 @@ impl Play {
         assert_eq!(flow::settle(&mut twice), decided, "the same journal, another decision");
         assert_eq!(twice.steps, draft.steps, "the same journal, another decision");
         if let Err(why) = decided {
-            flow::fail(&mut draft, &why);
+            flow::fail(&mut draft, &why.to_string());
         }
         self.carry_out(draft);
         // What could be decided is decided.

@@ -33,7 +33,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
             Some(Ok(_)) => {}
             Some(Err(why)) => findings.add(
                 pointer,
-                format!("the schema `{}` cannot be used, so the {what} is not checked: {}", excerpt(name), excerpt(&why)),
+                format!("the schema `{}` cannot be used, so the {what} is not checked: {}", excerpt(name), excerpt(&why.to_string())),
                 "correct the schema",
             ),
             None => findings.add(

@@ -1,26 +1,45 @@
 //! Expressions and templates of a workflow file: whether they can be read, and which names they use.
 
+use std::fmt;
+
 use minijinja::Environment;
 
 /// A name in an expression, with the names behind its dots: `phases.review.verdict`.
 pub type Reference = Vec<String>;
 
+/// Why a text is not an expression or a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxFault {
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for SyntaxFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for SyntaxFault {}
+
+impl From<minijinja::Error> for SyntaxFault {
+    fn from(error: minijinja::Error) -> Self {
+        SyntaxFault { reason: error.detail().map_or_else(|| error.kind().to_string(), str::to_owned) }
+    }
+}
+
 /// Finds out which names an expression uses; the error says why it is none.
-pub fn of_expression(text: &str) -> Result<Vec<Reference>, String> {
+pub fn of_expression(text: &str) -> Result<Vec<Reference>, SyntaxFault> {
     let environment = Environment::new();
-    let expression = environment.compile_expression(text).map_err(|error| explain(&error))?;
+    let expression = environment.compile_expression(text)?;
     Ok(references(expression.undeclared_variables(true), text))
 }
 
 /// Finds out which names a template uses; the error says why it is none.
-pub fn of_template(text: &str) -> Result<Vec<Reference>, String> {
+pub fn of_template(text: &str) -> Result<Vec<Reference>, SyntaxFault> {
     let environment = Environment::new();
-    let template = environment.template_from_str(text).map_err(|error| explain(&error))?;
+    let template = environment.template_from_str(text)?;
     Ok(references(template.undeclared_variables(true), text))
-}
-
-fn explain(error: &minijinja::Error) -> String {
-    error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
 }
 
 fn references(names: std::collections::HashSet<String>, text: &str) -> Vec<Reference> {

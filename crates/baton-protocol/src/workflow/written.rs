@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::expression::{Reference, of_expression, of_template};
+use super::expression::{Reference, SyntaxFault, of_expression, of_template};
 use super::{CommandLine, Workflow, WorkflowCase};
 use crate::wire::join;
 
@@ -17,7 +17,7 @@ pub enum WorkedText<'w> {
 
 impl WorkedText<'_> {
     /// Finds out which names it uses; the error says why it cannot be read.
-    pub fn references(self) -> Result<Vec<Reference>, String> {
+    pub fn references(self) -> Result<Vec<Reference>, SyntaxFault> {
         match self {
             WorkedText::Expression(text) => of_expression(text),
             WorkedText::Template(text) => of_template(text),

@@ -9,16 +9,14 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, News, PATIENCE, ReachedAgent, Team};
-use baton_engine::engine::Random;
-use baton_engine::evidence::{
-    ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, FileIdentity, KeptBytes, Moment, Scene,
+use baton_engine::driver::{
+    Audience, Driver, News, PATIENCE, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
 };
+use baton_engine::evidence::KeptBytes;
 use baton_engine::handover::Copy;
-use baton_engine::people::{People, Question, Response};
+use baton_engine::memory::{CountingRandom, Nobody};
 use baton_engine::run::Run;
 use baton_engine::{Clock, HandoffId, RunId, Store};
-use baton_protocol::model::Report;
 use baton_protocol::{Settings, workflow};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -59,10 +57,10 @@ pub(crate) fn driver(store: Arc<dyn Store>, audience: Arc<dyn Audience>) -> Driv
         store,
         clock: Arc::new(Watch),
         team: Arc::new(Clerks),
-        evidence: Arc::new(Blind),
+        evidence: Arc::new(Nobody),
         people: Arc::new(Nobody),
         audience,
-        random: Arc::new(Loaded),
+        random: Arc::new(CountingRandom::default()),
         claimant: "bench".to_owned(),
         settings: Settings::default(),
         kept: KeptBytes::default(),
@@ -106,11 +104,11 @@ impl Team for Clerks {
         ReachedAgent::Here(Arc::new(Clerk))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
@@ -118,59 +116,11 @@ impl Team for Clerks {
         false
     }
 
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
+    }
+
     fn sweep(&self, _: &RunId, _: &Path) {}
-}
-
-struct Blind;
-
-#[async_trait]
-impl Evidence for Blind {
-    async fn remember(&self, _: &Path) -> Option<Moment> {
-        None
-    }
-
-    async fn keep(&self, _: &Scene) {}
-
-    async fn examine(&self, _: &Scene, _: &Report) -> Vec<ExaminedClaim> {
-        Vec::new()
-    }
-
-    async fn identify(&self, _: &Path, _: &[PathBuf], _: Vec<String>) -> Result<Vec<FileIdentity>, String> {
-        Ok(Vec::new())
-    }
-
-    async fn contents(&self, _: &Path, _: &[PathBuf], _: &[ExaminedClaim], _: KeptBytes) -> Vec<Content> {
-        Vec::new()
-    }
-
-    async fn changed(&self, _: &Scene) -> ChangedFiles {
-        ChangedFiles::default()
-    }
-
-    async fn run(&self, _: &Scene, _: &CheckCommand) -> CheckOutcome {
-        CheckOutcome { passed: true, ended: String::new(), tail: String::new() }
-    }
-}
-
-struct Nobody;
-
-#[async_trait]
-impl People for Nobody {
-    async fn decide(&self, _: &Question) -> Option<Response> {
-        None
-    }
-}
-
-struct Loaded;
-
-impl Random for Loaded {
-    fn number(&self) -> f64 {
-        0.5
-    }
-
-    fn word(&self) -> String {
-        "0123456789abcdef".to_owned()
-    }
 }
 
 /// Measures the time from one step to the next.

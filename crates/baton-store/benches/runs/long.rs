@@ -102,7 +102,7 @@ fn until_asked(path: &Path, definition: Option<&Definition>) -> (Duration, u64) 
         }
         let start = Instant::now();
         let (_stop, stopped) = watch::channel(false);
-        let end = driver.drive(&run(), stopped).await.expect("driven");
+        let end = driver.drive(&run(), None, stopped).await.expect("driven");
         let took = start.elapsed();
         assert!(matches!(end, End::Waiting(_)), "{end:?}");
         let handoffs = store.handoffs_of(&run()).await.expect("handoffs");
@@ -113,7 +113,7 @@ fn until_asked(path: &Path, definition: Option<&Definition>) -> (Duration, u64) 
 async fn drive(driver: &Driver, definition: &Definition) -> End {
     driver.begin(&run(), definition, "bench").await.expect("begun");
     let (_stop, stopped) = watch::channel(false);
-    driver.drive(&run(), stopped).await.expect("driven")
+    driver.drive(&run(), None, stopped).await.expect("driven")
 }
 
 fn run() -> RunId {

@@ -77,7 +77,7 @@ impl Shared for NewRequest {
         let mut changes = BTreeMap::new();
         for (place, NewRequest { request, at }) in pieces.iter().enumerate() {
             match request.check() {
-                Err(why) => attempts[place].result = Ok(Err(StoreError::Invalid(why))),
+                Err(why) => attempts[place].result = Ok(Err(StoreError::invalid(why))),
                 // Whoever sends the same once more is told by the careful way whose it is.
                 Ok(()) if changes.contains_key(&request.id) => {}
                 Ok(()) => {

@@ -34,6 +34,18 @@ const LOOK_AND_LOCK: &str = concat!(
 const END: usize = 8;
 
 /// Lets nobody else who goes the careful way write to these runs and to those of these handoffs.
+///
+/// Locks on rows would not do: the events of a run have one order, whatever handoffs they are about.
+///
+/// ```text
+/// caller A                                 caller B
+/// locks the row of r.build                 locks the row of r.review
+/// the journal of r ends with event 7       the journal of r ends with event 7
+/// writes event 8, commits
+///                                          writes event 8: it is taken, and all was planned in vain
+/// ```
+///
+/// All runs are locked in one order: otherwise A could have r and wait for s, while B has s and waits for r.
 const LOCK_RUNS_OF: &str = "SELECT pg_advisory_xact_lock(hashtextextended(run, 0)) FROM (
         SELECT run FROM handoffs WHERE id = ANY ($1)
         UNION SELECT run COLLATE \"C\" FROM unnest($2::text[]) AS wanted (run)
@@ -266,7 +278,7 @@ impl SeenRows {
 
     fn take_handoffs(&mut self, ids: &[&str], found: &[tokio_postgres::Row]) -> Result<(), Fault> {
         for id in ids {
-            self.handoffs.entry(HandoffId::parse(*id).map_err(StoreError::Damaged)?).or_default();
+            self.handoffs.entry(HandoffId::parse(*id).map_err(StoreError::damaged)?).or_default();
         }
         for row in found {
             let handoff = table::handoff(row)?;
@@ -296,7 +308,7 @@ impl SeenRows {
     async fn look_for_ends(&mut self, session: &Session, runs: &[&str]) -> Result<(), Fault> {
         let mut unknown = Vec::new();
         for run in runs {
-            let id = RunId::parse(*run).map_err(StoreError::Damaged)?;
+            let id = RunId::parse(*run).map_err(StoreError::damaged)?;
             self.ends.entry(id).or_insert_with(|| {
                 unknown.push(*run);
                 End { head: Head::START, at: None }
@@ -306,7 +318,7 @@ impl SeenRows {
             return Ok(());
         }
         for row in session.query(ENDS, &[&unknown]).await? {
-            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
+            let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
             self.ends.insert(run, table::end(&row, 1)?);
         }
         Ok(())

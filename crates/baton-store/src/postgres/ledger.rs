@@ -85,7 +85,7 @@ async fn heads_to_enter(session: &Session, runs: &[&str]) -> Result<Vec<(RunId, 
     let found = session.query(sql, &[&runs]).await?;
     let mut heads: Vec<(RunId, Head)> = Vec::new();
     for row in &found {
-        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
+        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
         let head = Head { seq: rows::unsigned(row.try_get(1)?)?, hash: rows::hash(row.try_get(2)?)? };
         if !heads.iter().any(|(known, _)| *known == run) {
             heads.push((run, head));

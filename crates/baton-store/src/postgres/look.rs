@@ -34,7 +34,7 @@ pub(super) async fn ids_beginning_with(node: &Node, prefix: &str, limit: u32) ->
             session.query("SELECT id FROM handoffs WHERE id >= $1 ORDER BY id LIMIT $2", &[&prefix, &limit]).await?
         }
     };
-    found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?)).collect()
+    found.iter().map(|row| Ok(HandoffId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?)).collect()
 }
 
 /// Returns the first text after all that begin like this, or nothing if there is none.
@@ -51,7 +51,7 @@ pub(super) async fn request(node: &Node, id: &HandoffId) -> Result<Option<Writte
                LEFT JOIN events AS first ON first.run = h.run AND first.seq = h.accepted_seq WHERE h.id = $1";
     let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
     let Some(row) = found.first() else { return Ok(None) };
-    let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
+    let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
     Ok(Some(table::accepted(row, 1, &run)?.request))
 }
 
@@ -108,7 +108,7 @@ pub(super) async fn history_of(node: &Node, id: &HandoffId) -> Result<Vec<Event>
                JOIN events AS e ON e.run = h.run AND e.seq BETWEEN h.accepted_seq AND h.last_seq AND e.handoff = h.id
                WHERE h.id = $1 ORDER BY e.seq";
     let found = node.session().await?.query(sql, &[&id.as_str()]).await?;
-    let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(StoreError::Damaged)?, row);
+    let of_run = |row: &SqlRow| event(&RunId::parse(row.try_get::<_, &str>(7)?).map_err(StoreError::damaged)?, row);
     found.iter().map(of_run).collect()
 }
 
@@ -116,7 +116,7 @@ fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {
     Ok(Event {
         run: run.clone(),
         seq: rows::unsigned(row.try_get(0)?)?,
-        handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(StoreError::Damaged)?,
+        handoff: HandoffId::parse(row.try_get::<_, &str>(1)?).map_err(StoreError::damaged)?,
         version: rows::unsigned(row.try_get(2)?)?,
         at: rows::time(row.try_get(3)?)?,
         kind: row.try_get(4)?,
@@ -127,7 +127,7 @@ fn event(run: &RunId, row: &SqlRow) -> Result<Event, Fault> {
 
 /// Reads the ids of runs.
 pub(super) fn run_ids(found: &[SqlRow]) -> Result<Vec<RunId>, Fault> {
-    found.iter().map(|row| Ok(RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?)).collect()
+    found.iter().map(|row| Ok(RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?)).collect()
 }
 
 /// Returns the runs after one.

@@ -35,7 +35,7 @@ pub(super) async fn queues(node: &Node) -> Result<Vec<Queue>, Fault> {
 
 /// Changes the settings of an agent's queue.
 pub(super) async fn set_queue(node: &Node, queue: &Queue) -> Result<(), Fault> {
-    queue.check().map_err(StoreError::Invalid)?;
+    queue.check().map_err(StoreError::invalid)?;
     let sql = "INSERT INTO queues (agent, paused, concurrency) VALUES ($1, $2, $3)
                ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, concurrency = excluded.concurrency";
     let session = node.session().await?;

@@ -106,7 +106,7 @@ pub(super) const ENDS: &str = "SELECT last.run, last.seq, last.hash, last.at FRO
 /// Reads the answer to [`ENDS`].
 pub(super) fn ends(found: &[SqlRow], ends: &mut Ends) -> Result<(), Fault> {
     for row in found {
-        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::Damaged)?;
+        let run = RunId::parse(row.try_get::<_, &str>(0)?).map_err(StoreError::damaged)?;
         ends.read(&run, row, 1)?;
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(super) fn accept(
 }
 
 fn accept_one(batch: &Batch<'_>, request: &Accept, at: Timestamp) -> Result<AcceptedHandoff, StoreError> {
-    request.check().map_err(StoreError::Invalid)?;
+    request.check().map_err(StoreError::invalid)?;
     let (head, latest) = table::head(batch.connection, &request.run)?;
     let change = Change::of(request.clone().apply(latest.map_or(at, |latest| latest.max(at))), head);
     if !table::insert(batch.connection, &change)? {
@@ -72,5 +72,5 @@ fn existing(connection: &Connection, request: &Accept) -> Result<AcceptedHandoff
 pub(super) fn id_of_key(connection: &Connection, key: &str) -> Result<Option<HandoffId>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT id FROM handoffs WHERE key = ?1").map_err(translate)?;
     let id: Option<String> = statement.query_row([key], |row| row.get(0)).optional().map_err(translate)?;
-    id.map(HandoffId::parse).transpose().map_err(StoreError::Damaged)
+    id.map(HandoffId::parse).transpose().map_err(StoreError::damaged)
 }

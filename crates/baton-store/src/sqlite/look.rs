@@ -37,7 +37,7 @@ pub(super) fn ids_beginning_with(
         "SELECT id FROM handoffs WHERE id BETWEEN ?1 AND ?2 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?3";
     let end = format!("{prefix}{}", "\u{10ffff}".repeat(32));
     let ids: Vec<String> = all(connection, sql, params![prefix, end, limit], |row| row.get(0))?;
-    ids.into_iter().map(|id| HandoffId::parse(id).map_err(StoreError::Damaged)).collect()
+    ids.into_iter().map(|id| HandoffId::parse(id).map_err(StoreError::damaged)).collect()
 }
 
 /// Returns what is asked in a handoff.
@@ -91,7 +91,7 @@ pub(super) fn history_of(connection: &Connection, id: &HandoffId) -> Result<Vec<
     let Some(row) = table::find(connection, id)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, handoff, version, at, kind, detail, hash FROM events
                WHERE run = ?1 AND seq BETWEEN ?2 AND ?3 AND handoff = ?4 ORDER BY seq";
-    let run = RunId::parse(row.run).map_err(StoreError::Damaged)?;
+    let run = RunId::parse(row.run).map_err(StoreError::damaged)?;
     events(connection, sql, &run, params![run.as_str(), row.accepted_seq, row.last_seq, id.as_str()])
 }
 
@@ -104,7 +104,7 @@ fn events(connection: &Connection, sql: &str, run: &RunId, parameters: impl Para
         Ok(Event {
             run: run.clone(),
             seq: rows::unsigned(seq)?,
-            handoff: HandoffId::parse(handoff).map_err(StoreError::Damaged)?,
+            handoff: HandoffId::parse(handoff).map_err(StoreError::damaged)?,
             version: rows::unsigned(version)?,
             at: rows::time(at)?,
             kind,
@@ -124,7 +124,7 @@ pub(super) fn runs(connection: &Connection, after: Option<&RunId>, limit: u32) -
                ORDER BY run LIMIT ?2";
     let after = after.map_or("", RunId::as_str);
     let runs: Vec<String> = all(connection, sql, params![after, limit], |row| row.get(0))?;
-    runs.into_iter().map(|run| RunId::parse(run).map_err(StoreError::Damaged)).collect()
+    runs.into_iter().map(|run| RunId::parse(run).map_err(StoreError::damaged)).collect()
 }
 
 /// Returns the handoffs of a run, each with the last event that its row knows of.

@@ -19,7 +19,7 @@ pub(super) fn finished_runs(connection: &Connection, before: Timestamp, limit: u
                LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let rows = statement.query_map(params![before.as_microsecond(), limit], |row| row.get(0)).map_err(translate)?;
-    rows.map(|run: rusqlite::Result<String>| RunId::parse(run.map_err(translate)?).map_err(StoreError::Damaged))
+    rows.map(|run: rusqlite::Result<String>| RunId::parse(run.map_err(translate)?).map_err(StoreError::damaged))
         .collect()
 }
 

@@ -35,6 +35,6 @@ fn due(connection: &Connection, limit: u32, at: Timestamp) -> Result<Vec<Handoff
     let sql = "SELECT id FROM handoffs WHERE wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).map_err(translate)?;
     let rows = statement.query_map(params![at.as_microsecond(), limit], |row| row.get(0)).map_err(translate)?;
-    rows.map(|id: rusqlite::Result<String>| HandoffId::parse(id.map_err(translate)?).map_err(StoreError::Damaged))
+    rows.map(|id: rusqlite::Result<String>| HandoffId::parse(id.map_err(translate)?).map_err(StoreError::damaged))
         .collect()
 }

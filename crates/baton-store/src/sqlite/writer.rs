@@ -141,6 +141,17 @@ impl Writer {
 
 impl Desk {
     /// Does what waits when the processes before us are done, and answers.
+    ///
+    /// Everybody is answered at the end, because what one has written can still be undone for another:
+    ///
+    /// ```text
+    /// caller A             writer                        caller B
+    ///                      BEGIN
+    /// accepts a     ──▶    a is there, but not on the disk
+    ///                      b cannot be written     ◀──   accepts b
+    ///                      ROLLBACK: a is gone, and A must not have heard that it was accepted
+    ///                      a alone: COMMIT; b alone: refused
+    /// ```
     fn serve(&self, queue: &Arc<Queue>) {
         let held = queue.acquire(&self.lock);
         // What came while we waited is written as well; what nobody waits for any more is gone.

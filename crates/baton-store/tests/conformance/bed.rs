@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use baton_engine::journal::Event;
 use baton_engine::lifecycle::{Accept, Command, Decision};
+use baton_engine::memory::MemoryStore;
 use baton_engine::store::{AcceptedHandoff, ClaimRequest, ClaimedHandoff, Order, StoreError};
 use baton_engine::{Handoff, HandoffId, Store};
-use baton_simulation::Memory;
 use baton_store::Location;
 use baton_testbed::{PostgresServer, Scratch};
 use jiff::Timestamp;
@@ -20,14 +20,14 @@ pub(crate) struct Bed {
 }
 
 enum Place {
-    Memory(Memory),
+    Memory(MemoryStore),
     Sqlite(Scratch),
     Postgres(String),
 }
 
 impl Bed {
     pub(crate) async fn memory() -> Bed {
-        Bed::at(Place::Memory(Memory::new())).await
+        Bed::at(Place::Memory(MemoryStore::new())).await
     }
 
     pub(crate) async fn sqlite() -> Bed {

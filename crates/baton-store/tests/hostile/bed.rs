@@ -75,7 +75,7 @@ pub(crate) async fn replay(store: &dyn Store, run: &RunId) -> Result<Option<Hand
         assert!(handoff.as_ref().is_none_or(|before| before.changed_at <= event.at), "time runs backwards in {run}");
         head = event.head();
         let fact = event.fact().map_err(|why| why.at(&format!("event {} of {run}", event.seq)))?;
-        handoff = Some(lifecycle::replay(handoff, fact, event.at).map_err(StoreError::Damaged)?);
+        handoff = Some(lifecycle::replay(handoff, fact, event.at).map_err(StoreError::damaged)?);
     }
     Ok(handoff)
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::clock::StillClock;
 use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Command, Ending, HandIn, Heartbeat};
+use baton_engine::memory::StillClock;
 use baton_engine::store::Order;
 use baton_engine::{Clock, Store};
 use baton_store::Location;

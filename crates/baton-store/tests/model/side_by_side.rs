@@ -12,10 +12,10 @@ use baton_engine::lifecycle::{
     Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat, Release,
     Requeue, Resume, Route, Verdict, Verify,
 };
+use baton_engine::memory::StoreModel;
 use baton_engine::queue::Queue;
 use baton_engine::store::{self, ClaimRequest, Filter, Order, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId, Store, Terms, retry};
-use baton_simulation::Model;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::step::{AGENTS, Act, Ask, Draft, Part, Step, Token, Verb};
@@ -23,7 +23,7 @@ use crate::step::{AGENTS, Act, Ask, Draft, Part, Step, Token, Verb};
 /// A store, the model, and the time that both are told.
 pub(crate) struct SideBySide {
     store: Arc<dyn Store>,
-    model: Model,
+    model: StoreModel,
     now: Timestamp,
 }
 
@@ -50,11 +50,11 @@ fn difference(what: &str, store: &impl Debug, model: &impl Debug) -> String {
 impl SideBySide {
     pub(crate) fn new(store: Arc<dyn Store>) -> SideBySide {
         let now = Timestamp::from_second(1_767_225_600).unwrap();
-        SideBySide { store, model: Model::default(), now }
+        SideBySide { store, model: StoreModel::default(), now }
     }
 
     /// Takes all steps and returns the model; the error says where store and model differ.
-    pub(crate) async fn live(mut self, steps: &[Step]) -> Result<Model, String> {
+    pub(crate) async fn live(mut self, steps: &[Step]) -> Result<StoreModel, String> {
         for (number, step) in steps.iter().enumerate() {
             self.now = self.now.checked_add(SignedDuration::from_millis(step.moves_ms)).unwrap();
             let taken = self.take(&step.ask).await;

@@ -11,7 +11,9 @@ use async_trait::async_trait;
 use baton_engine::Fence;
 use baton_engine::agent::{Agent, Attempt, Job, Updates};
 use baton_engine::definition::Definition;
-use baton_engine::driver::{Audience, Driver, End, News, ReachedAgent, Team};
+use baton_engine::driver::{
+    Audience, Driver, DriverProblem, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
+};
 use baton_engine::handover::Copy;
 use baton_engine::run::Run;
 use baton_engine::store::StoreError;
@@ -124,22 +126,22 @@ async fn lane(
     while !*over.borrow() {
         let run = RunId::parse(format!("run-{number:03}-{:05}", accepted.len())).expect("a safe id");
         while let Err(error) = driver.begin(&run, &definition, "torture").await {
-            assert!(matches!(error, StoreError::Unreachable(_)), "{run}: {error}");
+            assert!(matches!(error, DriverProblem::Store(StoreError::Unreachable(_))), "{run}: {error}");
             dawdle(Duration::from_millis(100)).await;
         }
         accepted.push(run.clone());
         // A driver that finds no store when it begins ends, and is started again, as a service is.
         while let Err(error) = drive(&driver, &run).await {
-            assert!(matches!(error, StoreError::Unreachable(_)), "{run}: {error}");
+            assert!(matches!(error, DriverProblem::Store(StoreError::Unreachable(_))), "{run}: {error}");
             driver = clerks.next_driver(driver);
         }
     }
     accepted
 }
 
-async fn drive(driver: &Driver, run: &RunId) -> Result<(), StoreError> {
+async fn drive(driver: &Driver, run: &RunId) -> Result<(), DriverProblem> {
     let (_stop, stopped) = watch::channel(false);
-    let end = driver.drive(run, stopped).await?;
+    let end = driver.drive(run, None, stopped).await?;
     assert_eq!(end, End::Completed, "{run}");
     Ok(())
 }
@@ -217,16 +219,20 @@ impl Team for Clerks {
         ReachedAgent::Here(Arc::new(SlowClerk(Duration::from_millis(dice.below(self.ms_max)))))
     }
 
-    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, _: &Path, _: &RunId, _: &HandoffId, _: Fence) -> Result<PathBuf, PlaceFault> {
         Ok(PathBuf::new())
     }
 
-    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), String> {
+    fn keep(&self, _: &Path, _: &[Copy]) -> Result<(), PlaceFault> {
         Ok(())
     }
 
     fn is_dead(&self, claimant: &str) -> bool {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).contains(claimant)
+    }
+
+    fn lock(&self, _: &Path, _: &RunId, _: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        Ok(WorkspaceLock::of(()))
     }
 
     fn sweep(&self, _: &RunId, _: &Path) {}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_engine::engine::{Caller, InboxPage, InboxPlace, NotAPlace};
+use baton_engine::id::UnsafeId;
 use baton_engine::known::Decider;
 use baton_engine::people::{People, Question};
 use baton_engine::{Handoff, RunId};
@@ -50,7 +51,7 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
-fn parse_run(run: &str) -> Result<RunId, String> {
+fn parse_run(run: &str) -> Result<RunId, UnsafeId> {
     RunId::parse(run)
 }
 

@@ -11,7 +11,6 @@ use crate::output::Output;
 use crate::running::{self, Started};
 use crate::showing::{Show, ShowOptions};
 use crate::store::{Access, Session, StoreOptions};
-use crate::user;
 
 /// Run a workflow: agents, checks, gates, from the first phase to the last
 ///
@@ -47,7 +46,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let session = Session::open(&options.store, Access::Change, output)?;
     let id = options.id.clone().unwrap_or_else(|| running::run_id(&definition));
     let show = Show { session: &session, store: &options.store, options: &options.show, output, id: &id };
-    show.begin(&definition, &user::name())
+    show.begin(&definition)
 }
 
 pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
@@ -69,5 +68,5 @@ fn parse_run(text: &str) -> Result<RunId, String> {
     if text.len() > RUN_BYTES_MAX {
         return Err(format!("at most {RUN_BYTES_MAX} bytes leave room for the names of its phases"));
     }
-    RunId::parse(text)
+    RunId::parse(text).map_err(|fault| fault.to_string())
 }

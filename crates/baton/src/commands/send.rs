@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::engine::{NewHandoff, Yardstick};
+use baton_engine::id::UnsafeId;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::AcceptedHandoff;
 use baton_engine::{HandoffId, RunId};
@@ -62,11 +63,11 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
-fn parse_id(text: &str) -> Result<HandoffId, String> {
+fn parse_id(text: &str) -> Result<HandoffId, UnsafeId> {
     HandoffId::parse(text)
 }
 
-fn parse_run(text: &str) -> Result<RunId, String> {
+fn parse_run(text: &str) -> Result<RunId, UnsafeId> {
     RunId::parse(text)
 }
 

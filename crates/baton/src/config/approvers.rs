@@ -91,7 +91,8 @@ fn signers(
     let mut signers = Vec::new();
     for line in &table.keys {
         let at = line.span().start;
-        let read = allowed_signers::read(line.get_ref()).map_err(|(_, why)| located(text, name, at, &why))?;
+        let read =
+            allowed_signers::read(line.get_ref()).map_err(|(_, why)| located(text, name, at, &why.to_string()))?;
         let place = place(text, name, at);
         signers.extend(read.into_iter().map(|signer| PlacedSigner { signer, place: place.clone() }));
     }

@@ -8,22 +8,28 @@ use baton_agents::{Launcher, process};
 use baton_engine::Fence;
 use baton_engine::agent::Agent;
 use baton_engine::definition::Definition;
-use baton_engine::driver::{ReachedAgent, Team};
+use baton_engine::driver::{PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
 use baton_engine::handover::Copy;
 use baton_engine::run::attempt_folder;
 use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::workflow;
 
-use super::is_dead;
+use super::{is_dead, workspace_lock};
+use crate::command_error::CommandError;
 use crate::own_folder;
 
 /// The agents of a workflow.
 pub(crate) struct LocalTeam {
     clock: Arc<dyn Clock>,
     launcher: Launcher,
+    /// Remembers where the store of a workspace is, for whoever asks from inside it.
+    remember: Box<RememberWorkspace>,
     /// Those that were reached before.
     known: Mutex<Vec<Member>>,
 }
+
+/// Remembers a workspace.
+pub(super) type RememberWorkspace = dyn Fn(&Path) -> Result<(), CommandError> + Send + Sync;
 
 /// An agent that was reached before.
 struct Member {
@@ -34,8 +40,8 @@ struct Member {
 }
 
 impl LocalTeam {
-    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher) -> LocalTeam {
-        LocalTeam { clock, launcher, known: Mutex::default() }
+    pub(crate) fn new(clock: Arc<dyn Clock>, launcher: Launcher, remember: Box<RememberWorkspace>) -> LocalTeam {
+        LocalTeam { clock, launcher, remember, known: Mutex::default() }
     }
 }
 
@@ -60,23 +66,31 @@ impl Team for LocalTeam {
                 ReachedAgent::Here(reached)
             }
             Ok(None) => ReachedAgent::Elsewhere,
-            Err(why) => ReachedAgent::Not(why),
+            Err(why) => ReachedAgent::Not(why.to_string()),
         }
     }
 
-    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, String> {
+    fn folder(&self, workspace: &Path, run: &RunId, handoff: &HandoffId, fence: Fence) -> Result<PathBuf, PlaceFault> {
         let folder = attempt_folder(workspace, run, handoff, fence);
         let made = own_folder::make(workspace).and_then(|_| fs::create_dir_all(&folder));
-        made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
-        Ok(folder)
+        match made {
+            Ok(()) => Ok(folder),
+            Err(source) => Err(PlaceFault::Folder { path: folder, source }),
+        }
     }
 
-    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+    fn keep(&self, workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
         keep(workspace, copies)
     }
 
     fn is_dead(&self, claimant: &str) -> bool {
         is_dead(claimant)
+    }
+
+    fn lock(&self, workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+        let lock = workspace_lock::take(workspace, run, driver)?;
+        (self.remember)(workspace).map_err(|error| WorkspaceProblem::Unusable(error.message))?;
+        Ok(lock)
     }
 
     fn sweep(&self, run: &RunId, workspace: &Path) {
@@ -85,7 +99,7 @@ impl Team for LocalTeam {
 }
 
 /// Writes the files that an agent is told to read. They follow from the journal, so nothing is lost if one is.
-pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
+pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), PlaceFault> {
     for copy in copies {
         let path = workspace.join(&copy.path);
         if fs::read(&path).is_ok_and(|there| there == copy.text.as_bytes()) {
@@ -95,7 +109,7 @@ pub(crate) fn keep(workspace: &Path, copies: &[Copy]) -> Result<(), String> {
         own_folder::make(workspace)
             .and(folder)
             .and_then(|()| fs::write(&path, &copy.text))
-            .map_err(|error| format!("cannot write {}, which the agent is to read: {error}", path.display()))?;
+            .map_err(|source| PlaceFault::Copy { path, source })?;
     }
     Ok(())
 }
@@ -106,7 +120,8 @@ mod tests {
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
-        let crew = LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default());
+        let crew =
+            LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default(), Box::new(|_| Ok(())));
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
             let definition = Definition {

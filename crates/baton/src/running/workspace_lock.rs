@@ -1,10 +1,11 @@
 //! One run at a time works in a workspace: evidence could not tell whose work is whose.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use baton_engine::RunId;
+use baton_engine::driver::{WorkspaceLock, WorkspaceProblem};
 use baton_engine::lifecycle::readable_claimant;
 use baton_protocol::printable;
 
@@ -14,41 +15,37 @@ use crate::own_folder;
 /// The longest that is read of who holds a workspace.
 const HOLDER_BYTES_MAX: u64 = 1_000;
 
-/// Keeps other runs out of a workspace for as long as it lives; the kernel lets go of it however the process ends.
-#[derive(Debug)]
-pub(crate) struct WorkspaceLock {
-    _file: File,
-}
-
-impl WorkspaceLock {
-    /// Takes a workspace for a run and its driver, if no other one works in it.
-    pub(crate) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, CommandError> {
-        let path = workspace.join(own_folder::NAME).join("workspace.lock");
-        let failed = |error: io::Error| CommandError::usage(format!("cannot use {}: {error}", path.display()));
-        own_folder::make(workspace).map_err(failed)?;
-        // What is in it belongs to whoever has the lock.
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0).and_then(|()| write!(file, "{run}\n{driver}\n")).map_err(failed)?;
-                Ok(WorkspaceLock { _file: file })
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // Whoever cannot be named holds it all the same.
-                let _ = file.take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
-                Err(held(workspace, run, &holder))
-            }
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+/// Takes a workspace for a run and its driver, if no other one works in it. The kernel lets go of it however the process
+/// ends.
+pub(super) fn take(workspace: &Path, run: &RunId, driver: &str) -> Result<WorkspaceLock, WorkspaceProblem> {
+    if !workspace.is_dir() {
+        return Err(WorkspaceProblem::Missing(workspace.to_owned()));
+    }
+    let path = workspace.join(own_folder::NAME).join("workspace.lock");
+    let failed = |error: io::Error| WorkspaceProblem::Unusable(format!("cannot use {}: {error}", path.display()));
+    own_folder::make(workspace).map_err(failed)?;
+    // What is in it belongs to whoever has the lock.
+    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut file = open.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0).and_then(|()| write!(file, "{run}\n{driver}\n")).map_err(failed)?;
+            Ok(WorkspaceLock::of(file))
         }
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // Whoever cannot be named holds it all the same.
+            let _ = file.take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
+            let mut lines = holder.lines().map(str::to_owned);
+            let (run, driver) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+            Err(WorkspaceProblem::Held { workspace: workspace.to_owned(), run, driver })
+        }
+        Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
-/// Tells who works in a workspace.
-fn held(workspace: &Path, run: &RunId, holder: &str) -> CommandError {
-    let mut lines = holder.lines();
-    let (other, driver) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+/// Tells who works in the workspace of a run.
+pub(crate) fn held(run: &RunId, workspace: &Path, other: &str, driver: &str) -> CommandError {
     let (other, driver) = (printable(other), printable(readable_claimant(driver)));
     if other == run.as_str() {
         let hint = format!("wait until it has ended, or end that process; then baton resume {run}");

@@ -63,7 +63,7 @@ fn terms(fault: &TermsFault) -> CommandError {
     let message = fault.to_string();
     match fault {
         TermsFault::NoReceiver => CommandError::usage(message).hint("give --to AGENT"),
-        TermsFault::Document(_) => CommandError::no(message),
+        TermsFault::Document(_) | TermsFault::Receiver(_) => CommandError::no(message),
         TermsFault::NoTime => {
             CommandError::usage(message).hint("give --timeout a duration such as 5m, or leave it out")
         }

@@ -7,20 +7,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_engine::Fence;
-use baton_engine::clock::StillClock;
 use baton_engine::engine::{
-    Caller, Door as EngineDoor, HandedIn, IncomingDocument, NewHandoff, Problem, Random, ValidDocument, WantedTerms,
+    Caller, Door as EngineDoor, HandedIn, IncomingDocument, NewHandoff, Problem, ValidDocument, WantedTerms,
     WantedTime, Yardstick,
 };
 use baton_engine::handoff::{Digest, Handoff};
 use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
+use baton_engine::memory::{self, StillClock};
 use baton_engine::people::{Question, Response};
 use baton_engine::store::ClaimRequest;
-use baton_engine::{Engine, Failure, HandoffId};
-use baton_protocol::{Kind, Settings};
-use baton_simulation::Memory;
+use baton_engine::{Engine, Failure, Fence, HandoffId};
+use baton_protocol::Kind;
 use baton_testbed::account;
 use jiff::Timestamp;
 
@@ -262,27 +260,10 @@ struct Direct {
     documents: BTreeMap<&'static str, String>,
 }
 
-struct Counted;
-
-impl Random for Counted {
-    fn number(&self) -> f64 {
-        0.5
-    }
-
-    fn word(&self) -> String {
-        "0123456789abcdef".to_owned()
-    }
-}
-
 impl Direct {
     fn new() -> Direct {
         let clock = StillClock::at(Timestamp::from_second(1_800_000_000).expect("a time"));
-        let engine = Engine {
-            store: Arc::new(Memory::new()),
-            clock: Arc::new(clock),
-            random: Arc::new(Counted),
-            settings: Arc::new(Settings::default()),
-        };
+        let engine = memory::engine(&Arc::new(clock));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         Direct { engine, runtime, documents: documents() }
     }

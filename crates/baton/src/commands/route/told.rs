@@ -39,7 +39,7 @@ fn next(sheet: &mut Sheet, phase: &str, next: &RehearsedNext) {
         let words: Vec<&str> = question.choices.iter().map(|(word, _)| word.as_str()).collect();
         sheet.row("choices", &words.join(", "));
     }
-    sheet.optional("unknown", next.unknown.as_deref());
+    sheet.optional("unknown", next.unknown.as_ref().map(ToString::to_string).as_deref());
 }
 
 fn outcome(outcome: &RehearsedOutcome) -> String {
@@ -109,7 +109,7 @@ fn next_json(next: &RehearsedNext) -> Value {
             "to": following.to,
             "prompt": prompt.map(|prompt| &prompt.text),
             "prompt_tokens": prompt.map(|prompt| prompt.tokens),
-            "prompt_fault": following.prompt.as_ref().and_then(|prompt| prompt.as_ref().err()),
+            "prompt_fault": following.prompt.as_ref().and_then(|prompt| prompt.as_ref().err()).map(ToString::to_string),
         })
     });
     let questions = next.questions.iter().map(|question| {
@@ -123,6 +123,6 @@ fn next_json(next: &RehearsedNext) -> Value {
         "skipped": next.route.as_ref().map(|route| route.skipped.iter().map(ToString::to_string).collect::<Vec<_>>()),
         "steps": steps.collect::<Vec<_>>(),
         "questions": questions.collect::<Vec<_>>(),
-        "unknown": next.unknown,
+        "unknown": next.unknown.as_ref().map(ToString::to_string),
     })
 }

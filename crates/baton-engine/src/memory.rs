@@ -1,65 +1,77 @@
-//! The model as a store: what the conformance suite demands is thereby known to be possible.
+//! A store in memory, with a clock and chance that stand still: what tests of everything above the store stand on.
+//!
+//! It does what the [`StoreModel`] says, so what the conformance suite demands of databases is known to be possible. It is
+//! there with the feature `test-support` only, and no program that somebody uses has that.
+
+mod cells;
+mod model;
+mod nobody;
+mod still;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, WrittenDocument};
-use baton_engine::journal::{Event, Head};
-use baton_engine::ledger::LedgerEntry;
-use baton_engine::lifecycle::Accept;
-use baton_engine::queue::Queue;
-use baton_engine::store::{
-    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order,
-    StoreError, TransactionStep,
-};
-use baton_engine::{Handoff, HandoffId, RunId, Store};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use crate::model::{Change, Model};
+pub use cells::MetCells;
+pub use model::{RowChange, StoreModel};
+pub use nobody::{Nobody, begun, definition, driver, request};
+pub use still::{CountingRandom, StillClock, engine};
+
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, WrittenDocument};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Head};
+use crate::ledger::LedgerEntry;
+use crate::lifecycle::Accept;
+use crate::queue::Queue;
+use crate::store::{
+    AcceptedHandoff, AnchoredEntry, Checkup, ClaimRequest, ClaimedHandoff, Count, Filter, KeptContents, Order, Store,
+    StoreError, TransactionStep,
+};
 
 /// A store in memory; clones share what they keep, like two connections to one database.
 #[derive(Clone)]
-pub struct Memory {
-    model: Arc<Mutex<Model>>,
+pub struct MemoryStore {
+    model: Arc<Mutex<StoreModel>>,
     changes: Arc<AtomicU64>,
     /// Wakes those who wait in the order in which they came; other bells of tokio throw dice of their own.
     bell: Arc<Notify>,
     writer: Arc<str>,
-    watcher: Option<Arc<dyn Watcher>>,
+    watcher: Option<Arc<dyn TransactionWatcher>>,
 }
 
 /// Sees every transaction.
-pub trait Watcher: Send + Sync {
+pub trait TransactionWatcher: Send + Sync {
     /// Sees a transaction that was written.
-    fn saw(&self, transaction: &Transaction<'_>);
+    fn saw(&self, transaction: &MemoryTransaction<'_>);
 }
 
 /// What somebody has written at once.
-pub struct Transaction<'a> {
+pub struct MemoryTransaction<'a> {
     /// Who.
     pub writer: &'a str,
     /// By which verb of the port.
     pub verb: &'static str,
     /// What was written, in its order.
-    pub changes: &'a [Change],
+    pub changes: &'a [RowChange],
     /// Everything as it is now.
-    pub model: &'a Model,
+    pub model: &'a StoreModel,
 }
 
-impl Default for Memory {
-    fn default() -> Memory {
-        Memory::new()
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new()
     }
 }
 
-impl Memory {
+impl MemoryStore {
     /// Makes an empty store.
-    pub fn new() -> Memory {
-        Memory {
+    pub fn new() -> MemoryStore {
+        MemoryStore {
             model: Arc::default(),
             changes: Arc::default(),
             bell: Arc::default(),
@@ -70,33 +82,33 @@ impl Memory {
 
     /// Shows every transaction to a watcher.
     #[must_use]
-    pub fn watched_by(mut self, watcher: Arc<dyn Watcher>) -> Memory {
+    pub fn watched_by(mut self, watcher: Arc<dyn TransactionWatcher>) -> MemoryStore {
         self.watcher = Some(watcher);
         self
     }
 
     /// Returns the same store, as this party uses it.
     #[must_use]
-    pub fn used_by(&self, writer: &str) -> Memory {
-        Memory { writer: Arc::from(writer), ..self.clone() }
+    pub fn used_by(&self, writer: &str) -> MemoryStore {
+        MemoryStore { writer: Arc::from(writer), ..self.clone() }
     }
 
     /// Looks at what is kept.
-    pub fn look<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
+    pub fn look<T>(&self, look: impl FnOnce(&StoreModel) -> T) -> T {
         look(&self.model.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn change<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> T {
+    fn change<T>(&self, verb: &'static str, change: impl FnOnce(&mut StoreModel) -> T) -> T {
         self.change_and_tell(verb, change).0
     }
 
     /// Changes something; also returns what was written.
-    fn change_and_tell<T>(&self, verb: &'static str, change: impl FnOnce(&mut Model) -> T) -> (T, Vec<Change>) {
+    fn change_and_tell<T>(&self, verb: &'static str, change: impl FnOnce(&mut StoreModel) -> T) -> (T, Vec<RowChange>) {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = change(&mut model);
         let changes = model.take_written();
         if let Some(watcher) = self.watcher.as_ref().filter(|_| !changes.is_empty()) {
-            watcher.saw(&Transaction { writer: &self.writer, verb, changes: &changes, model: &model });
+            watcher.saw(&MemoryTransaction { writer: &self.writer, verb, changes: &changes, model: &model });
         }
         drop(model);
         // Whoever finds nothing to do wakes nobody.
@@ -109,7 +121,7 @@ impl Memory {
 }
 
 #[async_trait]
-impl Store for Memory {
+impl Store for MemoryStore {
     async fn accept(&self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.change("accept", |model| model.accept(requests, at))
     }
@@ -156,7 +168,7 @@ impl Store for Memory {
     }
 
     async fn census(&self) -> Result<Vec<Count>, StoreError> {
-        Ok(self.look(Model::census))
+        Ok(self.look(StoreModel::census))
     }
 
     async fn history(&self, run: &RunId, after: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
@@ -247,7 +259,7 @@ impl Store for Memory {
     }
 
     async fn time(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.look(Model::latest))
+        Ok(self.look(StoreModel::latest))
     }
 
     async fn checkup(&self) -> Result<Checkup, StoreError> {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::handoff::{Digest, WrittenDocument};
-use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::lifecycle::Accept;
-use baton_engine::queue::Queue;
-use baton_engine::store::{Count, Filter, StoreError};
-use baton_engine::{Handoff, HandoffId, RunId, State};
 use jiff::Timestamp;
 
-use super::{Entry, Model};
-use crate::cells::MetCells;
+use super::{Entry, StoreModel};
+use crate::handoff::{Digest, Handoff, State, Terms, WrittenDocument};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Fact, Head};
+use crate::lifecycle::Accept;
+use crate::memory::MetCells;
+use crate::queue::Queue;
+use crate::store::{Count, Filter, StoreError};
 
-impl Model {
+impl StoreModel {
     /// Finds a handoff.
     pub fn find(&self, id: &HandoffId) -> Option<Handoff> {
         self.handoffs.get(id).map(|entry| entry.handoff.clone())
@@ -133,7 +133,7 @@ impl Model {
         self.handoffs[id].handoff.shown().unwrap_or(Digest::of(b"never reported"))
     }
 
-    pub(super) fn first_terms(&self, id: &HandoffId) -> baton_engine::Terms {
+    pub(super) fn first_terms(&self, id: &HandoffId) -> Terms {
         self.accepted(id).terms
     }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use baton_engine::Handoff;
-use baton_engine::failure::Transience;
-use baton_engine::handoff::StateName;
-use baton_engine::lifecycle::{self, Command, Decision, Ending, Verdict};
+use crate::failure::Transience;
+use crate::handoff::{Handoff, StateName};
+use crate::lifecycle::{self, Command, Decision, Ending, Verdict};
 
 /// How often each command was tried in each state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +34,7 @@ impl MetCells {
         self.0.len()
     }
 
-    /// Says whether nothing was tried.
+    /// Returns whether nothing was tried.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,14 +1,14 @@
 //! The ledger: a list.
 
-use baton_engine::RunId;
-use baton_engine::journal::{Event, Head};
-use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
-use baton_engine::store::AnchoredEntry;
 use jiff::Timestamp;
 
-use super::Model;
+use super::StoreModel;
+use crate::id::RunId;
+use crate::journal::{Event, Head};
+use crate::ledger::{LedgerEnd, LedgerEntry, Occasion};
+use crate::store::AnchoredEntry;
 
-impl Model {
+impl StoreModel {
     /// Enters how far the journals of runs have come.
     pub fn enter(&mut self, runs: &[RunId], at: Timestamp) -> Vec<LedgerEntry> {
         let known = self.ledger.len();

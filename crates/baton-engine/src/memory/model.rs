@@ -5,31 +5,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_engine::evidence::Content;
-use baton_engine::handoff::{Digest, WrittenDocument};
-use baton_engine::journal::{Event, Fact, Head};
-use baton_engine::ledger::LedgerEntry;
-use baton_engine::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
-use baton_engine::queue::Queue;
-use baton_engine::store::{
-    AcceptedHandoff, AnchoredEntry, ClaimRequest, ClaimedHandoff, KeptContents, Order, StoreError, TransactionStep,
-};
-use baton_engine::{Handoff, HandoffId, Priority, RunId, State};
 use jiff::Timestamp;
 
-use crate::cells::MetCells;
+use super::cells::MetCells;
+use crate::evidence::Content;
+use crate::handoff::{Digest, Handoff, Priority, State, WrittenDocument};
+use crate::id::{HandoffId, RunId};
+use crate::journal::{Event, Fact, Head};
+use crate::ledger::LedgerEntry;
+use crate::lifecycle::{self, Accept, Action, Command, Expire, Resume, Transition};
+use crate::queue::Queue;
+use crate::store::{
+    AcceptedHandoff, AnchoredEntry, ClaimRequest, ClaimedHandoff, KeptContents, Order, StoreError, TransactionStep,
+};
 
 mod ledger;
 mod looking;
 
 /// Handoffs, their journal and the settings of queues.
 #[derive(Debug, Default)]
-pub struct Model {
+pub struct StoreModel {
     handoffs: BTreeMap<HandoffId, Entry>,
     /// What is not finished.
     open: BTreeSet<HandoffId>,
     /// What the transaction that goes on has written, so that it can be taken back.
-    written: Vec<Change>,
+    written: Vec<RowChange>,
     /// How often each command was tried in each state.
     met: MetCells,
     /// How many were ever accepted.
@@ -53,7 +53,7 @@ struct Entry {
 
 /// One event that a transaction has written, and the handoff before it.
 #[derive(Debug)]
-pub struct Change {
+pub struct RowChange {
     /// The handoff as it was; `None` if it was not there.
     pub before: Option<Handoff>,
     /// The handoff as it is now.
@@ -65,7 +65,7 @@ pub struct Change {
 }
 
 /// Accepting, claiming, applying, rescuing: each all or nothing.
-impl Model {
+impl StoreModel {
     /// Makes handoffs of requests.
     pub fn accept(&mut self, requests: Vec<Accept>, at: Timestamp) -> Result<Vec<AcceptedHandoff>, StoreError> {
         self.all_or_nothing(|model| requests.into_iter().map(|request| model.accept_one(request, at)).collect())
@@ -181,7 +181,7 @@ impl Model {
 
     /// Changes the settings of a queue.
     pub fn set_queue(&mut self, queue: &Queue) -> Result<(), StoreError> {
-        queue.check().map_err(StoreError::Invalid)?;
+        queue.check().map_err(StoreError::invalid)?;
         self.queues.insert(queue.agent.clone(), queue.clone());
         Ok(())
     }
@@ -224,7 +224,10 @@ impl Model {
         self.contents.get(&(run.clone(), digest.clone())).cloned()
     }
 
-    fn all_or_nothing<T>(&mut self, work: impl FnOnce(&mut Model) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn all_or_nothing<T>(
+        &mut self,
+        work: impl FnOnce(&mut StoreModel) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let (count, latest) = (self.count, self.latest);
         self.written.clear();
         let answer = work(self);
@@ -237,7 +240,7 @@ impl Model {
         answer
     }
 
-    fn take_back(&mut self, change: Change) {
+    fn take_back(&mut self, change: RowChange) {
         let (run, id) = (change.event.run, change.event.handoff);
         let events = self.journal.entry(run.clone()).or_default();
         events.pop();
@@ -266,7 +269,7 @@ impl Model {
     }
 
     /// Returns what the last transaction has written.
-    pub fn take_written(&mut self) -> Vec<Change> {
+    pub fn take_written(&mut self) -> Vec<RowChange> {
         std::mem::take(&mut self.written)
     }
 
@@ -277,7 +280,7 @@ impl Model {
     }
 
     fn accept_one(&mut self, request: Accept, at: Timestamp) -> Result<AcceptedHandoff, StoreError> {
-        request.check().map_err(StoreError::Invalid)?;
+        request.check().map_err(StoreError::invalid)?;
         let key = request.terms.key.as_deref();
         let by_key = key.and_then(|key| Some((self.with_key(key)?, "key", key.to_owned())));
         let by_id = || Some((self.handoffs.get(&request.id)?, "id", request.id.to_string()));
@@ -350,7 +353,7 @@ impl Model {
         let head = std::mem::replace(&mut entry.head, event.head());
         let before = Some(std::mem::replace(&mut entry.handoff, handoff.clone()));
         events.push(event.clone());
-        self.written.push(Change { before, after: handoff, event, head });
+        self.written.push(RowChange { before, after: handoff, event, head });
     }
 }
 

@@ -1,0 +1,69 @@
+//! Runs as a door sees them: begun, gone on with, told to stop. What drives them, and how agents are reached, is behind the
+//! port.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use crate::definition::Definition;
+use crate::driver::{Driver, DriverProblem, End, WorkspaceLock};
+use crate::engine::Caller;
+use crate::id::RunId;
+
+/// Begins runs, lets them go on, and stops them.
+#[async_trait]
+pub trait Runs: Send + Sync {
+    /// Begins a run: it is recorded, and its workspace is taken. [`resume`](Runs::resume) lets it go on.
+    async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem>;
+
+    /// Goes on with a run that was begun, here or elsewhere. Returns how that ended.
+    async fn resume(&self, run: &RunId) -> Result<End, DriverProblem>;
+
+    /// Tells whoever drives a run here to stop: its agents are ended, and it can be resumed. Returns whether that is news.
+    fn stop(&self, run: &RunId) -> bool;
+}
+
+/// Runs that a driver of this process drives.
+pub struct DrivenRuns {
+    driver: Driver,
+    /// The workspaces of runs that were begun here and do not go on yet.
+    begun: Mutex<BTreeMap<RunId, WorkspaceLock>>,
+    /// How those that go on are stopped.
+    driven: Mutex<BTreeMap<RunId, watch::Sender<bool>>>,
+}
+
+impl DrivenRuns {
+    /// Lets a driver drive runs.
+    pub fn by(driver: Driver) -> DrivenRuns {
+        DrivenRuns { driver, begun: Mutex::default(), driven: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Runs for DrivenRuns {
+    async fn begin(&self, run: &RunId, definition: &Definition, caller: &Caller) -> Result<(), DriverProblem> {
+        let workspace = self.driver.begin(run, definition, &caller.decider.name).await?;
+        held(&self.begun).insert(run.clone(), workspace);
+        Ok(())
+    }
+
+    async fn resume(&self, run: &RunId) -> Result<End, DriverProblem> {
+        let workspace = held(&self.begun).remove(run);
+        let (stop, stopped) = watch::channel(false);
+        held(&self.driven).insert(run.clone(), stop);
+        let end = self.driver.drive(run, workspace, stopped).await;
+        held(&self.driven).remove(run);
+        end
+    }
+
+    fn stop(&self, run: &RunId) -> bool {
+        held(&self.driven).get(run).is_some_and(|stop| !stop.send_replace(true))
+    }
+}
+
+/// Nothing is left half-done while one of these is held, so a panic elsewhere does not matter.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

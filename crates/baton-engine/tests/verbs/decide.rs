@@ -1,0 +1,96 @@
+//! Deciding what waits for a person.
+
+use baton_engine::Handoff;
+use baton_engine::engine::{AppliedCommand, Caller, Door, Problem};
+use baton_engine::handoff::{Digest, StateName};
+use baton_engine::lifecycle::{Decide, Decision, Refusal};
+use baton_engine::people::Response;
+
+use crate::bed::{Bed, agent, id, person, refused};
+use crate::documents::{NOT_UNDERSTOOD, stop};
+
+/// A handoff whose report a person must approve.
+async fn waiting(bed: &Bed) -> Handoff {
+    let claimed = bed.claimed().await;
+    bed.report(&claimed, &stop()).await.unwrap().handoff
+}
+
+/// The decision of somebody who was shown what is there.
+async fn decision(bed: &Bed, handoff: &Handoff, decision: Decision) -> Decide {
+    let question = bed.engine.question(handoff).await.unwrap().unwrap();
+    question.decided(Response { decision, note: None, by: person().decider, door: Door::CommandLine })
+}
+
+async fn decide(bed: &Bed, handoff: &Handoff, decide: Decide, caller: &Caller) -> Result<AppliedCommand, Problem> {
+    bed.engine.decide(handoff, decide, caller).await
+}
+
+#[tokio::test]
+async fn a_person_approves_what_was_shown() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let approve = decision(&bed, &waiting, Decision::Approve).await;
+    let done = decide(&bed, &waiting, approve, &person()).await.unwrap().handoff;
+    assert_eq!(done.state.name(), StateName::Completed);
+}
+
+#[tokio::test]
+async fn a_rejection_sends_the_work_back_with_the_reason() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let reject = decision(&bed, &waiting, Decision::Reject { feedback: "Name the trait.".to_owned() }).await;
+    let back = decide(&bed, &waiting, reject, &person()).await.unwrap().handoff;
+    assert_eq!((back.state.name(), back.notes[0].text.as_str()), (StateName::Pending, "Name the trait."));
+}
+
+#[tokio::test]
+async fn an_answer_goes_to_whoever_asked() {
+    let bed = Bed::new();
+    let claimed = bed.claimed().await;
+    let asked = bed.engine.acknowledge(&claimed, claimed.fence, Some(bed.valid(NOT_UNDERSTOOD))).await.unwrap().handoff;
+    let answer = decision(&bed, &asked, Decision::Answer { answers: "Yes, it is.".to_owned() }).await;
+    let back = decide(&bed, &asked, answer, &person()).await.unwrap().handoff;
+    assert_eq!((back.state.name(), back.notes[0].text.as_str()), (StateName::Pending, "Yes, it is."));
+    assert_eq!(back.notes[0].question.as_deref(), Some("Is the virus scanner itself part of the path?"));
+}
+
+#[tokio::test]
+async fn nobody_decides_from_inside_the_work_on_a_handoff() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let approve = decision(&bed, &waiting, Decision::Approve).await;
+    let inside = decide(&bed, &waiting, approve, &agent()).await;
+    assert_eq!(inside, Err(Problem::InsideWork(id("some.other.work"))));
+    assert_eq!(bed.find(&waiting).await, waiting);
+}
+
+#[tokio::test]
+async fn whoever_was_shown_something_else_decides_nothing() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let approve = decision(&bed, &waiting, Decision::Approve).await;
+    let blind = Decide { shown: Digest::of(b"an older report"), ..approve };
+    let changed = Refusal::Changed { current: waiting.shown() };
+    let problem = decide(&bed, &waiting, blind, &person()).await.unwrap_err();
+    assert_eq!(problem, refused(&waiting, changed, StateName::AwaitingPerson));
+}
+
+#[tokio::test]
+async fn what_was_asked_for_approval_is_not_answered_in_words() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let answer = decision(&bed, &waiting, Decision::Answer { answers: "Fine.".to_owned() }).await;
+    let problem = decide(&bed, &waiting, answer, &person()).await.unwrap_err();
+    assert!(matches!(problem, Problem::Refused { refusal: Refusal::OtherQuestion { .. }, .. }), "{problem}");
+}
+
+#[tokio::test]
+async fn what_is_decided_is_not_decided_again() {
+    let bed = Bed::new();
+    let waiting = waiting(&bed).await;
+    let approve = decision(&bed, &waiting, Decision::Approve).await;
+    decide(&bed, &waiting, approve.clone(), &person()).await.unwrap();
+    let wrong = Refusal::WrongState { state: StateName::Completed, participle: "decided about" };
+    let problem = decide(&bed, &waiting, approve, &person()).await.unwrap_err();
+    assert_eq!(problem, refused(&waiting, wrong, StateName::Completed));
+}
