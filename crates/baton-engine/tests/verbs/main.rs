@@ -19,5 +19,6 @@ mod look;
 mod report;
 mod requeue;
 mod resolve;
+mod runs;
 mod send;
 mod wait;
