@@ -5,6 +5,7 @@
 mod arrows;
 mod file_list;
 mod introduction;
+mod knot;
 mod length;
 mod machine_path;
 mod map;
@@ -51,6 +52,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         files.extend(TextFile::read(root, &path)?);
     }
     violations.extend(files.iter().flat_map(check_file));
+    violations.extend(knot::check(&files));
     violations.extend(map::check(&files));
     violations.extend(unique_type::check(&files));
     violations.sort();

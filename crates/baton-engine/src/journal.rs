@@ -8,6 +8,7 @@ use std::fmt;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::event_kind::EventKind;
 use crate::handoff::hexadecimal;
 use crate::id::{HandoffId, RunId};
 use crate::lifecycle::{Accept, Command, RefusedCommand};
@@ -84,7 +85,7 @@ impl Head {
             handoff: handoff.clone(),
             version,
             at,
-            kind: fact.kind().to_owned(),
+            kind: fact.kind().to_string(),
             detail: fact.detail(),
             hash: self.hash,
         };
@@ -121,6 +122,11 @@ impl Event {
         format!("event {} of run `{}`", self.seq, self.run)
     }
 
+    /// Returns whether this is what happened, without reading the particulars.
+    pub fn is(&self, kind: EventKind) -> bool {
+        self.kind == kind.as_str()
+    }
+
     /// Reads what happened; the error says why it cannot be read.
     pub fn fact(&self) -> Result<Fact, Unreadable> {
         Fact::read(&self.kind, &self.detail)
@@ -129,24 +135,24 @@ impl Event {
 
 impl Fact {
     /// Returns what happened in one word: the past of the verb.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> EventKind {
         match self {
-            Fact::Accepted(_) => "accepted",
-            Fact::Refused(_) => "refused",
+            Fact::Accepted(_) => EventKind::Accepted,
+            Fact::Refused(_) => EventKind::Refused,
             Fact::Happened(command) => match command {
-                Command::Claim(_) => "claimed",
-                Command::Acknowledge(_) => "acknowledged",
-                Command::Heartbeat(_) => "extended",
-                Command::Report(_) => "reported",
-                Command::Fail(_) => "failed",
-                Command::Verify(_) => "verified",
-                Command::Expire(_) => "expired",
-                Command::Resume(_) => "resumed",
-                Command::Decide(_) => "decided",
-                Command::Cancel(_) => "cancelled",
-                Command::Requeue(_) => "requeued",
-                Command::Release(_) => "released",
-                Command::Route(_) => "routed",
+                Command::Claim(_) => EventKind::Claimed,
+                Command::Acknowledge(_) => EventKind::Acknowledged,
+                Command::Heartbeat(_) => EventKind::Extended,
+                Command::Report(_) => EventKind::Reported,
+                Command::Fail(_) => EventKind::Failed,
+                Command::Verify(_) => EventKind::Verified,
+                Command::Expire(_) => EventKind::Expired,
+                Command::Resume(_) => EventKind::Resumed,
+                Command::Decide(_) => EventKind::Decided,
+                Command::Cancel(_) => EventKind::Cancelled,
+                Command::Requeue(_) => EventKind::Requeued,
+                Command::Release(_) => EventKind::Released,
+                Command::Route(_) => EventKind::Routed,
             },
         }
     }
@@ -188,7 +194,7 @@ mod tests {
     #[test]
     fn every_fact_is_read_as_it_was_written() {
         for fact in sample::facts() {
-            assert_eq!(Fact::read(fact.kind(), &fact.detail()), Ok(fact.clone()), "{}", fact.kind());
+            assert_eq!(Fact::read(fact.kind().as_str(), &fact.detail()), Ok(fact.clone()), "{}", fact.kind());
         }
     }
 

@@ -37,6 +37,7 @@ pub mod door;
 pub mod draft;
 pub mod driver;
 pub mod engine;
+mod event_kind;
 pub mod evidence;
 pub mod expression;
 pub mod failure;
@@ -73,6 +74,7 @@ pub mod view;
 
 pub use clock::Clock;
 pub use engine::Engine;
+pub use event_kind::EventKind;
 pub use failure::{Code, Failure};
 pub use fence::Fence;
 pub use handoff::{Handoff, Priority, State, Terms};

@@ -35,7 +35,7 @@ pub use release::Release;
 pub use report::{Ending, HandIn};
 pub use requeue::Requeue;
 pub use resume::Resume;
-pub use route::Route;
+pub use route::{Route, SkippedPhase};
 pub use table::{Cell, LifecycleRow, rows};
 pub use verify::{Verdict, Verify};
 

@@ -389,8 +389,7 @@ impl Run {
         for tracked in self.handoffs() {
             let group = tracked.step.phase.rsplit_once('/').map(|(group, _)| format!("{group}/")).unwrap_or_default();
             for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
-                let id = skipped.split_once(": ").map_or(skipped.as_str(), |(id, _)| id);
-                let path = format!("{group}{id}");
+                let path = format!("{group}{}", skipped.phase);
                 if self.latest(&path).is_none() && !paths.contains(&path) {
                     paths.push(path);
                 }

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 
-use baton_engine::Fence;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact, Head};
 use baton_engine::lifecycle::{self, Accept, Action, Command, Refusal, Resume, Transition};
 use baton_engine::store::{AcceptedHandoff, StoreError, TransactionStep};
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{EventKind, Fence, HandoffId, RunId};
 use jiff::Timestamp;
 
 /// Looks into the database, as it was before the plan.
@@ -246,7 +245,7 @@ impl<S: Lookup> Plan<S> {
     }
 
     fn last_report(&mut self, handoff: &Handoff) -> Result<Option<WrittenDocument>, S::Fault> {
-        let reported = |event: &&Event| event.handoff == handoff.id && event.kind == "reported";
+        let reported = |event: &&Event| event.handoff == handoff.id && event.is(EventKind::Reported);
         match self.events.iter().rev().find(reported) {
             Some(event) => Ok(reported_in(&event.detail)?),
             None => self.sight.last_report(handoff),

@@ -1,13 +1,14 @@
 //! The command line: names, options and help. The names are a promise.
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
     heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema, send, show,
     store, wait, worker, workflow,
 };
+use crate::output::Color;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -31,17 +32,6 @@ pub(crate) struct Cli {
 
 const EXITS: &str = "Exit codes: 0 done · 1 the answer is no · 2 wrong usage, configuration or unreadable path · \
 3 waiting for a person · 70 our mistake · 75 the store cannot be reached now, try again";
-
-/// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -13,8 +13,8 @@ use baton_protocol::wire::suggest;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::anchor::Anchor;
 use crate::command_error::CommandError;
-use crate::store::Anchor;
 pub(crate) use approvers::Approvers;
 use approvers::ApproversTable;
 

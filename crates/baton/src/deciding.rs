@@ -288,7 +288,7 @@ impl Wanted {
 }
 
 fn not_offered(handoff: &Handoff, word: &str, why: String) -> CommandError {
-    CommandError::usage(format!("{}: `{}` is not one of the choices", handoff.id, render::handoff::one_line(word)))
+    CommandError::usage(format!("{}: `{}` is not one of the choices", handoff.id, baton_views::words::one_line(word)))
         .hint(why)
 }
 

@@ -1,5 +1,6 @@
 //! The program: command line, configuration, terminal, wiring. Only here the terminal and the environment are known.
 
+mod anchor;
 mod archive;
 mod briefing;
 mod cli;
@@ -9,7 +10,6 @@ mod commands;
 mod config;
 mod deciding;
 mod discover;
-mod graph;
 mod guard;
 mod intake;
 mod moment;
@@ -31,6 +31,7 @@ mod user;
 mod views;
 mod worker;
 mod workflow_file;
+mod writing;
 
 use std::process::ExitCode;
 

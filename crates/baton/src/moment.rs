@@ -27,20 +27,6 @@ pub(crate) fn parse_moment(text: &str) -> Result<WantedTime, String> {
     })
 }
 
-/// Writes a duration briefly, in its two largest units.
-pub(crate) fn briefly(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
-    let shown: Vec<String> = parts
-        .into_iter()
-        .skip_while(|(count, _)| *count == 0)
-        .take(2)
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect();
-    if shown.is_empty() { format!("{}ms", duration.subsec_millis()) } else { shown.concat() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,12 +40,5 @@ mod tests {
         let why = |text: &str| parse_moment(text).expect_err("it is neither");
         assert!(why("tomorrow").starts_with("`tomorrow` is not a time: write 2026-05-01T12:00:00Z, or a duration"));
         assert_eq!(why("5000000w"), "`5000000w` is too long: at most 100 years");
-    }
-
-    #[test]
-    fn durations_are_written_in_two_units() {
-        let written = |seconds: u64| briefly(Duration::from_secs(seconds));
-        assert_eq!([written(30), written(90), written(7_200), written(90_061)], ["30s", "1m30s", "2h", "1d1h"]);
-        assert_eq!(briefly(Duration::from_millis(5)), "5ms");
     }
 }

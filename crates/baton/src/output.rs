@@ -5,11 +5,23 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use baton_engine::engine::StoreNews;
+use baton_protocol::printable;
+use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::Color;
 use crate::command_error::CommandError;
 use crate::render::sheet::{Paint, Tint};
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
 
 /// Where results and messages go.
 #[derive(Debug, Clone, Copy)]
@@ -167,31 +179,4 @@ fn width_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
 #[cfg(not(unix))]
 fn width_of<T>(_: &T) -> Option<usize> {
     None
-}
-
-/// Replaces control characters, so that a document cannot write to the terminal through us.
-pub(crate) fn printable(text: &str) -> String {
-    // What changes the direction of text could make it read otherwise than it is.
-    let turns = |character: char| matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let clean =
-        |character: char| (!character.is_control() && !turns(character)) || character == '\n' || character == '\t';
-    if text.chars().all(clean) {
-        return text.to_owned();
-    }
-    text.chars()
-        .flat_map(|character| match clean(character) {
-            true => character.to_string().chars().collect::<Vec<_>>(),
-            false => character.escape_default().collect(),
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_shown_not_sent() {
-        assert_eq!(printable("a\x1b[31mb\n"), "a\\u{1b}[31mb\n");
-    }
 }

@@ -1,10 +1,9 @@
 //! Showing a run while it is driven: on a terminal, in plain lines, or as JSON events; and what came out in the end.
 
 mod ending;
-pub(crate) mod events;
+mod events;
 mod live;
 mod plain;
-pub(crate) mod telling;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! The store as commands use it: found by option, environment, configuration or project, opened, with a clock beside it.
 
-mod anchor;
 mod moving;
 mod offer;
 pub(crate) mod place;
@@ -8,7 +7,6 @@ mod runs;
 mod telling;
 mod trouble;
 
-pub(crate) use anchor::{Anchor, AnchorLine, lines as anchor_lines};
 pub(crate) use moving::{from_old_folder, from_project, untouched};
 pub(crate) use place::{Place, Source};
 
@@ -18,14 +16,15 @@ use std::sync::Arc;
 use baton_engine::evidence::KeptBytes;
 use baton_engine::{Clock, Engine, StateFolder, Store};
 use baton_host::quoted;
-use baton_protocol::Settings;
+use baton_protocol::{Settings, printable};
 use baton_store::Location;
 use clap::Args;
 
+use crate::anchor::Anchor;
 use crate::clock::SteadyClock;
 use crate::command_error::CommandError;
 use crate::config::{self, Approvers, Config};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
 use baton_engine::ledger_keeper::{LedgerAnchor, LedgerKeeper, LedgerTrouble};

@@ -28,9 +28,9 @@ use baton_engine::view;
 use baton_host::atomic_file;
 use baton_protocol::convert::{Form, render};
 use baton_protocol::workflow::{PlacedView, View};
+use baton_views::archive;
 use tokio::sync::Notify;
 
-use crate::archive;
 use crate::command_error::CommandError;
 use budget::TimeBudget;
 
@@ -222,8 +222,8 @@ impl Kept {
         let asked = before.is_none().then(|| archive::asked(&tracked.handoff, &tracked.request));
         let report = tracked.told.as_ref().filter(|_| before != Some(&last_report));
         let answered = report.and_then(|told| archive::answered(&tracked.handoff, &told.written));
-        for (path, text) in asked.into_iter().chain(answered) {
-            self.replace(&folder.join(path), &text)?;
+        for file in asked.into_iter().chain(answered) {
+            self.replace(&folder.join(file.path), &file.text)?;
         }
         self.archived.insert(id.clone(), last_report);
         Ok(())

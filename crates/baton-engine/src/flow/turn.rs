@@ -14,7 +14,7 @@ use crate::expression;
 use crate::failure::Code;
 use crate::handoff::{About, Note, State};
 use crate::id::HandoffId;
-use crate::lifecycle::{Command, Decide, Decision, Route};
+use crate::lifecycle::{Command, Decide, Decision, Route, SkippedPhase};
 use crate::route::{RouteRow, Target, route};
 use crate::run::{CONTINUE, REVISE, RecordFault, Run, TrackedHandoff};
 use crate::sabotage::{Bug, planted};
@@ -379,10 +379,11 @@ fn onward(run: &Run, located: &LocatedPhase<'_>, report: Option<&Report>) -> Res
     let mut skipped = Vec::new();
     while let Some(index) = next.filter(|index| *index < located.siblings.len()) {
         let candidate = &located.siblings[index];
-        match enter::is_wanted(run, located, index)? {
-            true => break,
-            false => skipped.push(format!("{}: {}", candidate.id(), candidate.when.as_deref().unwrap_or_default())),
+        if enter::is_wanted(run, located, index)? {
+            break;
         }
+        let (phase, when) = (candidate.id().to_owned(), candidate.when.clone().unwrap_or_default());
+        skipped.push(SkippedPhase { phase, when });
         next = Some(index + 1);
     }
     let next = next.and_then(|index| located.siblings.get(index));

@@ -1,5 +1,7 @@
 //! Route: what was decided to follow. It changes nothing about the handoff but that its outcome has been dealt with.
 
+use std::fmt;
+
 use jiff::Timestamp;
 
 use super::{Action, Refusal};
@@ -14,8 +16,34 @@ pub struct Route {
     pub why: String,
     /// What the agent had advised instead, where that was not followed.
     pub instead_of: Option<String>,
-    /// Phases that were left out on the way, with the reason.
-    pub skipped: Vec<String>,
+    /// Phases that were left out on the way.
+    pub skipped: Vec<SkippedPhase>,
+}
+
+/// A phase that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedPhase {
+    /// Its id.
+    pub phase: String,
+    /// The condition that did not hold.
+    pub when: String,
+}
+
+impl SkippedPhase {
+    /// Reads how it is stored.
+    pub(crate) fn parse(text: &str) -> SkippedPhase {
+        let (phase, when) = text.split_once(": ").unwrap_or((text, ""));
+        SkippedPhase { phase: phase.to_owned(), when: when.to_owned() }
+    }
+}
+
+impl fmt::Display for SkippedPhase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.when.as_str() {
+            "" => formatter.write_str(&self.phase),
+            when => write!(formatter, "{}: {when}", self.phase),
+        }
+    }
 }
 
 impl Route {

@@ -9,7 +9,7 @@ use crate::Fence;
 use crate::door::Door;
 use crate::handoff::{Digest, WrittenDocument};
 use crate::known::HowKnown;
-use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route};
+use crate::lifecycle::{Cancel, Decide, Decision, RefusedCommand, Requeue, Resume, Route, SkippedPhase};
 use crate::ssh::Signature;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,8 +78,8 @@ pub(super) struct StoredRoute<'s> {
     why: Cow<'s, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instead_of: Option<Cow<'s, str>>,
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    skipped: Cow<'s, [String]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -235,7 +235,7 @@ impl<'s> From<&'s Route> for StoredRoute<'s> {
             to: to.into(),
             why: why.into(),
             instead_of: instead_of.as_deref().map(Cow::Borrowed),
-            skipped: skipped.into(),
+            skipped: skipped.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -247,7 +247,7 @@ impl From<StoredRoute<'_>> for Route {
             to: to.into_owned(),
             why: why.into_owned(),
             instead_of: instead_of.map(Cow::into_owned),
-            skipped: skipped.into_owned(),
+            skipped: skipped.iter().map(|text| SkippedPhase::parse(text)).collect(),
         }
     }
 }

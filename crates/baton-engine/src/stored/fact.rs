@@ -9,6 +9,7 @@ use super::attempt::{
 use super::decision::{StoredCancel, StoredDecide, StoredRefused, StoredRequeue, StoredResume, StoredRoute};
 use super::evidence::StoredVerify;
 use super::{Unreadable, is_known, json, parse};
+use crate::event_kind::EventKind;
 use crate::journal::Fact;
 use crate::lifecycle::Command;
 
@@ -45,23 +46,23 @@ pub(crate) fn write(fact: &Fact) -> String {
 /// Reads what happened from the kind of an event and its particulars.
 pub(crate) fn read(kind: &str, detail: &str) -> Result<Fact, Unreadable> {
     refuse_newer(detail)?;
-    Ok(match kind {
-        "accepted" => Fact::Accepted(Box::new(of::<StoredAccept<'_>, _>(detail)?)),
-        "refused" => Fact::Refused(of::<StoredRefused<'_>, _>(detail)?),
-        "claimed" => Fact::Happened(Command::Claim(of::<StoredClaim<'_>, _>(detail)?)),
-        "acknowledged" => Fact::Happened(Command::Acknowledge(of::<StoredAcknowledge<'_>, _>(detail)?)),
-        "extended" => Fact::Happened(Command::Heartbeat(of::<StoredHeartbeat<'_>, _>(detail)?)),
-        "reported" => Fact::Happened(Command::Report(of::<StoredReport<'_>, _>(detail)?)),
-        "failed" => Fact::Happened(Command::Fail(of::<StoredFail<'_>, _>(detail)?)),
-        "verified" => Fact::Happened(Command::Verify(of::<StoredVerify<'_>, _>(detail)?)),
-        "expired" => Fact::Happened(Command::Expire(of::<StoredExpire, _>(detail)?)),
-        "resumed" => Fact::Happened(Command::Resume(of::<StoredResume<'_>, _>(detail)?)),
-        "decided" => Fact::Happened(Command::Decide(of::<StoredDecide<'_>, _>(detail)?)),
-        "cancelled" => Fact::Happened(Command::Cancel(of::<StoredCancel<'_>, _>(detail)?)),
-        "requeued" => Fact::Happened(Command::Requeue(of::<StoredRequeue<'_>, _>(detail)?)),
-        "released" => Fact::Happened(Command::Release(of::<StoredRelease<'_>, _>(detail)?)),
-        "routed" => Fact::Happened(Command::Route(of::<StoredRoute<'_>, _>(detail)?)),
-        unknown => return Err(Unreadable::UnknownKind(unknown.to_owned())),
+    let Some(known) = EventKind::parse(kind) else { return Err(Unreadable::UnknownKind(kind.to_owned())) };
+    Ok(match known {
+        EventKind::Accepted => Fact::Accepted(Box::new(of::<StoredAccept<'_>, _>(detail)?)),
+        EventKind::Refused => Fact::Refused(of::<StoredRefused<'_>, _>(detail)?),
+        EventKind::Claimed => Fact::Happened(Command::Claim(of::<StoredClaim<'_>, _>(detail)?)),
+        EventKind::Acknowledged => Fact::Happened(Command::Acknowledge(of::<StoredAcknowledge<'_>, _>(detail)?)),
+        EventKind::Extended => Fact::Happened(Command::Heartbeat(of::<StoredHeartbeat<'_>, _>(detail)?)),
+        EventKind::Reported => Fact::Happened(Command::Report(of::<StoredReport<'_>, _>(detail)?)),
+        EventKind::Failed => Fact::Happened(Command::Fail(of::<StoredFail<'_>, _>(detail)?)),
+        EventKind::Verified => Fact::Happened(Command::Verify(of::<StoredVerify<'_>, _>(detail)?)),
+        EventKind::Expired => Fact::Happened(Command::Expire(of::<StoredExpire, _>(detail)?)),
+        EventKind::Resumed => Fact::Happened(Command::Resume(of::<StoredResume<'_>, _>(detail)?)),
+        EventKind::Decided => Fact::Happened(Command::Decide(of::<StoredDecide<'_>, _>(detail)?)),
+        EventKind::Cancelled => Fact::Happened(Command::Cancel(of::<StoredCancel<'_>, _>(detail)?)),
+        EventKind::Requeued => Fact::Happened(Command::Requeue(of::<StoredRequeue<'_>, _>(detail)?)),
+        EventKind::Released => Fact::Happened(Command::Release(of::<StoredRelease<'_>, _>(detail)?)),
+        EventKind::Routed => Fact::Happened(Command::Route(of::<StoredRoute<'_>, _>(detail)?)),
     })
 }
 

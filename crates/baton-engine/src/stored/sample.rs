@@ -15,7 +15,7 @@ use crate::known::HowKnown;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{
     Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
-    RefusedCommand, Release, Requeue, Resume, Route, Verdict, Verify,
+    RefusedCommand, Release, Requeue, Resume, Route, SkippedPhase, Verdict, Verify,
 };
 use crate::protection::Protection;
 use crate::retry::Policy;
@@ -200,7 +200,7 @@ pub(super) fn facts() -> Vec<Fact> {
             to: text("to"),
             why: text("why"),
             instead_of: some("instead of"),
-            skipped: several("skipped"),
+            skipped: several("skipped").iter().map(|text| SkippedPhase::parse(text)).collect(),
         }),
     ];
     let happened = commands.into_iter().map(Fact::Happened);

@@ -43,7 +43,8 @@ fn line(event: &Event) -> Option<String> {
         Fact::Accepted(accept) => Some(format!("{id} to {}", accept.terms.to)),
         Fact::Happened(Command::Route(route)) => {
             let instead = route.instead_of.map(|advice| format!(" instead of {advice}"));
-            let skipped = (!route.skipped.is_empty()).then(|| format!(" without {}", route.skipped.join("; ")));
+            let skipped: Vec<String> = route.skipped.iter().map(ToString::to_string).collect();
+            let skipped = (!skipped.is_empty()).then(|| format!(" without {}", skipped.join("; ")));
             Some(format!("{id} -> {}{}{}", route.to, instead.unwrap_or_default(), skipped.unwrap_or_default()))
         }
         Fact::Happened(Command::Fail(_)) => Some(format!("{id} fails")),

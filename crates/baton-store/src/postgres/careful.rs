@@ -9,7 +9,7 @@ use baton_engine::handoff::{Handoff, WrittenDocument as Document};
 use baton_engine::journal::Head;
 use baton_engine::lifecycle::Accept;
 use baton_engine::store::{StoreError, TransactionStep};
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{EventKind, HandoffId, RunId};
 
 use super::Node;
 use super::fault::Fault;
@@ -269,7 +269,7 @@ impl SeenRows {
         }
         for event in &planned.events {
             self.ends.insert(event.run.clone(), End { head: event.head(), at: Some(event.at) });
-            if event.kind == "reported" {
+            if event.is(EventKind::Reported) {
                 self.reports.insert(event.handoff.clone(), plan::reported_in(&event.detail)?);
             }
         }

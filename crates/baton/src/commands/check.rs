@@ -16,7 +16,8 @@ use crate::command_error::{CommandError, Exit};
 use crate::config;
 use crate::discover::{self, Input, NotRead, Problem};
 use crate::output::Output;
-use crate::report::{CheckReport, Checked, Writing, kept};
+use crate::report::{CheckReport, Checked, kept};
+use crate::writing::Writing;
 
 /// Check handoff documents and say precisely what is wrong
 ///

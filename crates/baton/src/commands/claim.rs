@@ -11,15 +11,16 @@ use baton_engine::lifecycle::{Command, LEASE_MS_MAX};
 use baton_engine::retry::milliseconds;
 use baton_engine::store::{ClaimRequest, ClaimedHandoff, Order};
 use baton_protocol::convert::{self, Form};
-use baton_protocol::{Dialect, Hints, Kind};
+use baton_protocol::{Dialect, Hints, Kind, printable};
+use baton_views::words::briefly;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::check::parse_dialect;
 use crate::briefing::{self, Briefing};
 use crate::command_error::{CommandError, Exit};
-use crate::moment::{briefly, parse_duration};
-use crate::output::{Output, printable};
+use crate::moment::parse_duration;
+use crate::output::Output;
 use crate::sending::{parse_agent, parse_name};
 use crate::store::{Access, Session, StoreOptions};
 use crate::{render, user};
@@ -198,12 +199,12 @@ impl ClaimedWork {
     fn as_json(&self) -> Value {
         let handoff = &self.handoff;
         json!({
-            "handoff": render::handoff::json(handoff),
+            "handoff": baton_views::handoff::json(handoff),
             "fence": handoff.fence,
             "attempt": handoff.attempts,
             "acknowledge_by": handoff.acknowledge_by(),
-            "notes": handoff.notes.iter().map(render::handoff::note).collect::<Vec<_>>(),
-            "request": render::handoff::document(&self.request),
+            "notes": handoff.notes.iter().map(baton_views::handoff::note).collect::<Vec<_>>(),
+            "request": baton_views::handoff::document(&self.request),
             "prompt": self.prompt(),
             "missing_artifacts": self.missing_artifacts,
         })
@@ -255,7 +256,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
     let prompt = if options.prompt { work.prompt() } else { None };
     output.document(prompt.unwrap_or(&request.text))?;
     let (id, fence) = (&handoff.id, handoff.fence);
-    output.note(&format!("{id} {}", render::handoff::state(handoff, session.now())));
+    output.note(&format!("{id} {}", baton_views::handoff::state(handoff, session.now())));
     handoff.notes.iter().for_each(|note| output.note(render::handoff::note_line(note).trim_end()));
     if handoff.terms.step.is_some() && !options.prompt {
         output.note("this is the bare request; `baton claim --prompt` also tells skills, output directory and checks");
@@ -272,7 +273,7 @@ fn tell_plainly(options: &Options, work: &ClaimedWork, session: &Session, output
 async fn give_up(session: &Session, handoff: &Handoff, why: &str) -> Result<CommandError, CommandError> {
     let fail = Command::Fail(briefing::no_prompt(handoff.fence, why));
     let given_up = session.engine.apply(handoff, fail, Vec::new()).await?.handoff;
-    let state = render::handoff::state(&given_up, session.now());
+    let state = baton_views::handoff::state(&given_up, session.now());
     Ok(CommandError::no(format!("{}: its prompt cannot be made: {why}; it is {state}", handoff.id)))
 }
 
@@ -287,7 +288,7 @@ fn in_dialect(request: &WrittenDocument, dialect: Option<Dialect>, output: &Outp
         return request.clone();
     };
     for pointer in &conversion.losses {
-        output.note(&format!("lost: {} is not carried by {to}", crate::output::printable(pointer)));
+        output.note(&format!("lost: {} is not carried by {to}", baton_protocol::printable(pointer)));
     }
     WrittenDocument::new(to, convert::render(&conversion.value, Form::of(to)))
 }

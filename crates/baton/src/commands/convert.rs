@@ -6,14 +6,14 @@ use baton_protocol::convert::{self, Form};
 use baton_protocol::diagnostic::{Lines, Place};
 use baton_protocol::read::Format;
 use baton_protocol::read::locate::Spans;
-use baton_protocol::{Dialect, Hints, Reading, Severity, Surroundings};
+use baton_protocol::{Dialect, Hints, Reading, Severity, Surroundings, printable};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::check::parse_dialect;
 use crate::command_error::{CommandError, Exit};
 use crate::discover::{Input, NotRead};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Convert a document to another dialect
 ///

@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 
 use baton_agents::directory::{Directory, DirectoryError, FolderHandoff};
 use baton_engine::HandoffId;
+use baton_protocol::printable;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Hand work over through folders of files
 ///

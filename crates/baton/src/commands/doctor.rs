@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use baton_engine::Clock;
 use baton_engine::store::Checkup;
+use baton_protocol::printable;
+use baton_views::words::briefly;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
-use crate::moment::briefly;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::render::sheet::{Paint, Tint};
 use crate::store::{Access, Session, StoreOptions};
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use baton_host::atomic_file;
+use baton_views::graph::of_run::marked;
+use baton_views::graph::{Graph, dot, mermaid, svg};
 use clap::{Args, ValueEnum};
 
 use crate::command_error::{CommandError, Exit};
-use crate::graph::of_run::marked;
-use crate::graph::{Graph, dot, mermaid, svg};
 use crate::output::Output;
 use crate::store::{Access, Session, StoreOptions};
 use crate::workflow_file;

@@ -174,7 +174,7 @@ async fn decided_elsewhere(session: &Session, question: &Question) {
 }
 
 fn is_still_asked(handoff: &Handoff, question: &Question) -> bool {
-    render::handoff::ask(handoff) == Some(question.ask) && handoff.shown().as_ref() == Some(&question.shown)
+    baton_views::handoff::ask(handoff) == Some(question.ask) && handoff.shown().as_ref() == Some(&question.shown)
 }
 
 /// Each answer is used once, however often the command is given.

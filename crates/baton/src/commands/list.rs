@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let Page { items: handoffs, next } = Page::of(handoffs, options.limit);
     let next = next.map(|last| last.id);
     if options.json {
-        let handoffs: Vec<_> = handoffs.iter().map(render::handoff::json).collect();
+        let handoffs: Vec<_> = handoffs.iter().map(baton_views::handoff::json).collect();
         output.json(&json!({ "version": 1, "handoffs": handoffs, "next": next }))?;
         return Ok(Exit::Done);
     }

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::Fence;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
-use baton_engine::run::Run;
+use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::{EventKind, Fence};
+use baton_views::event::{self, phase_of};
+use baton_views::step_name::StepName;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,7 +16,6 @@ use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Tint;
-use crate::showing::events::of_event;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Show what happened in a run, or to one handoff
@@ -96,7 +97,7 @@ impl Telling<'_> {
             return Ok(());
         }
         // That somebody still works is no news.
-        if event.kind == "extended" && !self.json {
+        if event.is(EventKind::Extended) && !self.json {
             return Ok(());
         }
         match self.json {
@@ -106,19 +107,20 @@ impl Telling<'_> {
     }
 
     fn object(&self, event: &Event) -> Value {
-        match &self.run {
-            Some(run) => of_event(run, event),
-            None => render::timeline::object(event),
-        }
+        event::json(event, self.tracked(event).and_then(|tracked| phase_of(&tracked.handoff)))
+    }
+
+    fn tracked(&self, event: &Event) -> Option<&TrackedHandoff> {
+        self.run.as_ref()?.find(&event.handoff)
     }
 
     fn line(&self, event: &Event) -> String {
         let paint = self.output.paint();
-        let tracked = self.run.as_ref().and_then(|run| run.find(&event.handoff));
-        let place = tracked.map_or_else(|| event.handoff.to_string(), render::run::name);
+        let tracked = self.tracked(event);
+        let place = tracked.map_or_else(|| event.handoff.to_string(), |tracked| StepName::of(tracked).to_string());
         let visit = tracked.map(|tracked| tracked.step.visit).filter(|visit| *visit > 1);
         let visit = visit.map(|visit| format!(" #{visit}")).unwrap_or_default();
-        let (time, told) = render::timeline::told_at(event, self.output);
+        let (time, told) = render::timeline::told_at(event, self.output.width());
         format!(
             "{} {} {} {told}",
             paint.tint(Tint::Faint, &time),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_engine::RunId;
+use baton_views::words::counted;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
@@ -14,7 +15,6 @@ use crate::commands::audit;
 use crate::guard;
 use crate::moment::parse_duration;
 use crate::output::Output;
-use crate::render::counted;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Remove runs that were finished long ago, after archiving them

@@ -5,10 +5,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
+use crate::guard;
 use crate::output::Output;
 use crate::sending::parse_agent;
 use crate::store::{Access, Session, StoreOptions};
-use crate::{guard, render};
 
 /// Bring back handoffs that failed, were cancelled or are blocked
 ///
@@ -62,12 +62,12 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
 
 fn tell(options: &Options, brought: &[Handoff], session: &Session, output: &Output) -> Result<(), CommandError> {
     if options.json {
-        let handoffs: Vec<_> = brought.iter().map(render::handoff::json).collect();
+        let handoffs: Vec<_> = brought.iter().map(baton_views::handoff::json).collect();
         return output.json(&json!({ "version": 1, "handoffs": handoffs }));
     }
     if brought.is_empty() {
         output.note("no handoff has failed");
     }
-    let line = |handoff: &Handoff| format!("{} {}\n", handoff.id, render::handoff::state(handoff, session.now()));
+    let line = |handoff: &Handoff| format!("{} {}\n", handoff.id, baton_views::handoff::state(handoff, session.now()));
     brought.iter().try_for_each(|handoff| output.data(&line(handoff)))
 }

@@ -1,10 +1,10 @@
 //! `baton runs`: lists runs of workflows, the newest first.
 
-use std::time::Duration;
-
-use baton_engine::handoff::{Handoff, StateName};
-use baton_engine::step::{ORCHESTRATOR, Role};
+use baton_engine::handoff::Handoff;
+use baton_engine::step::ORCHESTRATOR;
 use baton_engine::store::Filter;
+use baton_views::details::ListedRun;
+use baton_views::words::{ago, took};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -12,9 +12,7 @@ use super::list::Page;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render::columns::columns;
-use crate::render::handoff::ago;
-use crate::render::run::took;
-use crate::render::standing::Standing;
+use crate::running;
 use crate::store::{Access, Session, StoreOptions};
 
 /// List runs of workflows, the newest first
@@ -48,16 +46,6 @@ const ALL: u32 = 100_000;
 /// How many rows are looked at together.
 const PAGE: u32 = 500;
 
-/// A run in the list.
-struct Listed {
-    root: Handoff,
-    workflow: String,
-    standing: Standing,
-    phases: Vec<String>,
-    handoffs: usize,
-    took: Duration,
-}
-
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     let limit = if options.all { ALL } else { options.limit };
@@ -65,7 +53,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let next = next.map(|last| last.id);
     let listed = session.run(list(&session, items))?;
     if options.json {
-        let runs: Vec<Value> = listed.iter().map(in_json).collect();
+        let runs: Vec<Value> = listed.iter().map(ListedRun::json).collect();
         output.json(&json!({ "version": 1, "runs": runs, "next": next }))?;
         return Ok(Exit::Done);
     }
@@ -113,23 +101,14 @@ async fn roots(session: &Session, after: Option<&str>, limit: u32) -> Result<Vec
     }
 }
 
-async fn list(session: &Session, roots: Vec<Handoff>) -> Result<Vec<Listed>, CommandError> {
+async fn list(session: &Session, roots: Vec<Handoff>) -> Result<Vec<ListedRun>, CommandError> {
     let mut listed = Vec::new();
     for root in roots {
         let inside: Vec<Handoff> =
             session.store.handoffs_of(&root.run).await?.into_iter().map(|(handoff, _)| handoff).collect();
-        let standing = Standing::of(&root, inside.iter(), session.now());
-        let end = root.state.finished_at().unwrap_or_else(|| session.now());
         let first = session.store.history(&root.run, 0, 1).await?;
         let workflow = baton_engine::run::Run::of_journal(&first).map(|run| run.definition.name().to_owned());
-        listed.push(Listed {
-            workflow: workflow.unwrap_or_default(),
-            standing,
-            phases: going_on(&inside),
-            handoffs: inside.len().saturating_sub(1),
-            took: Duration::try_from(end.duration_since(root.accepted_at)).unwrap_or_default(),
-            root,
-        });
+        listed.push(ListedRun::of(root, &inside, workflow.unwrap_or_default(), session.now(), running::is_dead));
     }
     Ok(listed)
 }
@@ -142,42 +121,4 @@ fn few(phases: &[String]) -> String {
         0 => named,
         more => format!("{named} and {more} more"),
     }
-}
-
-/// Returns the phases in which something is not finished.
-fn going_on(inside: &[Handoff]) -> Vec<String> {
-    let mut phases = Vec::new();
-    for handoff in inside.iter().filter(|handoff| !handoff.state.name().is_finished()) {
-        let Some(step) = handoff.terms.step.as_ref().filter(|step| !matches!(step.role, Role::Run | Role::Group))
-        else {
-            continue;
-        };
-        if !phases.contains(&step.phase) {
-            phases.push(step.phase.clone());
-        }
-    }
-    phases
-}
-
-fn in_json(listed: &Listed) -> Value {
-    let root = &listed.root;
-    let (driver, heard_at) = match &listed.standing {
-        Standing::Driven(by) => (Some(by), None),
-        Standing::Silent { by, since } => (Some(by), Some(since)),
-        Standing::Waiting(_) | Standing::Left | Standing::Ended(_) => (None, None),
-    };
-    let failure = root.last_failure.as_ref().filter(|_| root.state.name() == StateName::Failed);
-    json!({
-        "run": root.id,
-        "workflow": listed.workflow,
-        "state": listed.standing.word(),
-        "driven_by": driver,
-        "last_heard_of_at": heard_at,
-        "phases": listed.phases,
-        "started_at": root.accepted_at,
-        "finished_at": root.state.finished_at(),
-        "seconds": listed.took.as_secs_f64(),
-        "handoffs": listed.handoffs,
-        "failure": failure.map(|failure| &failure.message),
-    })
 }

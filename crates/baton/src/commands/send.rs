@@ -18,7 +18,7 @@ use crate::intake::{Intake, TakenDocument};
 use crate::output::Output;
 use crate::sending::{self, TermOptions};
 use crate::store::{Access, Session, StoreOptions};
-use crate::{briefing, render, user};
+use crate::{briefing, user};
 
 /// Send requests to agents
 ///
@@ -133,7 +133,7 @@ fn tell(accepted: &[AcceptedHandoff], json: bool, output: &Output) -> Result<(),
         let handoffs: Vec<_> = accepted
             .iter()
             .map(|accepted| {
-                json!({ "existing": accepted.existing, "handoff": render::handoff::json(&accepted.handoff) })
+                json!({ "existing": accepted.existing, "handoff": baton_views::handoff::json(&accepted.handoff) })
             })
             .collect();
         return output.json(&json!({ "version": 1, "accepted": handoffs }));

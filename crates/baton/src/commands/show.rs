@@ -8,11 +8,12 @@ use baton_engine::engine::{accepted_request, examined_of, shown_document};
 use baton_engine::handoff::{Digest, StateName, WrittenDocument};
 use baton_engine::people::Question;
 use baton_engine::step::Role;
+use baton_protocol::printable;
+use baton_views::details::HandoffDetails;
 use clap::Args;
-use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Sheet;
 use crate::store::{Access, Session, StoreOptions};
@@ -74,17 +75,14 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let request = accepted_request(&events)?;
     let report = shown_document(&events, handoff.last_report.as_ref());
     if options.json {
-        output.json(&json!({
-            "version": 1,
-            "handoff": render::handoff::json(&handoff),
-            "request": render::handoff::document(&request),
-            "report": report.as_ref().map(render::handoff::document),
-            "examined": render::recorded::examined(&examined_of(&events)),
-            "question": question.as_ref().map(|question| {
-                render::inbox::json(&handoff, question, &options.store.repeated())
-            }),
-            "events": events.iter().map(render::timeline::json).collect::<Vec<_>>(),
-        }))?;
+        let details = HandoffDetails {
+            handoff: &handoff,
+            request: &request,
+            report: report.as_ref(),
+            question: question.map(|question| render::inbox::json(&handoff, &question, &options.store.repeated())),
+            events: &events,
+        };
+        output.json(&details.json())?;
         return Ok(Exit::Done);
     }
     let mut text = render::handoff::lines(&handoff, session.now());
@@ -109,7 +107,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         }
     }
     text.push_str(&sheet.into_text());
-    text.push_str(&format!("\n{}", render::timeline::lines(&events, output)));
+    text.push_str(&format!("\n{}", render::timeline::lines(&events, output.width())));
     if options.documents {
         text.push_str(&whole("request", &request));
         // A gate decides about the request itself.

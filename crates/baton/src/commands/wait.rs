@@ -6,13 +6,13 @@ use std::time::Duration;
 use baton_engine::engine::{StoreNews, WaitFor, shown_document};
 use baton_engine::handoff::StateName;
 use baton_engine::{Handoff, HandoffId};
+use baton_views::words::briefly;
 use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
-use crate::moment::{briefly, parse_duration};
+use crate::moment::parse_duration;
 use crate::output::Output;
-use crate::render;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Wait until handoffs are finished
@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             let handoffs = session.engine.find_all(&ids).await?;
             for blocked in handoffs.iter().filter(|handoff| handoff.state.name() == StateName::Blocked) {
                 if told_blocked.insert(blocked.id.clone()) {
-                    output.note(&format!("{} is {}", blocked.id, render::handoff::state(blocked, session.now())));
+                    output.note(&format!("{} is {}", blocked.id, baton_views::handoff::state(blocked, session.now())));
                 }
             }
             let settled = session.engine.is_settled(&handoffs, options.through_people).await?;
@@ -95,15 +95,15 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
     if options.json {
         let results: Vec<_> = pairs()
             .map(|(handoff, report)| {
-                let report = report.as_ref().map(render::handoff::document);
-                json!({ "handoff": render::handoff::json(handoff), "report": report })
+                let report = report.as_ref().map(baton_views::handoff::document);
+                json!({ "handoff": baton_views::handoff::json(handoff), "report": report })
             })
             .collect();
         return output.json(&json!({ "version": 1, "results": results }));
     }
     let line = |handoff: &Handoff| match handoff.is_run() && handoff.state.name() == StateName::Pending {
         true => format!("{} waits for a person; `baton inbox --run {}` shows what is asked", handoff.id, handoff.run),
-        false => format!("{} {}", handoff.id, render::handoff::state(handoff, session.now())),
+        false => format!("{} {}", handoff.id, baton_views::handoff::state(handoff, session.now())),
     };
     if let [(handoff, report)] = &pairs().collect::<Vec<_>>()[..] {
         if let Some(report) = report {
@@ -111,7 +111,7 @@ async fn tell(options: &Options, handoffs: &[Handoff], session: &Session, output
         }
         output.note(&line(handoff));
         if let Some(failure) = handoff.last_failure.as_ref().filter(|_| handoff.state.name() == StateName::Failed) {
-            output.note(&render::handoff::one_line(&failure.to_string()));
+            output.note(&baton_views::words::one_line(&failure.to_string()));
         }
         return Ok(());
     }

@@ -1,11 +1,11 @@
 //! A talk with the person at the terminal: what is written, and what they type. It decides nothing.
 
 use baton_engine::people::Question;
+use baton_protocol::printable;
 
 use super::keyboard::Keyboard;
 use super::reply;
-use crate::output::{Output, printable};
-use crate::render;
+use crate::output::Output;
 use crate::render::sheet::{Paint, Tint};
 
 /// The terminal, on which somebody else may be drawing progress.
@@ -77,7 +77,7 @@ impl<'t> Talk<'t> {
 
     /// Asks a question that only a clear yes answers. The whole document can be looked at before.
     pub(crate) async fn confirm(&mut self, prompt: &str, question: Option<&Question>) -> bool {
-        let document = question.filter(|question| question.document.is_some()).map(render::question::whole);
+        let document = question.filter(|question| question.document.is_some()).map(baton_views::question::whole);
         let keys = if document.is_some() { "y/N, d for the whole document" } else { "y/N" };
         loop {
             let Some(typed) = self.line(&format!("{prompt} [{keys}]")).await else { return false };

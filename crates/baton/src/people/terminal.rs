@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use baton_engine::door::Door;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Response};
+use baton_protocol::printable;
 use tokio::sync::Mutex;
 
 use super::keyboard::Keyboard;
 use super::menu::{self, MenuChoice};
 use super::talk::{Screen, Talk};
 use crate::guard::Person;
-use crate::output::printable;
 use crate::render;
 
 /// Asks at the terminal.
@@ -128,7 +128,7 @@ impl<'a> Asking<'a> {
             MenuChoice::Answer(Some(answers)) => Decision::Answer { answers },
             MenuChoice::Answer(None) => Decision::Answer { answers: talk.answers(question).await? },
             MenuChoice::Document => {
-                talk.tell(&render::question::whole(question));
+                talk.tell(&baton_views::question::whole(question));
                 return None;
             }
             MenuChoice::Later => return None,

@@ -1,8 +1,7 @@
 //! Text in columns, as wide as a terminal shows it: a Chinese character or an emoji takes two columns, an accent none.
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-use super::handoff::one_line;
+use baton_views::words::one_line;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Returns how many columns of a terminal a text takes.
 pub(crate) fn width(text: &str) -> usize {
@@ -12,19 +11,6 @@ pub(crate) fn width(text: &str) -> usize {
 /// Fills a text up with spaces; what is wider stays as it is.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
-}
-
-/// Cuts a text that is wider than its place.
-pub(crate) fn cut(text: &str, columns_max: usize) -> String {
-    let mut columns = 0;
-    let end = text.char_indices().find(|(_, character)| {
-        columns += character.width().unwrap_or_default();
-        columns > columns_max
-    });
-    match end {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
 }
 
 /// Writes rows under each other, each column as wide as its widest cell.
@@ -78,7 +64,5 @@ mod tests {
         let numbers = [["7", "設"], ["1000", "x"]].map(|row| row.map(str::to_owned));
         assert_eq!(aligned(&numbers, &[0]), "   7  設\n1000  x\n");
         assert_eq!((widest(&numbers), padded("設", 4)), (8, "設  ".to_owned()));
-        assert_eq!([cut("設計図", 4), cut("設計図", 5), cut("設計図", 6)], ["設計…", "設計…", "設計図"]);
-        assert_eq!([cut("e\u{301}t\u{e9}", 3), cut("a bc", 2)], ["e\u{301}t\u{e9}", "a…"]);
     }
 }

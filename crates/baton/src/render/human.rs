@@ -5,11 +5,10 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use baton_protocol::{Diagnostic, Severity};
+use baton_protocol::{Diagnostic, Severity, printable};
+use baton_views::words::counted;
 
-use super::counted;
 use super::sheet::{Paint, Tint};
-use crate::output::printable;
 use crate::report::CheckReport;
 
 /// The longest part of a line that is shown.

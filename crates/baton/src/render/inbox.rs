@@ -1,66 +1,23 @@
 //! How the inbox is written: what waits, since when, what it is about, and how to answer it.
 
 use baton_engine::Handoff;
-use baton_engine::approval::Approval;
-use baton_engine::handoff::Digest;
-use baton_engine::people::{ExpectedReply, FailedCommand, Question};
-use baton_protocol::model::Document;
+use baton_engine::people::{ExpectedReply, Question};
+use baton_protocol::printable;
+use baton_views::question::{self, QuestionKind, choice_words, work};
+use baton_views::words::{ago, cut, one_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::columns::cut;
-use super::handoff::{ago, one_line, question_kind};
-use super::recorded;
 use super::sheet::{Paint, Tint};
-use crate::output::printable;
 
 /// The longest line of what it is about.
 const TITLE_MAX: usize = 92;
 
-/// Returns the JSON form of something that waits. `store` is what commands need to find the store.
+/// Returns the JSON form of something that waits, with the commands that answer it. `store` is what they need to find it.
 pub(crate) fn json(handoff: &Handoff, question: &Question, store: &str) -> Value {
-    let choice = |(word, meaning): &(String, String)| json!({ "choice": word, "meaning": meaning });
-    let Digest(digest) = &question.shown;
-    json!({
-        "id": question.handoff.as_str(),
-        "run": question.run.as_str(),
-        "phase": Some(&question.phase).filter(|phase| !phase.is_empty()),
-        "ask": question_kind(handoff, question.ask),
-        "agent": question.agent,
-        "since": handoff.changed_at,
-        "title": question.title,
-        "items": question.items,
-        "questions": question.questions.iter().map(|asked| &asked.text).collect::<Vec<_>>(),
-        "options": question.questions.iter().map(|asked| words(&asked.options)).collect::<Vec<_>>(),
-        "choices": question.choices.iter().map(choice).collect::<Vec<_>>(),
-        "trouble": question.trouble.as_ref().map(trouble),
-        "examined": recorded::examined(&question.examined),
-        "not_caged": question.gaps,
-        "approval": question.approval.as_ref().map(approval),
-        "approvals": recorded::votes(&question.approvals),
-        "document": question.document.as_ref().map(super::handoff::document),
-        "digest": digest,
-        "commands": commands(question, store),
-    })
-}
-
-/// Returns what is demanded of whoever decides.
-fn approval(approval: &Approval) -> Value {
-    let names: Vec<&str> = approval.approvers.iter().map(|approver| approver.name.as_str()).collect();
-    json!({ "at_least": approval.at_least, "signed": approval.signed, "approvers": names })
-}
-
-fn trouble(trouble: &FailedCommand) -> Value {
-    json!({
-        "command": trouble.command,
-        "failure": trouble.what,
-        "output": trouble.output,
-        "log": trouble.log.as_ref().map(|log| log.to_string_lossy()),
-    })
-}
-
-fn words(options: &[(String, String)]) -> Vec<&str> {
-    options.iter().map(|(word, _)| word.as_str()).collect()
+    let mut form = question::json(handoff, question);
+    form["commands"] = json!(commands(question, store));
+    form
 }
 
 /// Returns what waits for people: a few lines each.
@@ -71,11 +28,11 @@ pub(crate) fn lines(waiting: &[(Handoff, Question)], store: &str, now: Timestamp
 }
 
 fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, paint: Paint) -> String {
-    let kind = question_kind(handoff, question.ask);
+    let kind = QuestionKind::of(handoff, question.ask);
     let tint = match kind {
-        "limit" | "failure" => Tint::Red,
-        "clarification" | "escalation" => Tint::Yellow,
-        _ => Tint::Green,
+        QuestionKind::Limit | QuestionKind::Failure => Tint::Red,
+        QuestionKind::Clarification | QuestionKind::Escalation => Tint::Yellow,
+        QuestionKind::Review | QuestionKind::Gate => Tint::Green,
     };
     let mut place = Vec::new();
     if question.run.as_str() != question.handoff.as_str() {
@@ -88,7 +45,7 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     place.push(ago(handoff.changed_at, now));
     let mut text = format!(
         "{} {} {}\n",
-        paint.tint(tint, &format!("{kind:<13}")),
+        paint.tint(tint, &format!("{:<13}", kind.as_str())),
         paint.tint(Tint::Strong, question.handoff.as_str()),
         paint.tint(Tint::Faint, &format!("· {}", printable(&one_line(&place.join(" · "))))),
     );
@@ -102,7 +59,7 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
         }
     }
     if !question.choices.is_empty() {
-        text.push_str(&format!("  choices: {}\n", one_line(&words(&question.choices).join(", "))));
+        text.push_str(&format!("  choices: {}\n", one_line(&choice_words(&question.choices).join(", "))));
     }
     if let Some(approval) = &question.approval {
         let so_far = handoff.approved_so_far().map(|votes| format!("; {votes}")).unwrap_or_default();
@@ -111,15 +68,6 @@ fn block(handoff: &Handoff, question: &Question, store: &str, now: Timestamp, pa
     let commands = commands(question, store).into_iter().map(|command| paint.tint(Tint::Cyan, &printable(&command)));
     text.push_str(&format!("  {}\n", commands.collect::<Vec<_>>().join("\n  ")));
     text
-}
-
-/// Returns what was done, where that is to be judged.
-fn work(question: &Question) -> Option<String> {
-    match (question.reply, question.document.as_ref()?.read()?) {
-        (ExpectedReply::Review, Document::Report(report)) => report.summary,
-        (ExpectedReply::Approval, Document::Request(request)) => request.context?.summary,
-        _ => None,
-    }
 }
 
 /// Returns the commands that answer it; each asks at the terminal for what it needs.

@@ -4,10 +4,11 @@ use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::people::{ExpectedReply, FailedCommand, Question, plain_words};
 use baton_protocol::model::Document;
+use baton_views::question::heading;
+use baton_views::words::{cut, one_line};
 
-use super::columns::{self, cut};
+use super::columns;
 use super::document;
-use super::handoff::one_line;
 use super::sheet::{COLUMNS_MAX, LABEL, Paint, Sheet, Tint, numbered};
 
 /// The longest name of a rule.
@@ -51,29 +52,6 @@ pub(crate) fn body(sheet: &mut Sheet, question: &Question) {
             None => vote.who(),
         });
         sheet.row("approved", &votes.collect::<Vec<_>>().join("\n"));
-    }
-}
-
-/// Returns the documents as they were written.
-pub(crate) fn whole(question: &Question) -> String {
-    let written = question.handed_in.iter().chain(&question.document);
-    written.map(|written| written.text.trim_end()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Says in one line what is asked, and by whom.
-pub(crate) fn heading(question: &Question) -> String {
-    let place = match question.phase.as_str() {
-        "" => question.handoff.to_string(),
-        phase => format!("{phase} ({})", question.handoff),
-    };
-    let agent = &question.agent;
-    match question.reply {
-        ExpectedReply::Review => format!("{place}: work of {agent}, to be reviewed"),
-        ExpectedReply::Clarification => format!("{place}: {agent} has questions"),
-        ExpectedReply::Escalation => format!("{place}: {agent} is blocked and waits for an answer"),
-        ExpectedReply::Choice | ExpectedReply::Approval | ExpectedReply::Request => {
-            format!("{place}: {agent} asks for a decision")
-        }
     }
 }
 

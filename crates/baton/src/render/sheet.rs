@@ -1,9 +1,9 @@
 //! A sheet for people: labels on the left, text beside them, wrapped and indented. Knows nothing about what stands in it.
 
 use anstyle::{AnsiColor, Style};
+use baton_protocol::printable;
 
 use super::columns;
-use crate::output::printable;
 
 /// How wide the labels are, with the space after them.
 pub(crate) const LABEL: usize = 10;

@@ -7,9 +7,9 @@ use std::path::Path;
 use baton_engine::RunId;
 use baton_engine::driver::{WorkspaceLock, WorkspaceProblem};
 use baton_engine::lifecycle::readable_claimant;
+use baton_protocol::printable;
 
 use crate::command_error::CommandError;
-use crate::output::printable;
 use crate::own_folder;
 
 /// The longest that is read of who holds a workspace.

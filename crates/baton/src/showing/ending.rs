@@ -11,14 +11,15 @@ use baton_engine::lifecycle::readable_claimant;
 use baton_engine::people::Question;
 use baton_engine::protection::gaps;
 use baton_engine::run::Run;
+use baton_protocol::printable;
+use baton_views::run_summary::{RunSummary, size};
+use baton_views::words::counted;
 use serde_json::json;
 
 use super::{Show, Watching, events};
 use crate::archive;
 use crate::command_error::{CommandError, Exit};
-use crate::output::printable;
 use crate::render;
-use crate::render::run::Summary;
 use crate::render::sheet::Tint;
 use crate::views::Views;
 
@@ -27,7 +28,7 @@ impl Show<'_> {
     pub(super) async fn end(&self, end: &End, watching: &Watching, views: &Views) -> Result<Exit, CommandError> {
         let journal = self.session.engine.events_of_run(self.id).await?;
         let run = Run::of_journal(&journal).map_err(CommandError::no)?;
-        let summary = Summary::of(&run, &journal, self.session.now());
+        let summary = RunSummary::of(&run, &journal, self.session.now());
         let head = journal.last().map_or(Head::START, Event::head);
         let exit = exit_of(end);
         let is_ours = !matches!(end, End::Lost(_));
@@ -41,7 +42,7 @@ impl Show<'_> {
             return Ok(exit);
         }
         if is_ours {
-            self.output.data(&format!("\n{}", summary.table(self.output.width())))?;
+            self.output.data(&format!("\n{}", render::run::table(&summary, self.output.width())))?;
         }
         self.tell_end(&run, end);
         let record = record.map(|path| path.display().to_string());
@@ -51,10 +52,10 @@ impl Show<'_> {
 
     /// Writes the record of the run beside its logs, and the views of the run. They follow from the journal: a run does
     /// not fail without them.
-    async fn record(&self, run: &Run, summary: &Summary, views: &Views) -> Option<PathBuf> {
+    async fn record(&self, run: &Run, summary: &RunSummary, views: &Views) -> Option<PathBuf> {
         let folder = shortest(&run.definition.workspace).join(".baton/runs").join(run.id.as_str()).join("record");
         let table = || {
-            fs::write(folder.join("summary.txt"), summary.table(None))
+            fs::write(folder.join("summary.txt"), render::run::table(summary, None))
                 .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", folder.display())))
         };
         let written = match archive::session(self.session.store.as_ref(), &run.id).await {
@@ -75,13 +76,13 @@ impl Show<'_> {
 
     fn tell_end(&self, run: &Run, end: &End) {
         let paint = self.output.paint_beside();
-        let (id, size) = (&run.id, render::run::size(run));
+        let (id, size) = (&run.id, size(run));
         let (tint, text) = match end {
             End::Completed => (Tint::Green, format!("{id} is completed: {size}")),
             End::Failed(why) => (Tint::Red, format!("{id} has failed: {}", printable(why.trim()))),
             End::Cancelled => (Tint::Red, format!("{id} was called off")),
             End::Waiting(questions) => {
-                let count = render::counted(questions.len() as u64, "question");
+                let count = counted(questions.len() as u64, "question");
                 (Tint::Yellow, format!("{id} waits for a person: {count}"))
             }
             End::Stopped => (Tint::Yellow, format!("{id} was stopped; its agents were ended, and it can be resumed")),

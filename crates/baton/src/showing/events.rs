@@ -2,8 +2,8 @@
 
 use baton_engine::RunId;
 use baton_engine::driver::{Audience, End, News};
-use baton_engine::journal::Event;
 use baton_engine::run::Run;
+use baton_views::event::{self, VERSION, phase_of};
 use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
@@ -19,9 +19,12 @@ pub(super) struct Events {
 impl Audience for Events {
     fn hear(&self, run: &Run, news: &News<'_>) {
         match news {
-            News::Event(event) => self.write(&of_event(run, event)),
+            News::Event(event) => {
+                let phase = run.find(&event.handoff).and_then(|tracked| phase_of(&tracked.handoff));
+                self.write(&event::json(event, phase));
+            }
             News::Note(text) => {
-                self.write(&json!({ "version": 1, "run": run.id, "event": "note", "detail": { "text": text } }));
+                self.write(&json!({ "version": VERSION, "run": run.id, "event": "note", "detail": { "text": text } }));
             }
             News::Begins(_) | News::Examines(_) | News::Asks(_) => {}
         }
@@ -35,18 +38,10 @@ impl Events {
     }
 }
 
-/// Returns the JSON form of an event of a run.
-pub(crate) fn of_event(run: &Run, event: &Event) -> Value {
-    let mut object = render::timeline::object(event);
-    let phase = run.find(&event.handoff).map(|tracked| &tracked.step.phase).filter(|phase| !phase.is_empty());
-    object["phase"] = json!(phase);
-    object
-}
-
 /// Returns the last line if the driver could not go on: the run goes on when it is resumed.
 pub(super) fn of_error(run: &RunId, error: &CommandError) -> Value {
     json!({
-        "version": 1,
+        "version": VERSION,
         "run": run,
         "event": "ended",
         "end": "interrupted",
@@ -78,7 +73,7 @@ pub(super) fn of_end(run: &Run, end: &End, exit: Exit, record: Option<&str>, sto
         .map(|(handoff, question)| render::inbox::json(handoff, question, &store))
         .collect();
     json!({
-        "version": 1,
+        "version": VERSION,
         "run": run.id,
         "event": "ended",
         "end": word,

@@ -11,12 +11,14 @@ use baton_engine::handoff::State;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
+use baton_protocol::printable;
+use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
+use baton_views::step_name::StepName;
+use baton_views::words::{cut, took};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::telling::{self, Line, Sign};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::people::talk::Screen;
-use crate::render;
 use crate::render::columns;
 use crate::render::sheet::{Paint, Tint, wrapped};
 
@@ -89,16 +91,16 @@ impl Live {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn line(&self, run: &Run, told: &Line) -> String {
+    fn line(&self, run: &Run, told: &EventSentence) -> String {
         let paint = self.output.paint_beside();
         let tint = match told.sign {
-            Sign::Done => Tint::Green,
-            Sign::Failed => Tint::Red,
-            Sign::Back | Sign::Waits | Sign::Warned => Tint::Yellow,
-            Sign::Delegated | Sign::Decided => Tint::Cyan,
-            Sign::Begins | Sign::Skipped => Tint::Faint,
+            SentenceSign::Done => Tint::Green,
+            SentenceSign::Failed => Tint::Red,
+            SentenceSign::Back | SentenceSign::Waits | SentenceSign::Warned => Tint::Yellow,
+            SentenceSign::Delegated | SentenceSign::Decided => Tint::Cyan,
+            SentenceSign::Begins | SentenceSign::Skipped => Tint::Faint,
         };
-        let took = told.took.map(|took| format!(" · {}", render::run::took(took))).unwrap_or_default();
+        let took = told.took.map(|duration| format!(" · {}", took(duration))).unwrap_or_default();
         let place = columns::padded(&told.place, width(run));
         // What does not fit goes on below itself, not below the names.
         let indent = if paint.columns < NARROW { 2 } else { width(run) + 3 };
@@ -116,7 +118,7 @@ impl Live {
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
-        let name = |tracked: &TrackedHandoff| columns::cut(&render::run::name(tracked), PLACE.1);
+        let name = |tracked: &TrackedHandoff| cut(&StepName::of(tracked).to_string(), PLACE.1);
         let names = shown.iter().take(ROWS_MAX).map(|tracked| columns::width(&name(tracked)));
         let wide = names.max().unwrap_or_default().max(width(run));
         for tracked in shown.iter().take(ROWS_MAX) {
@@ -131,7 +133,7 @@ impl Live {
             };
             let doing = match examined == Some(id) && tracked.step.role != Role::Gate {
                 true => format!("{}, its claims are examined", tracked.handoff.terms.to),
-                false => telling::going_on(tracked),
+                false => going_on(tracked),
             };
             let tokens = tracked.prompt_tokens.saturating_add(tracked.tokens_used);
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
@@ -208,7 +210,7 @@ impl Audience for Live {
     fn hear(&self, run: &Run, news: &News<'_>) {
         match news {
             News::Event(event) => {
-                for told in telling::lines(run, event).iter().filter(|told| told.sign != Sign::Begins) {
+                for told in sentences(run, event).iter().filter(|told| told.sign != SentenceSign::Begins) {
                     self.say(&self.line(run, told));
                 }
                 self.draw(run, None);

@@ -2,9 +2,10 @@
 
 use baton_engine::driver::{Audience, News};
 use baton_engine::run::Run;
+use baton_protocol::printable;
+use baton_views::sentence::{EventSentence, sentences};
 
-use super::telling::{self, Line};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Writes a line for each thing that is worth knowing.
 pub(super) struct Plain {
@@ -15,7 +16,7 @@ impl Audience for Plain {
     fn hear(&self, run: &Run, news: &News<'_>) {
         match news {
             News::Event(event) => {
-                for told in telling::lines(run, event) {
+                for told in sentences(run, event) {
                     self.output.note(&line(&told));
                 }
             }
@@ -26,6 +27,6 @@ impl Audience for Plain {
     }
 }
 
-fn line(told: &Line) -> String {
+fn line(told: &EventSentence) -> String {
     format!("{:<9} {}: {}", told.sign.word(), told.place, told.text).trim_end_matches([':', ' ']).to_owned()
 }

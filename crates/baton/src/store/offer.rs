@@ -3,12 +3,13 @@
 use std::io;
 
 use baton_agents::process::HANDOFF;
+use baton_protocol::printable;
 use baton_store::Location;
 
 use super::moving::from_old_folder;
 use super::{Access, Place, Source};
 use crate::command_error::CommandError;
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Tells about an old store, and offers to move it to whoever sits at a terminal and is about to change something.
 pub(super) fn tell(place: Place, access: Access, output: &Output) -> Result<Place, CommandError> {

@@ -6,7 +6,6 @@ use serde_json::json;
 use super::Session;
 use crate::command_error::CommandError;
 use crate::output::Output;
-use crate::render;
 
 impl Session {
     /// Tells what became of a handoff.
@@ -15,14 +14,14 @@ impl Session {
         if json {
             return output.json(&json!({
                 "version": 1,
-                "handoff": render::handoff::json(handoff),
+                "handoff": baton_views::handoff::json(handoff),
                 "repeated": applied.repeated,
             }));
         }
         if applied.repeated {
             output.note(&format!("{}: already recorded", handoff.id));
         }
-        output.data(&format!("{} {}\n", handoff.id, render::handoff::state(handoff, self.now())))?;
+        output.data(&format!("{} {}\n", handoff.id, baton_views::handoff::state(handoff, self.now())))?;
         if handoff.approved {
             let run = &handoff.run;
             output.note(&format!(

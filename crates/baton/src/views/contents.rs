@@ -2,11 +2,11 @@
 
 use baton_engine::flow;
 use baton_engine::run::Run;
+use baton_views::archive;
 use serde_json::{Map, Value, json};
 
 use super::artifacts;
 use super::progress::{self, PhaseProgress, Status};
-use crate::archive;
 
 /// Returns `state/current.json`: the handoffs, and what a reader needs to know where the run stands.
 pub(crate) fn current(run: &Run) -> Value {

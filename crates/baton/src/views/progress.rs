@@ -132,8 +132,7 @@ impl<'r> Visited<'r> {
             }
             let folder = path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
             for skipped in tracked.route.iter().flat_map(|route| &route.skipped) {
-                let (id, why) = skipped.split_once(": ").unwrap_or((skipped, ""));
-                visited.skipped.insert(format!("{folder}{id}"), why);
+                visited.skipped.insert(format!("{folder}{}", skipped.phase), &skipped.when);
             }
         }
         visited

@@ -7,13 +7,13 @@ use baton_engine::handoff::{StateName, WrittenDocument};
 use baton_engine::lifecycle::{Acknowledge, Command};
 use baton_engine::{Code, Failure, Handoff, answer};
 use baton_protocol::{Dialect, Document, Hints};
+use baton_views::words::briefly;
 use tokio::sync::watch;
 
 use super::Worker;
 use super::answer::failed;
 use super::attempt::{Result, Work, expired};
 use super::stop::Stop;
-use crate::moment::briefly;
 
 impl Worker {
     /// Passes on what the command says about having understood. Ends with what that means for the attempt: somebody else

@@ -14,6 +14,7 @@ use baton_engine::handoff::{Handoff, Note, StateName};
 use baton_engine::lifecycle::Command;
 use baton_engine::store::{ClaimedHandoff, StoreError};
 use baton_engine::{Code, Failure, HandoffId};
+use baton_views::words::briefly;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -22,8 +23,6 @@ use super::stop::Stop;
 use super::workplace::Workplace;
 use super::{Worker, answer, passes, patience};
 use crate::briefing::{self, Briefing};
-use crate::moment::briefly;
-use crate::render;
 
 /// The longest that notes may be in the environment: Linux takes 128 KiB for one variable.
 const NOTES_BYTES_MAX: usize = 100 * 1024;
@@ -341,7 +340,7 @@ fn notes(notes: &[Note]) -> String {
     let mut taken: Vec<Value> = Vec::new();
     let mut length = 2;
     for note in notes.iter().rev() {
-        let value = render::handoff::note(note);
+        let value = baton_views::handoff::note(note);
         length += value.to_string().len() + 1;
         if length > NOTES_BYTES_MAX {
             break;

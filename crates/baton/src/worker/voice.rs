@@ -2,13 +2,14 @@
 
 use baton_engine::handoff::StateName;
 use baton_engine::{Handoff, State};
+use baton_protocol::printable;
+use baton_views::words::briefly;
 use serde_json::json;
 
 use super::Assignment;
 use super::attempt::{Finish, Result};
 use crate::command_error::CommandError;
-use crate::moment::briefly;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::render::sheet::Tint;
 
 /// Tells what happens.

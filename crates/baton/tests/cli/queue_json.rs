@@ -1,10 +1,13 @@
 //! The JSON forms of the queue. They are a promise: members are added, never changed.
 
+use baton_engine::journal::{Event, Hash, Head};
+use baton_engine::{HandoffId, RunId};
 use baton_testbed::account;
 use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::queue_life::{done, with_one_claimed, with_one_sent};
+use crate::sandbox::Sandbox;
 
 /// Writes JSON with what differs from run to run made the same.
 fn still(mut value: Value) -> String {
@@ -184,23 +187,74 @@ fn the_history_of_a_handoff() {
     assert_snapshot!(still(shown["events"].clone()), @r#"
     [
       {
-        "seq": 1,
         "version": 1,
+        "run": "csv-07.research",
+        "seq": 1,
         "at": "TIME",
-        "kind": "accepted",
-        "hash": "DIGEST",
-        "detail": "DETAIL"
+        "handoff": "csv-07.research",
+        "handoff_version": 1,
+        "phase": null,
+        "event": "accepted",
+        "detail": "DETAIL",
+        "hash": "DIGEST"
       },
       {
+        "version": 1,
+        "run": "csv-07.research",
         "seq": 2,
-        "version": 2,
         "at": "TIME",
-        "kind": "claimed",
-        "hash": "DIGEST",
-        "detail": "DETAIL"
+        "handoff": "csv-07.research",
+        "handoff_version": 2,
+        "phase": null,
+        "event": "claimed",
+        "detail": "DETAIL",
+        "hash": "DIGEST"
       }
     ]
     "#);
+}
+
+/// Returns the events that `baton log` writes, one by one.
+fn logged(sandbox: &Sandbox, id: &str) -> Vec<Value> {
+    let log = done(sandbox, &["log", id, "--json"]).stdout;
+    log.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+}
+
+#[test]
+fn an_event_has_the_same_form_wherever_it_is_shown() {
+    let sandbox = with_one_claimed(&[]);
+    let shown = done(&sandbox, &["show", "csv-07", "--json"]).json()["events"].clone();
+    assert_eq!(shown, Value::Array(logged(&sandbox, "csv-07")));
+}
+
+#[test]
+fn the_record_of_a_handoff_has_the_letters_that_the_hashes_are_computed_from() {
+    let sandbox = with_one_claimed(&[]);
+    done(&sandbox, &["audit", "export", "--all"]);
+    let path = ".project/07-audit/sessions/csv-07.research/journal/csv-07.research.yaml";
+    let record: Value = serde_saphyr::from_str(&sandbox.read(path)).expect("YAML");
+    let history = record["record"]["history"].as_array().expect("a list");
+    let mut previous = Head::START.hash;
+    for (written, shown) in history.iter().zip(logged(&sandbox, "csv-07")) {
+        let text = |name: &str| written[name].as_str().expect("a text");
+        let number = |name: &str| written[name].as_u64().expect("a number");
+        let event = Event {
+            run: RunId::parse(text("run")).expect("safe"),
+            seq: number("seq"),
+            handoff: HandoffId::parse(text("handoff")).expect("safe"),
+            version: number("handoff_version"),
+            at: text("at").parse().expect("a time"),
+            kind: text("event").to_owned(),
+            detail: text("detail").to_owned(),
+            hash: Hash::parse(text("hash")).expect("a hash"),
+        };
+        assert_eq!(event.hash, event.hash_after(&previous), "{event:?}");
+        previous = event.hash;
+        let mut read = written.clone();
+        read["detail"] = serde_json::from_str(&event.detail).expect("JSON");
+        assert_eq!(read, shown, "everything else is as it is shown");
+    }
+    assert_eq!((history.len(), &record["record"]["head"]), (2, &previous.to_string().into()));
 }
 
 #[test]

@@ -131,6 +131,12 @@ fn machines_get_every_event_and_the_end() {
     assert_eq!(end["waiting"][0]["id"], "letter-1.release.1");
     assert_eq!(end["waiting"][0]["commands"][0], "baton answer letter-1.release.1");
     assert_eq!(end["record"], "desk/.baton/runs/letter-1/record");
+    let log = sandbox.baton(&["log", "letter-1", "--json"]).stdout;
+    let logged: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(&logged[..events.len()], events, "the journal has them in the same form");
+    let shown = sandbox.baton(&["show", "letter-1.write.1", "--json"]).json();
+    let of_write = events.iter().filter(|event| event["handoff"] == "letter-1.write.1").cloned().collect();
+    assert_eq!(shown["events"], Value::Array(of_write));
 }
 
 #[test]

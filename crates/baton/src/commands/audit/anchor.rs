@@ -1,12 +1,12 @@
 //! `baton audit anchor`: enters the heads of all runs in the ledger, and delivers what the anchor does not have.
 
+use baton_views::words::counted;
 use clap::Args;
 use serde_json::json;
 
 use super::{Runs, Which};
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
-use crate::render::counted;
 use crate::store::Session;
 
 /// Enter the heads of all runs in the ledger, and deliver them to the anchor

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use baton_protocol::printable;
+use baton_views::words::counted;
 use clap::Args;
 use serde_json::json;
 
 use super::{Runs, Which};
 use crate::archive::{Archive, TOGETHER};
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
-use crate::render::counted;
+use crate::output::Output;
 use crate::store::Session;
 
 /// Write handoffs and their journal into the folders of a project

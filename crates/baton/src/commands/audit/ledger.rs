@@ -7,12 +7,12 @@ use baton_engine::RunId;
 use baton_engine::audit::{AnchorAudit, AnchorAuditor, JournalAt, LedgerAuditor, LedgerFinding};
 use baton_engine::ledger::{LedgerEnd, LedgerEntry, Occasion};
 use baton_engine::store::{Store, StoreError};
+use baton_protocol::printable;
+use baton_views::words::counted;
 use serde_json::{Value, json};
 
+use crate::anchor::{self, Anchor, AnchorLine};
 use crate::command_error::CommandError;
-use crate::output::printable;
-use crate::render::counted;
-use crate::store::{Anchor, AnchorLine, anchor_lines};
 
 /// How many removed runs are named.
 const NAMED_MAX: usize = 10;
@@ -105,7 +105,7 @@ pub(super) async fn audit_anchor(
     // Others may deliver meanwhile: what is not in the file later must have been delivered before it is read.
     let delivered = store.anchored(&Anchor::at(file).place()).await?.map(|anchored| anchored.number);
     let mut auditor = AnchorAuditor::new(ledger.end.number);
-    let lines = match anchor_lines(file) {
+    let lines = match anchor::lines(file) {
         Ok(lines) => lines,
         Err(why) => {
             // Whoever deletes the file wants to be noticed last.

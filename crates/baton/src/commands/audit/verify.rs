@@ -9,14 +9,15 @@ use baton_engine::ledger::{LedgerEntry, Occasion};
 use baton_engine::pages::JournalPages;
 use baton_engine::run::Run;
 use baton_engine::store::{Store, StoreError};
+use baton_protocol::printable;
+use baton_views::words::counted;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Runs, Which, ledger};
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::recorded_keys;
-use crate::render::counted;
 use crate::store::Session;
 
 /// Prove that the journal is what was written

@@ -37,7 +37,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
     let noted = noted.map_err(refusal)?;
     warn(output, &noted.warnings);
     let Some(claim) = noted.result else {
-        output.note(&format!("nothing waits for {}", crate::output::printable(&options.agent)));
+        output.note(&format!("nothing waits for {}", baton_protocol::printable(&options.agent)));
         return Ok(Exit::No);
     };
     if !options.folders.json {
@@ -47,7 +47,7 @@ pub(super) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         output.note(&format!(
             "attempt {} of {most}, {seconds} s; the request is {}",
             claim.attempt,
-            crate::output::printable(&path.display().to_string())
+            baton_protocol::printable(&path.display().to_string())
         ));
     }
     show(output, &options.folders, &claim.handoff, claim.id.as_str())?;

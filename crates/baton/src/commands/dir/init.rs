@@ -1,12 +1,13 @@
 //! `baton dir init`: makes the folders.
 
 use baton_agents::directory::Directory;
+use baton_protocol::printable;
 use clap::Args;
 use serde_json::json;
 
 use super::{Folders, refusal};
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Make the folders
 ///

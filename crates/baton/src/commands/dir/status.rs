@@ -1,6 +1,7 @@
 //! `baton dir status`: tells what is in the folders.
 
 use baton_agents::directory::{Folder, FolderRow, Status};
+use baton_protocol::printable;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Folders, refusal};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::render::columns::columns;
 
 /// Tell what is in the folders

@@ -1,13 +1,14 @@
 //! `baton dir sweep`: puts right what time and crashes left behind.
 
 use baton_engine::HandoffId;
+use baton_protocol::printable;
 use clap::Args;
 use serde_json::json;
 
 use super::{Folders, refusal};
 use crate::clock;
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Take back what took too long, and repair what crashed
 ///

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_engine::handoff::StateName;
 use baton_engine::store::{Filter, StoreError};
 use baton_engine::{Handoff, HandoffId, RunId};
+use baton_views::words::counted;
 use jiff::Timestamp;
 
 use super::Sign;
-use crate::render::counted;
 use crate::store::Session;
 
 /// How many handoffs of each kind are looked at.

@@ -1,13 +1,14 @@
 //! What decisions and the record are proved with: approvers, the anchor, and whether agents reach any of it.
 
 use baton_agents::Launcher;
+use baton_views::words::counted;
 
 use super::Sign;
+use crate::anchor::Anchor;
 use crate::config::Config;
 use crate::reach::Places;
-use crate::render::counted;
 use crate::state;
-use crate::store::{Anchor, Place, Session};
+use crate::store::{Place, Session};
 
 /// Looks at what the configuration names.
 pub(super) fn look(place: &Place, config: &Config) -> Vec<Sign> {

@@ -2,10 +2,9 @@
 
 use baton_engine::rehearsal::{Following, RehearsedNext, RehearsedOutcome, RehearsedReport};
 use baton_engine::step::{HUMAN, Role};
+use baton_protocol::printable;
 use serde_json::{Value, json};
 
-use crate::output::printable;
-use crate::render;
 use crate::render::sheet::{Paint, Sheet, Tint, numbered};
 
 /// Returns what would follow, for people.
@@ -31,7 +30,7 @@ fn next(sheet: &mut Sheet, phase: &str, next: &RehearsedNext) {
     if let Some(route) = &next.route {
         sheet.row("goes", &format!("{}: {}", place(phase, &route.to), route.why));
         sheet.optional("instead", route.instead_of.as_ref().map(|advice| format!("of {advice}")).as_deref());
-        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.clone())));
+        sheet.list("left out", route.skipped.iter().map(|skipped| (String::new(), skipped.to_string())));
     }
     sheet.list("then", next.steps.iter().map(|step| (String::new(), step_words(step))));
     for question in &next.questions {
@@ -115,13 +114,13 @@ fn next_json(next: &RehearsedNext) -> Value {
     });
     let questions = next.questions.iter().map(|question| {
         let choices: Vec<&String> = question.choices.iter().map(|(word, _)| word).collect();
-        json!({ "ask": render::handoff::ask_word(question.ask), "title": question.title, "choices": choices })
+        json!({ "ask": baton_views::handoff::ask_word(question.ask), "title": question.title, "choices": choices })
     });
     json!({
         "to": next.route.as_ref().map(|route| &route.to),
         "why": next.route.as_ref().map(|route| &route.why),
         "instead_of": next.route.as_ref().and_then(|route| route.instead_of.as_ref()),
-        "skipped": next.route.as_ref().map(|route| &route.skipped),
+        "skipped": next.route.as_ref().map(|route| route.skipped.iter().map(ToString::to_string).collect::<Vec<_>>()),
         "steps": steps.collect::<Vec<_>>(),
         "questions": questions.collect::<Vec<_>>(),
         "unknown": next.unknown.as_ref().map(ToString::to_string),

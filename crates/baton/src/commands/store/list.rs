@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use baton_protocol::printable;
 use clap::Args;
 use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::render::columns::columns;
 use crate::state::{self, Entry, STORE};
 

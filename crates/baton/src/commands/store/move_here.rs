@@ -3,12 +3,13 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use baton_protocol::printable;
 use baton_store::Location;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
 use crate::config;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::state;
 use crate::store::place::{self, Place, Source};
 use crate::store::{from_old_folder, from_project};

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_engine::StateFolder;
+use baton_protocol::printable;
 use baton_store::Location;
 use clap::Args;
 
 use crate::command_error::{CommandError, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::state::{self, Entry, STORE};
 use crate::store::{place, untouched};
 

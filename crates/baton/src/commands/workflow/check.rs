@@ -9,8 +9,9 @@ use crate::command_error::{CommandError, Exit};
 use crate::config::{self, Config};
 use crate::discover::{Input, NotRead, Problem};
 use crate::output::Output;
-use crate::report::{CheckReport, Checked, Writing, kept};
+use crate::report::{CheckReport, Checked, kept};
 use crate::workflow_file;
+use crate::writing::Writing;
 
 /// Check workflow files and say precisely what is wrong
 ///

@@ -3,14 +3,14 @@
 //! One model for a workflow and for a run of it: a run only adds marks. Each format is a file beside this one.
 
 mod build;
-pub(crate) mod dot;
-pub(crate) mod mermaid;
-pub(crate) mod of_run;
-pub(crate) mod svg;
+pub mod dot;
+pub mod mermaid;
+pub mod of_run;
+pub mod svg;
 
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum NodeKind {
     /// Where a run begins.
     Start,
     /// A phase with an agent.
@@ -33,37 +33,37 @@ pub(crate) enum Kind {
     End,
 }
 
-impl Kind {
+impl NodeKind {
     /// Returns the word for people.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Start => "start",
-            Kind::Agent => "agent",
-            Kind::Check => "check",
-            Kind::Parallel => "at the same time",
-            Kind::Foreach => "for each",
-            Kind::Workflow => "workflow",
-            Kind::Gate => "gate",
-            Kind::Helper => "helps when blocked",
-            Kind::Person => "person",
-            Kind::End => "end",
+            NodeKind::Start => "start",
+            NodeKind::Agent => "agent",
+            NodeKind::Check => "check",
+            NodeKind::Parallel => "at the same time",
+            NodeKind::Foreach => "for each",
+            NodeKind::Workflow => "workflow",
+            NodeKind::Gate => "gate",
+            NodeKind::Helper => "helps when blocked",
+            NodeKind::Person => "person",
+            NodeKind::End => "end",
         }
     }
 
     /// Says whether other nodes may stand inside.
     pub(crate) fn is_group(self) -> bool {
-        matches!(self, Kind::Parallel | Kind::Foreach | Kind::Workflow)
+        matches!(self, NodeKind::Parallel | NodeKind::Foreach | NodeKind::Workflow)
     }
 
     /// Says whether it stands beside the flow and not in it.
     pub(crate) fn is_beside(self) -> bool {
-        matches!(self, Kind::Helper | Kind::Person)
+        matches!(self, NodeKind::Helper | NodeKind::Person)
     }
 }
 
 /// How far a node is in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub enum NodeProgress {
     /// It has passed.
     Done,
     /// It is being worked on.
@@ -76,39 +76,39 @@ pub(crate) enum Progress {
     Skipped,
 }
 
-impl Progress {
+impl NodeProgress {
     /// All of them.
-    pub(crate) const ALL: [Progress; 5] =
-        [Progress::Done, Progress::Running, Progress::Waiting, Progress::Failed, Progress::Skipped];
+    pub const ALL: [NodeProgress; 5] =
+        [NodeProgress::Done, NodeProgress::Running, NodeProgress::Waiting, NodeProgress::Failed, NodeProgress::Skipped];
 
     /// Returns the word for people.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Progress::Done => "done",
-            Progress::Running => "running",
-            Progress::Waiting => "waiting",
-            Progress::Failed => "failed",
-            Progress::Skipped => "skipped",
+            NodeProgress::Done => "done",
+            NodeProgress::Running => "running",
+            NodeProgress::Waiting => "waiting",
+            NodeProgress::Failed => "failed",
+            NodeProgress::Skipped => "skipped",
         }
     }
 }
 
 /// What a run says about a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub struct NodeMark {
     /// How far it is.
-    pub progress: Progress,
+    pub progress: NodeProgress,
     /// More, such as "2 visits, 3.1 s".
     pub text: String,
 }
 
 /// Something that is drawn.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub struct GraphNode {
     /// The names of the phase and of those around it, such as `tools/review`; empty if it is no phase.
     pub path: String,
     /// What it stands for.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Its name.
     pub label: String,
     /// Who works, or what runs.
@@ -118,12 +118,12 @@ pub(crate) struct Node {
     /// The group that it stands in.
     pub parent: Option<usize>,
     /// What a run says about it.
-    pub mark: Option<Mark>,
+    pub mark: Option<NodeMark>,
 }
 
 /// Why one node follows another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum EdgeKind {
     /// It comes next.
     Next,
     /// It comes next if a condition holds.
@@ -138,35 +138,35 @@ pub(crate) enum Way {
     Blocked,
 }
 
-impl Way {
+impl EdgeKind {
     /// Says whether it is an exception and not the usual way.
     pub(crate) fn is_dashed(self) -> bool {
-        matches!(self, Way::Blocked | Way::Route)
+        matches!(self, EdgeKind::Blocked | EdgeKind::Route)
     }
 }
 
 /// A way from one node to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edge {
+pub struct GraphEdge {
     /// Where it begins.
     pub from: usize,
     /// Where it ends.
     pub to: usize,
     /// Why.
-    pub way: Way,
+    pub way: EdgeKind,
     /// The condition, the reason or the choice.
     pub label: Option<String>,
 }
 
 /// What is drawn.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     /// Its title.
     pub title: String,
     /// The nodes; a group stands before what is inside it.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<GraphNode>,
     /// The ways between them.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<GraphEdge>,
 }
 
 impl Graph {
@@ -181,7 +181,7 @@ impl Graph {
     }
 
     /// Says how far a phase is in a run.
-    pub(crate) fn mark(&mut self, path: &str, mark: Mark) {
+    pub(crate) fn mark(&mut self, path: &str, mark: NodeMark) {
         if let Some(node) = self.nodes.iter_mut().find(|node| node.path == path) {
             node.mark = Some(mark);
         }

@@ -1,9 +1,9 @@
 //! Mermaid flowcharts, which many pages draw by themselves.
 
-use super::{Edge, Graph, Kind, Node, Progress, Way};
+use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind, NodeProgress};
 
 /// Writes a graph as a Mermaid flowchart.
-pub(crate) fn render(graph: &Graph) -> String {
+pub fn render(graph: &Graph) -> String {
     let mut text = format!("---\ntitle: \"{}\"\n---\nflowchart TD\n", graph.title.replace(['"', '\\', '\n'], " "));
     for node in graph.children(None) {
         write_node(graph, node, 1, &mut text);
@@ -13,7 +13,7 @@ pub(crate) fn render(graph: &Graph) -> String {
     }
     text.push_str("  classDef gate fill:#fff4d6,stroke:#b7791f,color:#3d2c00\n");
     text.push_str("  classDef beside fill:#f3ecfd,stroke:#7c4dbd,color:#2b1150,stroke-dasharray:4 3\n");
-    for progress in Progress::ALL {
+    for progress in NodeProgress::ALL {
         if graph.nodes.iter().any(|node| node.mark.as_ref().is_some_and(|mark| mark.progress == progress)) {
             let (fill, stroke) = colors(progress);
             let name = progress.as_str();
@@ -23,13 +23,13 @@ pub(crate) fn render(graph: &Graph) -> String {
     text
 }
 
-fn colors(progress: Progress) -> (&'static str, &'static str) {
+fn colors(progress: NodeProgress) -> (&'static str, &'static str) {
     match progress {
-        Progress::Done => ("#d9f2e0", "#2f855a"),
-        Progress::Running => ("#d9e8fb", "#2b6cb0"),
-        Progress::Waiting => ("#fff4d6", "#b7791f"),
-        Progress::Failed => ("#fde0e0", "#c53030"),
-        Progress::Skipped => ("#eeeeee", "#888888"),
+        NodeProgress::Done => ("#d9f2e0", "#2f855a"),
+        NodeProgress::Running => ("#d9e8fb", "#2b6cb0"),
+        NodeProgress::Waiting => ("#fff4d6", "#b7791f"),
+        NodeProgress::Failed => ("#fde0e0", "#c53030"),
+        NodeProgress::Skipped => ("#eeeeee", "#888888"),
     }
 }
 
@@ -39,7 +39,7 @@ fn write_node(graph: &Graph, index: usize, depth: usize, text: &mut String) {
     if graph.is_box(index) {
         text.push_str(&format!("{space}subgraph n{index}[\"{}\"]\n", label(node)));
         // Among phases at the same time there are no ways that would put them side by side.
-        let direction = if node.kind == Kind::Parallel { "LR" } else { "TB" };
+        let direction = if node.kind == NodeKind::Parallel { "LR" } else { "TB" };
         text.push_str(&format!("{space}  direction {direction}\n"));
         for child in graph.children(Some(index)) {
             write_node(graph, child, depth + 1, text);
@@ -54,29 +54,29 @@ fn write_node(graph: &Graph, index: usize, depth: usize, text: &mut String) {
     }
 }
 
-fn shape(kind: Kind) -> (&'static str, &'static str) {
+fn shape(kind: NodeKind) -> (&'static str, &'static str) {
     match kind {
-        Kind::Start | Kind::End => ("([", "])"),
-        Kind::Gate => ("{{", "}}"),
-        Kind::Check => ("[/", "/]"),
-        Kind::Person => ("((", "))"),
-        Kind::Workflow => ("[[", "]]"),
-        Kind::Agent | Kind::Parallel | Kind::Foreach | Kind::Helper => ("[", "]"),
+        NodeKind::Start | NodeKind::End => ("([", "])"),
+        NodeKind::Gate => ("{{", "}}"),
+        NodeKind::Check => ("[/", "/]"),
+        NodeKind::Person => ("((", "))"),
+        NodeKind::Workflow => ("[[", "]]"),
+        NodeKind::Agent | NodeKind::Parallel | NodeKind::Foreach | NodeKind::Helper => ("[", "]"),
     }
 }
 
-fn class(node: &Node) -> Option<&'static str> {
+fn class(node: &GraphNode) -> Option<&'static str> {
     match (&node.mark, node.kind) {
         (Some(mark), _) => Some(mark.progress.as_str()),
-        (None, Kind::Gate) => Some("gate"),
-        (None, Kind::Helper | Kind::Person) => Some("beside"),
+        (None, NodeKind::Gate) => Some("gate"),
+        (None, NodeKind::Helper | NodeKind::Person) => Some("beside"),
         _ => None,
     }
 }
 
-fn label(node: &Node) -> String {
+fn label(node: &GraphNode) -> String {
     let mut lines = vec![match node.kind {
-        Kind::Start | Kind::End | Kind::Person => escape(&node.label),
+        NodeKind::Start | NodeKind::End | NodeKind::Person => escape(&node.label),
         _ => format!("<b>{}</b>", escape(&node.label)),
     }];
     lines.extend(node.detail.as_deref().map(escape));
@@ -87,9 +87,9 @@ fn label(node: &Node) -> String {
     lines.join("<br>")
 }
 
-fn write_edge(edge: &Edge) -> String {
+fn write_edge(edge: &GraphEdge) -> String {
     let arrow = if edge.way.is_dashed() { "-.->" } else { "-->" };
-    let arrow = if edge.way == Way::Failure { "==>" } else { arrow };
+    let arrow = if edge.way == EdgeKind::Failure { "==>" } else { arrow };
     let label = edge.label.as_deref().map(|label| format!("|\"{}\"|", escape(label))).unwrap_or_default();
     format!("  n{} {arrow}{label} n{}\n", edge.from, edge.to)
 }
@@ -99,10 +99,7 @@ fn escape(text: &str) -> String {
     let kept = |character: char| character.is_alphanumeric() || " .,:·-_/()'=!…+".contains(character);
     let mut escaped = String::new();
     for character in text.chars() {
-        match kept(character) {
-            true => escaped.push(character),
-            false => escaped.push_str(&format!("#{};", u32::from(character))),
-        }
+        if kept(character) { escaped.push(character) } else { escaped.push_str(&format!("#{};", u32::from(character))) }
     }
     escaped
 }

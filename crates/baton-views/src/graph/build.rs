@@ -6,7 +6,7 @@ use baton_protocol::model::terms::{GateType, Outcome};
 use baton_protocol::wire::same_word;
 use baton_protocol::workflow::{DEFAULT_ROUTES, GateFields, HUMAN, Phase, PhaseKind, Workflow};
 
-use super::{Edge, Graph, Kind, Node, Way, shorten};
+use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind, shorten};
 
 /// Opens a workflow file that another one names, with the folder that the paths in it begin in.
 type Nested<'n> = &'n dyn Fn(&Path, &str) -> Option<(Workflow, PathBuf)>;
@@ -19,11 +19,11 @@ const LABEL_CHARACTERS: usize = 48;
 
 impl Graph {
     /// Makes the graph of a workflow whose paths begin in a folder.
-    pub(crate) fn of(workflow: &Workflow, folder: &Path, nested: Nested<'_>) -> Graph {
+    pub fn of(workflow: &Workflow, folder: &Path, nested: Nested<'_>) -> Graph {
         let mut builder = Builder { graph: Graph::default(), nested, steps: Vec::new() };
         builder.graph.title = shorten(workflow.name.as_deref().unwrap_or("workflow"), 80);
-        let start = builder.node(Kind::Start, "start", None, String::new());
-        let end = builder.node(Kind::End, "end", None, String::new());
+        let start = builder.node(NodeKind::Start, "start", None, String::new());
+        let end = builder.node(NodeKind::End, "end", None, String::new());
         let list = builder.list(workflow, &workflow.phases, None, folder, NESTED_MAX);
         let first = list.first().copied().unwrap_or(end);
         let condition = workflow.phases.first().and_then(|phase| phase.when.as_deref());
@@ -42,9 +42,9 @@ struct Builder<'n> {
 }
 
 impl Builder<'_> {
-    fn node(&mut self, kind: Kind, label: &str, parent: Option<usize>, path: String) -> usize {
+    fn node(&mut self, kind: NodeKind, label: &str, parent: Option<usize>, path: String) -> usize {
         let label = shorten(label, 60);
-        self.graph.nodes.push(Node { path, kind, label, detail: None, notes: Vec::new(), parent, mark: None });
+        self.graph.nodes.push(GraphNode { path, kind, label, detail: None, notes: Vec::new(), parent, mark: None });
         self.graph.nodes.len() - 1
     }
 
@@ -105,54 +105,55 @@ impl Builder<'_> {
             match phase.on_failure.as_deref() {
                 Some("gate") => {
                     let person = self.person();
-                    self.edge(here, person, Way::Failure, Some("on failure"));
+                    self.edge(here, person, EdgeKind::Failure, Some("on failure"));
                 }
-                Some("stop") => self.edge_to(here, end, Way::Failure, "on failure: stop"),
-                Some(id) => self.edge_to(here, named(id), Way::Failure, "on failure"),
+                Some("stop") => self.edge_to(here, end, EdgeKind::Failure, "on failure: stop"),
+                Some(id) => self.edge_to(here, named(id), EdgeKind::Failure, "on failure"),
                 None => {}
             }
             for (choice, target) in phase.gates().flat_map(|(_, gate)| &gate.choices) {
                 match target.as_str().unwrap_or_default() {
                     // The usual way, which has a line already.
                     "next" => self.name_next(here, following, choice),
-                    "stop" | "end" => self.edge_to(here, end, Way::Choice, choice),
-                    id => self.edge_to(here, named(id), Way::Choice, choice),
+                    "stop" | "end" => self.edge_to(here, end, EdgeKind::Choice, choice),
+                    id => self.edge_to(here, named(id), EdgeKind::Choice, choice),
                 }
             }
         }
     }
 
     fn follow(&mut self, from: usize, to: usize, condition: Option<&str>) {
-        let way = if condition.is_some() { Way::When } else { Way::Next };
+        let way = if condition.is_some() { EdgeKind::When } else { EdgeKind::Next };
         let label = condition.map(|condition| format!("when {condition}"));
         self.edge(from, to, way, label.as_deref());
     }
 
     fn name_next(&mut self, from: usize, to: Option<usize>, choice: &str) {
-        let is_next =
-            |edge: &&Edge| (edge.from, Some(edge.to)) == (from, to) && matches!(edge.way, Way::Next | Way::When);
+        let is_next = |edge: &&GraphEdge| {
+            (edge.from, Some(edge.to)) == (from, to) && matches!(edge.way, EdgeKind::Next | EdgeKind::When)
+        };
         if let Some(edge) = self.graph.edges.iter().find(is_next).cloned() {
             self.edge(edge.from, edge.to, edge.way, Some(choice));
         }
     }
 
-    fn edge_to(&mut self, from: usize, to: Option<usize>, way: Way, label: &str) {
+    fn edge_to(&mut self, from: usize, to: Option<usize>, way: EdgeKind, label: &str) {
         if let Some(to) = to {
             self.edge(from, to, way, Some(label));
         }
     }
 
     /// Adds a way; a second one of the same kind between the same nodes only adds its label.
-    fn edge(&mut self, from: usize, to: usize, way: Way, label: Option<&str>) {
+    fn edge(&mut self, from: usize, to: usize, way: EdgeKind, label: Option<&str>) {
         let label = label.map(|label| shorten(label, LABEL_CHARACTERS));
-        let same = |edge: &&mut Edge| (edge.from, edge.to, edge.way) == (from, to, way);
+        let same = |edge: &&mut GraphEdge| (edge.from, edge.to, edge.way) == (from, to, way);
         match self.graph.edges.iter_mut().find(same) {
             Some(known) => {
                 if let Some(label) = label.filter(|label| known.label.as_ref() != Some(label)) {
                     known.label = Some(known.label.take().map(|old| format!("{old}, {label}")).unwrap_or(label));
                 }
             }
-            None => self.graph.edges.push(Edge { from, to, way, label }),
+            None => self.graph.edges.push(GraphEdge { from, to, way, label }),
         }
     }
 
@@ -165,10 +166,10 @@ impl Builder<'_> {
                 let said = route.reason.as_deref().or(route.verdict.as_deref()).unwrap_or(status.as_str());
                 if let Some(phase) = &route.phase {
                     let to = self.graph.nodes.iter().position(|node| node.path == *phase);
-                    self.edge_to(node, to, Way::Route, said);
+                    self.edge_to(node, to, EdgeKind::Route, said);
                 } else if let Some(to) = &route.to {
                     let to = self.beside(to);
-                    self.edge(node, to, Way::Blocked, Some(said));
+                    self.edge(node, to, EdgeKind::Blocked, Some(said));
                 }
             }
             for row in DEFAULT_ROUTES.iter().filter(|row| fits(row.agent) && row.to != HUMAN) {
@@ -179,7 +180,7 @@ impl Builder<'_> {
                 });
                 if !own && workflow.agent(row.to).is_some() {
                     let to = self.beside(row.to);
-                    self.edge(node, to, Way::Blocked, Some(row.reason));
+                    self.edge(node, to, EdgeKind::Blocked, Some(row.reason));
                 }
             }
         }
@@ -190,24 +191,24 @@ impl Builder<'_> {
         if same_word(name, HUMAN) {
             return self.person();
         }
-        let known = self.graph.nodes.iter().position(|node| node.kind == Kind::Helper && node.label == name);
-        known.unwrap_or_else(|| self.node(Kind::Helper, name, None, String::new()))
+        let known = self.graph.nodes.iter().position(|node| node.kind == NodeKind::Helper && node.label == name);
+        known.unwrap_or_else(|| self.node(NodeKind::Helper, name, None, String::new()))
     }
 
     fn person(&mut self) -> usize {
-        let known = self.graph.nodes.iter().position(|node| node.kind == Kind::Person);
-        known.unwrap_or_else(|| self.node(Kind::Person, "a person", None, String::new()))
+        let known = self.graph.nodes.iter().position(|node| node.kind == NodeKind::Person);
+        known.unwrap_or_else(|| self.node(NodeKind::Person, "a person", None, String::new()))
     }
 }
 
-fn kind_of(phase: &Phase) -> Kind {
+fn kind_of(phase: &Phase) -> NodeKind {
     match phase.kinds().first() {
-        Some(PhaseKind::Check) => Kind::Check,
-        Some(PhaseKind::Parallel) => Kind::Parallel,
-        Some(PhaseKind::Foreach) => Kind::Foreach,
-        Some(PhaseKind::Workflow) => Kind::Workflow,
-        Some(PhaseKind::Gate) => Kind::Gate,
-        Some(PhaseKind::Agent) | None => Kind::Agent,
+        Some(PhaseKind::Check) => NodeKind::Check,
+        Some(PhaseKind::Parallel) => NodeKind::Parallel,
+        Some(PhaseKind::Foreach) => NodeKind::Foreach,
+        Some(PhaseKind::Workflow) => NodeKind::Workflow,
+        Some(PhaseKind::Gate) => NodeKind::Gate,
+        Some(PhaseKind::Agent) | None => NodeKind::Agent,
     }
 }
 

@@ -5,15 +5,17 @@ use baton_engine::handoff::WrittenDocument;
 use baton_protocol::read::Format;
 use baton_protocol::{Dialect, Hints};
 
-use super::ArchiveFile;
+use super::{ArchiveFile, file};
 
 /// Returns where what an agent wrote is kept, and the text: a package stands among the packages, anything else apart.
 pub(super) fn of(handoff: &HandoffId, written: &WrittenDocument) -> ArchiveFile {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
-    match reading.block.filter(|_| dialect == Some(Dialect::Package)) {
-        Some(block) => (format!("handoffs/{handoff}.report.{}", extension(block.format)), block.text.into_owned()),
-        None => (format!("reports/{handoff}.{}", extension(Format::of_text(&written.text))), written.text.clone()),
+    match reading.block {
+        Some(block) if dialect == Some(Dialect::Package) => {
+            file(format!("handoffs/{handoff}.report.{}", extension(block.format)), block.text.into_owned())
+        }
+        _ => file(format!("reports/{handoff}.{}", extension(Format::of_text(&written.text))), written.text.clone()),
     }
 }
 
@@ -32,7 +34,10 @@ mod tests {
     #[test]
     fn package_is_taken_out_of_the_prose_around_it_and_everything_else_stays_whole() {
         let handoff = HandoffId::parse("t.a.1").expect("safe");
-        let file = |dialect, text: &str| of(&handoff, &WrittenDocument::new(dialect, text));
+        let file = |dialect, text: &str| {
+            let ArchiveFile { path, text } = of(&handoff, &WrittenDocument::new(dialect, text));
+            (path, text)
+        };
         let package = "handoff:\n  id: HO-007\n  from: {agent: a}\n  to: {agent: b}\n";
         let expected = ("handoffs/t.a.1.report.yaml".to_owned(), package.to_owned());
         assert_eq!(file(Dialect::Package, package), expected);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_protocol::workflow;
 
-use super::{Graph, Mark, Progress, dot, mermaid, shorten, svg};
+use super::{Graph, NodeMark, NodeProgress, dot, mermaid, shorten, svg};
 
 const TEAM: &str = "name: team
 agents: {developer: {queue: true}, reviewer: {queue: true}, security: {queue: true}}
@@ -236,12 +236,12 @@ fn boxes_do_not_cover_each_other() {
 #[test]
 fn a_run_adds_its_marks() {
     let mut graph = graph(TEAM);
-    let mark = |progress, text: &str| Mark { progress, text: text.to_owned() };
-    graph.mark("design", mark(Progress::Done, "2 visits, 3.1 s"));
-    graph.mark("each/make", mark(Progress::Running, ""));
-    graph.mark("ship", mark(Progress::Waiting, "since 12:03"));
-    graph.mark("vote/one", mark(Progress::Failed, "no report"));
-    graph.mark("inner", mark(Progress::Skipped, ""));
+    let mark = |progress, text: &str| NodeMark { progress, text: text.to_owned() };
+    graph.mark("design", mark(NodeProgress::Done, "2 visits, 3.1 s"));
+    graph.mark("each/make", mark(NodeProgress::Running, ""));
+    graph.mark("ship", mark(NodeProgress::Waiting, "since 12:03"));
+    graph.mark("vote/one", mark(NodeProgress::Failed, "no report"));
+    graph.mark("inner", mark(NodeProgress::Skipped, ""));
     let shown = texts(&svg::render(&graph));
     for wanted in ["done · 2 visits, 3.1 s", "running", "waiting · since 12:03", "failed · no report", "skipped"] {
         assert!(shown.iter().any(|text| text == wanted), "{wanted} is missing in {shown:#?}");

@@ -1,6 +1,6 @@
 //! How much room text takes. The font is whatever the reader has, so this is a careful guess.
 
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 /// Where text begins in a box: behind the icon.
 pub(super) const INDENT: f64 = 50.0;
@@ -21,7 +21,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 }
 
 /// Returns the width of a box that holds all text of a node.
-pub(super) fn inner_width(node: &Node) -> f64 {
+pub(super) fn inner_width(node: &GraphNode) -> f64 {
     let mark = node.mark.as_ref().map(|mark| width(&mark_text(mark), 11.0) * 1.15 + 18.0).unwrap_or_default();
     let lines = [
         width(&node.kind.as_str().to_uppercase(), 10.0) * 1.12 + mark,
@@ -33,16 +33,17 @@ pub(super) fn inner_width(node: &Node) -> f64 {
 }
 
 /// Returns the height of the text of a node with the space around it.
-pub(super) fn height(node: &Node) -> f64 {
+pub(super) fn height(node: &GraphNode) -> f64 {
     let detail = if node.detail.is_some() { 18.0 } else { 0.0 };
     let notes = if node.notes.is_empty() { 0.0 } else { 17.0 };
     52.0 + detail + notes
 }
 
 /// Returns the words of a mark.
-pub(super) fn mark_text(mark: &crate::graph::Mark) -> String {
-    match mark.text.is_empty() {
-        true => mark.progress.as_str().to_owned(),
-        false => format!("{} · {}", mark.progress.as_str(), mark.text),
+pub(super) fn mark_text(mark: &crate::graph::NodeMark) -> String {
+    if mark.text.is_empty() {
+        mark.progress.as_str().to_owned()
+    } else {
+        format!("{} · {}", mark.progress.as_str(), mark.text)
     }
 }

@@ -10,51 +10,54 @@ use baton_engine::run::{Run, TrackedHandoff};
 use baton_protocol::workflow::Workflow;
 use jiff::Timestamp;
 
-use super::{Graph, Mark, Progress};
-use crate::render::run::took;
+use super::{Graph, NodeMark, NodeProgress};
+use crate::words::took;
 
 /// What was seen of a node in all of its visits.
-struct Seen {
-    progress: Progress,
+struct SeenNode {
+    progress: NodeProgress,
     visits: usize,
     took: Duration,
 }
 
 /// Draws a run as it is now.
-pub(crate) fn marked(run: &Run, now: Timestamp) -> Graph {
+pub fn marked(run: &Run, now: Timestamp) -> Graph {
     let definition = &run.definition;
     let nested = |folder: &Path, path: &str| nested_in(definition, folder, path);
     let mut graph = Graph::of(&definition.workflow, &definition.folder, &nested);
     graph.title = format!("{} ({})", graph.title, run.id);
-    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+    let mut seen: BTreeMap<String, SeenNode> = BTreeMap::new();
     for tracked in run.handoffs().filter(|tracked| tracked.step.role.is_phase()) {
         let path = drawn_path(definition, &tracked.step.phase);
         let took = span(tracked, now);
-        let node = seen.entry(path).or_insert(Seen { progress: Progress::Done, visits: 0, took: Duration::ZERO });
+        let node =
+            seen.entry(path).or_insert(SeenNode { progress: NodeProgress::Done, visits: 0, took: Duration::ZERO });
         node.visits += 1;
         node.took += took;
         node.progress = match (node.visits, progress(tracked)) {
             // Of the items of a list the one that is not done counts.
-            (2.., Progress::Done) if matches!(node.progress, Progress::Running | Progress::Waiting) => node.progress,
+            (2.., NodeProgress::Done) if matches!(node.progress, NodeProgress::Running | NodeProgress::Waiting) => {
+                node.progress
+            }
             (_, latest) => latest,
         };
     }
     for (path, node) in seen {
         let visits = if node.visits > 1 { format!("{} visits, ", node.visits) } else { String::new() };
-        graph.mark(&path, Mark { progress: node.progress, text: format!("{visits}{}", took(node.took)) });
+        graph.mark(&path, NodeMark { progress: node.progress, text: format!("{visits}{}", took(node.took)) });
     }
     for path in run.left_out() {
-        graph.mark(&drawn_path(definition, &path), Mark { progress: Progress::Skipped, text: String::new() });
+        graph.mark(&drawn_path(definition, &path), NodeMark { progress: NodeProgress::Skipped, text: String::new() });
     }
     graph
 }
 
-fn progress(tracked: &TrackedHandoff) -> Progress {
+fn progress(tracked: &TrackedHandoff) -> NodeProgress {
     match &tracked.handoff.state {
-        State::Completed { .. } if tracked.passed() => Progress::Done,
-        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => Progress::Failed,
-        State::AwaitingPerson { .. } | State::Blocked { .. } => Progress::Waiting,
-        State::Pending { .. } | State::Claimed { .. } | State::Verifying => Progress::Running,
+        State::Completed { .. } if tracked.passed() => NodeProgress::Done,
+        State::Completed { .. } | State::Failed { .. } | State::Cancelled { .. } => NodeProgress::Failed,
+        State::AwaitingPerson { .. } | State::Blocked { .. } => NodeProgress::Waiting,
+        State::Pending { .. } | State::Claimed { .. } | State::Verifying => NodeProgress::Running,
     }
 }
 

@@ -5,14 +5,14 @@ mod text;
 
 use std::fmt::Write;
 
-use super::{Edge, Graph, Kind, Node, Way};
+use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind};
 use layout::{Layout, Path, Point, Rect, layout};
 
 /// How round a turn is.
 const TURN: f64 = 8.0;
 
 /// Draws a graph.
-pub(crate) fn render(graph: &Graph) -> String {
+pub fn render(graph: &Graph) -> String {
     let layout = layout(graph);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
     let title = escape(&graph.title);
@@ -46,16 +46,16 @@ markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0.5 8 4 0 7.5z\"/></marker>"
     ["next", "failure", "choice", "blocked"].map(marker).concat()
 }
 
-fn class_of(way: Way) -> &'static str {
+fn class_of(way: EdgeKind) -> &'static str {
     match way {
-        Way::Next | Way::When => "next",
-        Way::Failure => "failure",
-        Way::Choice => "choice",
-        Way::Route | Way::Blocked => "blocked",
+        EdgeKind::Next | EdgeKind::When => "next",
+        EdgeKind::Failure => "failure",
+        EdgeKind::Choice => "choice",
+        EdgeKind::Route | EdgeKind::Blocked => "blocked",
     }
 }
 
-fn draw_edge(picture: &mut String, edge: &Edge, path: &Path, layout: &Layout) {
+fn draw_edge(picture: &mut String, edge: &GraphEdge, path: &Path, layout: &Layout) {
     let (from, to) = (layout.rects[edge.from], layout.rects[edge.to]);
     let class = class_of(edge.way);
     let drawn = match path {
@@ -117,10 +117,10 @@ fn on_the_way(picture: &mut String, label: &str, x: f64, y: f64) {
     );
 }
 
-fn draw_node(picture: &mut String, node: &Node, rect: Rect, is_box: bool) {
+fn draw_node(picture: &mut String, node: &GraphNode, rect: Rect, is_box: bool) {
     let Rect { x, y, width, height } = rect;
     let kind = kind_class(node.kind);
-    if matches!(node.kind, Kind::Start | Kind::End) {
+    if matches!(node.kind, NodeKind::Start | NodeKind::End) {
         let _ = writeln!(
             picture,
             "<g class=\"{kind}\"><rect class=\"pill\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -182,31 +182,31 @@ height=\"{height:.1}\" rx=\"11\"/>"
     picture.push_str("</g>\n");
 }
 
-fn kind_class(kind: Kind) -> &'static str {
+fn kind_class(kind: NodeKind) -> &'static str {
     match kind {
-        Kind::Start => "start",
-        Kind::Agent => "agent",
-        Kind::Check => "check",
-        Kind::Parallel | Kind::Foreach | Kind::Workflow => "several",
-        Kind::Gate => "gate",
-        Kind::Helper => "helper",
-        Kind::Person => "person",
-        Kind::End => "end",
+        NodeKind::Start => "start",
+        NodeKind::Agent => "agent",
+        NodeKind::Check => "check",
+        NodeKind::Parallel | NodeKind::Foreach | NodeKind::Workflow => "several",
+        NodeKind::Gate => "gate",
+        NodeKind::Helper => "helper",
+        NodeKind::Person => "person",
+        NodeKind::End => "end",
     }
 }
 
 /// Returns an icon in a square of 16.
-fn icon(kind: Kind) -> &'static str {
+fn icon(kind: NodeKind) -> &'static str {
     match kind {
-        Kind::Start | Kind::End => "",
+        NodeKind::Start | NodeKind::End => "",
         // A head with two eyes and an antenna.
-        Kind::Agent | Kind::Helper => "M3 6.5h10v7H3zM8 6.5V3M6 9.5v1.2M10 9.5v1.2M8 3h.01",
-        Kind::Check => "M2.5 8.5l3.5 3.5 7.5-8",
-        Kind::Parallel => "M3 3v10M8 3v10M13 3v10",
-        Kind::Foreach => "M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3",
-        Kind::Workflow => "M2.5 2.5h5v4h-5zM8.5 9.5h5v4h-5zM5 6.5v5h3.5",
-        Kind::Gate => "M8 2l6 6-6 6-6-6zM8 5.5v3M8 10.8v.01",
-        Kind::Person => "M8 7.6a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2zM3 14c0-2.8 2.2-4.4 5-4.4s5 1.6 5 4.4",
+        NodeKind::Agent | NodeKind::Helper => "M3 6.5h10v7H3zM8 6.5V3M6 9.5v1.2M10 9.5v1.2M8 3h.01",
+        NodeKind::Check => "M2.5 8.5l3.5 3.5 7.5-8",
+        NodeKind::Parallel => "M3 3v10M8 3v10M13 3v10",
+        NodeKind::Foreach => "M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3",
+        NodeKind::Workflow => "M2.5 2.5h5v4h-5zM8.5 9.5h5v4h-5zM5 6.5v5h3.5",
+        NodeKind::Gate => "M8 2l6 6-6 6-6-6zM8 5.5v3M8 10.8v.01",
+        NodeKind::Person => "M8 7.6a2.6 2.6 0 1 0 0-5.2 2.6 2.6 0 0 0 0 5.2zM3 14c0-2.8 2.2-4.4 5-4.4s5 1.6 5 4.4",
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is worth telling about an event of a run, in one line. Pure: nothing is written here.
+//! What is worth telling about an event of a run while it goes on, in one sentence; and what is going on.
 
 use std::time::Duration;
 
@@ -10,16 +10,15 @@ use baton_engine::lifecycle::{Command, Decide, Decision, Ending, HandIn, Refused
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
-use crate::render::columns::cut;
-use crate::render::handoff::one_line;
-use crate::render::run::name;
+use crate::step_name::StepName;
+use crate::words::{cut, one_line};
 
 /// The longest reason in a line.
 const REASON_MAX: usize = 160;
 
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub enum SentenceSign {
     /// Somebody begins to work.
     Begins,
     /// Something is done.
@@ -40,43 +39,43 @@ pub(crate) enum Sign {
     Warned,
 }
 
-impl Sign {
+impl SentenceSign {
     /// Returns the sign for a terminal.
-    pub(crate) fn mark(self) -> &'static str {
+    pub fn mark(self) -> &'static str {
         match self {
-            Sign::Begins => "▸",
-            Sign::Done => "✓",
-            Sign::Failed => "✗",
-            Sign::Back => "⟲",
-            Sign::Waits => "⏸",
-            Sign::Delegated => "→",
-            Sign::Decided => "●",
-            Sign::Skipped => "↷",
-            Sign::Warned => "!",
+            SentenceSign::Begins => "▸",
+            SentenceSign::Done => "✓",
+            SentenceSign::Failed => "✗",
+            SentenceSign::Back => "⟲",
+            SentenceSign::Waits => "⏸",
+            SentenceSign::Delegated => "→",
+            SentenceSign::Decided => "●",
+            SentenceSign::Skipped => "↷",
+            SentenceSign::Warned => "!",
         }
     }
 
     /// Returns the word for plain lines.
-    pub(crate) fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
-            Sign::Begins => "begins",
-            Sign::Done => "done",
-            Sign::Failed => "failed",
-            Sign::Back => "back",
-            Sign::Waits => "waits",
-            Sign::Delegated => "delegated",
-            Sign::Decided => "decided",
-            Sign::Skipped => "skipped",
-            Sign::Warned => "warned",
+            SentenceSign::Begins => "begins",
+            SentenceSign::Done => "done",
+            SentenceSign::Failed => "failed",
+            SentenceSign::Back => "back",
+            SentenceSign::Waits => "waits",
+            SentenceSign::Delegated => "delegated",
+            SentenceSign::Decided => "decided",
+            SentenceSign::Skipped => "skipped",
+            SentenceSign::Warned => "warned",
         }
     }
 }
 
 /// A line about something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
+pub struct EventSentence {
     /// What it is about.
-    pub sign: Sign,
+    pub sign: SentenceSign,
     /// The phase, and who helps in it.
     pub place: String,
     /// What happened.
@@ -86,63 +85,64 @@ pub(crate) struct Line {
 }
 
 /// Returns what is worth telling about an event. The run is as the event left it.
-pub(crate) fn lines(run: &Run, event: &Event) -> Vec<Line> {
+pub fn sentences(run: &Run, event: &Event) -> Vec<EventSentence> {
     let (Some(tracked), Ok(fact)) = (run.find(&event.handoff), event.fact()) else { return Vec::new() };
     if tracked.step.role == Role::Run {
         return Vec::new();
     }
-    let told = |sign, text: String| vec![line(sign, tracked, text)];
+    let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     match fact {
         // Where files are looked at first, that is told when the person is asked.
         Fact::Accepted(accept) if tracked.step.role == Role::Gate && !accept.terms.look_first => {
-            told(Sign::Waits, "a person must decide".to_owned())
+            told(SentenceSign::Waits, "a person must decide".to_owned())
         }
         Fact::Accepted(_) if tracked.step.role == Role::Limit => limited(run, tracked),
         Fact::Accepted(_) => Vec::new(),
         Fact::Refused(RefusedCommand { by: Some(by), why, .. }) => {
-            told(Sign::Warned, format!("a decision of {by} was refused: {why}"))
+            told(SentenceSign::Warned, format!("a decision of {by} was refused: {why}"))
         }
         Fact::Refused(refused) => {
-            told(Sign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
+            told(SentenceSign::Skipped, format!("a late {} was refused: {}", refused.command, refused.why))
         }
         Fact::Happened(command) => match command {
-            Command::Claim(_) => told(Sign::Begins, begun(tracked)),
+            Command::Claim(_) => told(SentenceSign::Begins, begun(tracked)),
             Command::Report(report) => {
-                let warned = warned(&report.document).map(|text| line(Sign::Warned, tracked, text));
+                let warned = warned(&report.document).map(|text| sentence(SentenceSign::Warned, tracked, text));
                 warned.into_iter().chain(reported(tracked, &report)).collect()
             }
-            Command::Fail(fail) => told(Sign::Failed, failed(tracked, &fail.failure.to_string())),
+            Command::Fail(fail) => told(SentenceSign::Failed, failed(tracked, &fail.failure.to_string())),
             Command::Expire(_) => {
                 let why = tracked.handoff.last_failure.as_ref().map(ToString::to_string);
-                told(Sign::Failed, failed(tracked, &why.unwrap_or_else(|| "its time is over".to_owned())))
+                told(SentenceSign::Failed, failed(tracked, &why.unwrap_or_else(|| "its time is over".to_owned())))
             }
             Command::Verify(verify) => verified(tracked, &verify),
             Command::Decide(decide) => decided(tracked, &decide),
             Command::Resume(resume) => {
                 let by = if resume.by == HUMAN { "a person" } else { &resume.by };
-                told(Sign::Delegated, format!("goes on with what {by} answered"))
+                told(SentenceSign::Delegated, format!("goes on with what {by} answered"))
             }
             Command::Route(route) => routed(run, tracked, &route),
             Command::Cancel(cancel) => {
                 let why = cancel.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-                told(Sign::Failed, format!("called off by {}{why}", cancel.by))
+                told(SentenceSign::Failed, format!("called off by {}{why}", cancel.by))
             }
-            Command::Requeue(requeue) => told(Sign::Back, format!("brought back by {}", requeue.by)),
+            Command::Requeue(requeue) => told(SentenceSign::Back, format!("brought back by {}", requeue.by)),
             Command::Acknowledge(acknowledge) if !acknowledge.understood => {
-                told(Sign::Waits, format!("{} does not understand what is asked", tracked.handoff.terms.to))
+                told(SentenceSign::Waits, format!("{} does not understand what is asked", tracked.handoff.terms.to))
             }
             Command::Acknowledge(_) | Command::Heartbeat(_) | Command::Release(_) => Vec::new(),
         },
     }
 }
 
-fn line(sign: Sign, tracked: &TrackedHandoff, text: String) -> Line {
+fn sentence(sign: SentenceSign, tracked: &TrackedHandoff, text: String) -> EventSentence {
     let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
-    let ended = tracked.handoff.state.finished_at().filter(|_| sign == Sign::Done);
+    let ended = tracked.handoff.state.finished_at().filter(|_| sign == SentenceSign::Done);
     let took = ended.and_then(|ended| Duration::try_from(ended.duration_since(begun)).ok());
-    let visit = if tracked.step.visit > 1 && tracked.step.role.is_phase() { tracked.step.visit } else { 1 };
-    let place = if visit > 1 { format!("{} #{visit}", name(tracked)) } else { name(tracked) };
-    Line { sign, place, text: one_line(&text), took }
+    let (name, visit) = (StepName::of(tracked), tracked.step.visit);
+    let is_again = visit > 1 && tracked.step.role.is_phase();
+    let place = if is_again { format!("{name} #{visit}") } else { name.to_string() };
+    EventSentence { sign, place, text: one_line(&text), took }
 }
 
 /// Makes a text of several lines a short one.
@@ -171,21 +171,23 @@ fn begun(tracked: &TrackedHandoff) -> String {
     }
 }
 
-fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<Line> {
-    let told = |sign, text: String| vec![line(sign, tracked, text)];
+fn reported(tracked: &TrackedHandoff, report: &HandIn) -> Vec<EventSentence> {
+    let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     let agent = &tracked.handoff.terms.to;
     match (&report.ending, &tracked.handoff.state) {
         (Ending::Blocked { reason }, _) => {
             let needs = tracked.report().and_then(|report| report.next_context().or(report.summary.as_deref()));
             let needs = needs.map(|needs| format!(": {}", brief(needs))).unwrap_or_default();
-            told(Sign::Waits, format!("{agent} is blocked ({reason}){needs}"))
+            told(SentenceSign::Waits, format!("{agent} is blocked ({reason}){needs}"))
         }
-        (Ending::NeedsClarification, _) => told(Sign::Waits, format!("{agent} has questions")),
+        (Ending::NeedsClarification, _) => told(SentenceSign::Waits, format!("{agent} has questions")),
         // What must be verified is told when it is.
         (Ending::Complete | Ending::NeedsReview, State::Verifying) => Vec::new(),
-        (Ending::NeedsReview, _) => told(Sign::Waits, format!("{agent} asks for a review")),
-        (Ending::Complete, State::Completed { .. }) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
-        (Ending::Complete, State::Completed { .. }) => told(Sign::Done, outcome(tracked, &[])),
+        (Ending::NeedsReview, _) => told(SentenceSign::Waits, format!("{agent} asks for a review")),
+        (Ending::Complete, State::Completed { .. }) if !tracked.passed() => {
+            told(SentenceSign::Failed, not_good(tracked))
+        }
+        (Ending::Complete, State::Completed { .. }) => told(SentenceSign::Done, outcome(tracked, &[])),
         (Ending::Complete, _) => Vec::new(),
     }
 }
@@ -225,7 +227,7 @@ fn outcome(tracked: &TrackedHandoff, examined: &[ExaminedClaim]) -> String {
 }
 
 /// Counts verdicts: `5 verified, 1 refuted`.
-pub(crate) fn verdicts(examined: &[ExaminedClaim]) -> String {
+fn verdicts(examined: &[ExaminedClaim]) -> String {
     let (allowed, counted): (Vec<&ExaminedClaim>, Vec<&ExaminedClaim>) =
         examined.iter().partition(|examined| examined.allowed.is_some());
     let count = |verdict: ClaimFinding| counted.iter().filter(|examined| examined.verdict == verdict).count();
@@ -257,35 +259,39 @@ fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     format!("{attempt}{}{next}", brief(why))
 }
 
-fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<Line> {
-    let told = |sign, text: String| vec![line(sign, tracked, text)];
+fn verified(tracked: &TrackedHandoff, verify: &Verify) -> Vec<EventSentence> {
+    let told = |sign, text: String| vec![sentence(sign, tracked, text)];
     match (&verify.verdict, &tracked.handoff.state) {
         (Verdict::Refuted { reasons, .. }, _) => {
             let seen = verdicts(&verify.examined);
-            told(Sign::Failed, format!("{} ({seen})", failed(tracked, &format!("refuted: {reasons}"))))
+            told(SentenceSign::Failed, format!("{} ({seen})", failed(tracked, &format!("refuted: {reasons}"))))
         }
         (Verdict::Verified, State::AwaitingPerson { .. }) => match (asked_again(verify), left_open(verify)) {
-            (Some(changed), _) => told(Sign::Waits, format!("{changed}; a person must look again")),
+            (Some(changed), _) => told(SentenceSign::Waits, format!("{changed}; a person must look again")),
             (None, Some(open)) if tracked.step.role == Role::Gate => {
-                told(Sign::Waits, format!("a person must decide: {open}"))
+                told(SentenceSign::Waits, format!("a person must decide: {open}"))
             }
-            (None, None) if tracked.step.role == Role::Gate => told(Sign::Waits, "a person must decide".to_owned()),
-            (None, _) => told(Sign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined))),
+            (None, None) if tracked.step.role == Role::Gate => {
+                told(SentenceSign::Waits, "a person must decide".to_owned())
+            }
+            (None, _) => {
+                told(SentenceSign::Waits, format!("{}; a person must approve it", outcome(tracked, &verify.examined)))
+            }
         },
-        (Verdict::Verified, _) if !tracked.passed() => told(Sign::Failed, not_good(tracked)),
+        (Verdict::Verified, _) if !tracked.passed() => told(SentenceSign::Failed, not_good(tracked)),
         // That a person has approved it was told before.
         (Verdict::Verified, _) if tracked.step.role == Role::Gate => Vec::new(),
-        (Verdict::Verified, _) => told(Sign::Done, outcome(tracked, &tracked.examined)),
+        (Verdict::Verified, _) => told(SentenceSign::Done, outcome(tracked, &tracked.examined)),
     }
 }
 
 /// Says which approved files have changed since they were shown; `None` if that is not why a person is asked.
-pub(crate) fn asked_again(verify: &Verify) -> Option<String> {
+pub fn asked_again(verify: &Verify) -> Option<String> {
     claims(evidence::changed_since_shown(&verify.examined))
 }
 
 /// Says what a person must look at because nobody can tell; `None` if there is nothing.
-pub(crate) fn left_open(verify: &Verify) -> Option<String> {
+pub fn left_open(verify: &Verify) -> Option<String> {
     claims(evidence::left_to_person(&verify.examined))
 }
 
@@ -294,7 +300,7 @@ fn claims<'e>(examined: impl Iterator<Item = &'e ExaminedClaim>) -> Option<Strin
     (!claims.is_empty()).then(|| brief(&claims.join("; ")))
 }
 
-fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<Line> {
+fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<EventSentence> {
     let (word, text) = match &decide.decision {
         Decision::Approve => ("approved", None),
         Decision::Reject { feedback } => ("rejected", Some(feedback)),
@@ -303,48 +309,55 @@ fn decided(tracked: &TrackedHandoff, decide: &Decide) -> Vec<Line> {
     };
     let text = text.or(decide.note.as_ref()).map(|text| format!(": {}", brief(text))).unwrap_or_default();
     let votes = tracked.handoff.approved_so_far().map(|votes| format!(", {votes}")).unwrap_or_default();
-    let mut told =
-        vec![line(Sign::Decided, tracked, format!("{word} by {} ({}){votes}{text}", decide.who(), decide.way()))];
+    let mut told = vec![sentence(
+        SentenceSign::Decided,
+        tracked,
+        format!("{word} by {} ({}){votes}{text}", decide.who(), decide.way()),
+    )];
     if matches!(tracked.handoff.state, State::Completed { .. }) && tracked.step.role == Role::Work {
-        told.push(line(Sign::Done, tracked, outcome(tracked, &tracked.examined)));
+        told.push(sentence(SentenceSign::Done, tracked, outcome(tracked, &tracked.examined)));
     }
     told
 }
 
 /// Tells that a person is asked about a limit, unless that was told as the way that something goes.
-fn limited(run: &Run, question: &TrackedHandoff) -> Vec<Line> {
+fn limited(run: &Run, question: &TrackedHandoff) -> Vec<EventSentence> {
     let about = question.step.about.as_ref().and_then(|about| run.find(about));
     if about.and_then(|about| about.route.as_ref()).is_some_and(|route| route.to == HUMAN) {
         return Vec::new();
     }
     let asked = flow::question(run, question).map(|question| question.title).unwrap_or_default();
-    vec![line(Sign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
+    vec![sentence(SentenceSign::Waits, question, format!("a person must decide: {}", brief(&asked)))]
 }
 
 /// Tells where it goes, if that is not simply the next phase.
-fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<Line> {
+fn routed(run: &Run, tracked: &TrackedHandoff, route: &Route) -> Vec<EventSentence> {
     let mut told = Vec::new();
-    let mut tell = |sign, text: String| told.push(line(sign, tracked, text));
+    let mut tell = |sign, text: String| told.push(sentence(sign, tracked, text));
     let why = brief(&route.why);
     match tracked.step.role {
         Role::Delegation | Role::Escalation => {}
         _ if matches!(tracked.handoff.state, State::Blocked { .. }) => {
             let to = if route.to == HUMAN { "a person" } else { &route.to };
-            tell(Sign::Delegated, format!("to {to}: {why}"));
+            tell(SentenceSign::Delegated, format!("to {to}: {why}"));
         }
-        _ if is_back(run, tracked, &route.to) => tell(Sign::Back, format!("to {}: {why}", route.to)),
-        _ if route.to == HUMAN => tell(Sign::Waits, format!("a person must decide: {why}")),
-        _ if route.to == "stop" && in_run(run, tracked) => tell(Sign::Failed, format!("stopped: {why}")),
+        _ if is_back(run, tracked, &route.to) => tell(SentenceSign::Back, format!("to {}: {why}", route.to)),
+        _ if route.to == HUMAN => tell(SentenceSign::Waits, format!("a person must decide: {why}")),
+        _ if route.to == "stop" && in_run(run, tracked) => tell(SentenceSign::Failed, format!("stopped: {why}")),
         _ => {}
     }
     if let Some(advice) = &route.instead_of {
-        tell(Sign::Skipped, format!("goes to {}, not to {advice}", route.to));
+        tell(SentenceSign::Skipped, format!("goes to {}, not to {advice}", route.to));
     }
     let prefix = tracked.step.phase.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/")).unwrap_or_default();
     for skipped in &route.skipped {
-        let (phase, when) = skipped.split_once(": ").unwrap_or((skipped, ""));
-        let text = one_line(&format!("left out, because `{when}` is not so"));
-        told.push(Line { sign: Sign::Skipped, place: format!("{prefix}{phase}"), text, took: None });
+        let text = one_line(&format!("left out, because `{}` is not so", skipped.when));
+        told.push(EventSentence {
+            sign: SentenceSign::Skipped,
+            place: format!("{prefix}{}", skipped.phase),
+            text,
+            took: None,
+        });
     }
     told
 }
@@ -363,8 +376,13 @@ fn is_back(run: &Run, tracked: &TrackedHandoff, to: &str) -> bool {
     }
 }
 
+/// Returns whether something is going on that people want to see; what holds others shows in them.
+pub fn is_going_on(tracked: &TrackedHandoff) -> bool {
+    !tracked.handoff.state.name().is_finished() && !matches!(tracked.step.role, Role::Run | Role::Group)
+}
+
 /// Says in a few words what is going on with a handoff that is not finished.
-pub(crate) fn going_on(tracked: &TrackedHandoff) -> String {
+pub fn going_on(tracked: &TrackedHandoff) -> String {
     let agent = &tracked.handoff.terms.to;
     match &tracked.handoff.state {
         State::Pending { .. } if tracked.step.role == Role::Group => "goes on inside".to_owned(),

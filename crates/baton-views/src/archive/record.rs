@@ -7,13 +7,13 @@ use baton_engine::evidence::ExaminedClaim;
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision, Ending, Verdict};
-use baton_protocol::{Dialect, Hints};
+use baton_protocol::Dialect;
 use serde_json::{Map, Value, json};
 
-use crate::render;
+use crate::{event, handoff as form};
 
 /// The version of the form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Writes the record of a handoff.
 pub(super) fn of(handoff: &Handoff, events: &[Event], request: &WrittenDocument, losses: &[String]) -> Value {
@@ -21,14 +21,15 @@ pub(super) fn of(handoff: &Handoff, events: &[Event], request: &WrittenDocument,
     let collect = |tell: fn(&Fact) -> Option<Map<String, Value>>| -> Vec<Value> {
         told.iter().filter_map(|(event, fact)| Some(stamped(event, tell(fact)?))).collect()
     };
+    let phase = event::phase_of(handoff);
     let mut record = json!({
         "version": VERSION,
-        "handoff": render::handoff::json(handoff),
+        "handoff": form::json(handoff),
         "acknowledgments": collect(acknowledgment),
         "reports": collect(report),
         "decisions": collect(decision),
         "files": collect(files),
-        "history": events.iter().map(history).collect::<Vec<_>>(),
+        "history": events.iter().map(|one| event::letter_by_letter(one, phase)).collect::<Vec<_>>(),
         "head": events.last().map(|event| event.hash.to_string()),
     });
     if !losses.is_empty() {
@@ -101,7 +102,7 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
             };
             let mut told = object([("by", decide.by.clone().into()), ("decision", what.into())]);
             told.extend(decide.label.clone().map(|label| ("as".to_owned(), label.into())));
-            told.insert("known".to_owned(), render::recorded::known(&decide.known));
+            told.insert("known".to_owned(), form::known(&decide.known));
             told.insert("door".to_owned(), decide.door.to_string().into());
             told.insert("shown".to_owned(), decide.shown.0.clone().into());
             told.extend(text.map(|text| ("text".to_owned(), text.into())));
@@ -122,29 +123,14 @@ fn decision(fact: &Fact) -> Option<Map<String, Value>> {
     Some(told)
 }
 
-fn history(event: &Event) -> Value {
-    json!({
-        "seq": event.seq,
-        "version": event.version,
-        "at": event.at,
-        "event": event.kind,
-        "detail": event.detail,
-        "hash": event.hash.to_string(),
-    })
-}
-
 fn document(written: &WrittenDocument) -> Value {
     json!({ "dialect": written.dialect, "document": native(written) })
 }
 
 /// Returns a document in the native form, which loses nothing; what cannot be read stays text.
 fn native(written: &WrittenDocument) -> Value {
-    let dialect = Dialect::parse(&written.dialect);
-    let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
-    match reading.document.as_ref().and_then(|document| Dialect::Native.write(document)) {
-        Some(value) => value,
-        None => Value::String(written.text.clone()),
-    }
+    let native = written.read().and_then(|document| Dialect::Native.write(&document));
+    native.unwrap_or_else(|| Value::String(written.text.clone()))
 }
 
 fn object<const SIZE: usize>(members: [(&str, Value); SIZE]) -> Map<String, Value> {

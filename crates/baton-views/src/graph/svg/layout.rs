@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::text;
-use crate::graph::{Edge, Graph, Kind, Way};
+use crate::graph::{EdgeKind, Graph, GraphEdge, NodeKind};
 
 /// The narrowest box of a phase.
 const BOX_WIDTH: f64 = 230.0;
@@ -87,8 +87,8 @@ pub(super) fn layout(graph: &Graph) -> Layout {
     let is_in_flow = |node: &usize| !graph.nodes[*node].kind.is_beside();
     let mut column: Vec<usize> = graph.children(None).filter(is_in_flow).collect();
     column.sort_by_key(|node| match graph.nodes[*node].kind {
-        Kind::Start => 0,
-        Kind::End => 2,
+        NodeKind::Start => 0,
+        NodeKind::End => 2,
         _ => 1,
     });
     let head = MARGIN + 34.0;
@@ -129,7 +129,7 @@ fn outermost(graph: &Graph, node: usize) -> usize {
 }
 
 /// Lifts the ends of an edge to nodes of the same list.
-fn beside_each_other(graph: &Graph, edge: &Edge) -> Option<(usize, usize)> {
+fn beside_each_other(graph: &Graph, edge: &GraphEdge) -> Option<(usize, usize)> {
     let above = |node: usize| std::iter::successors(Some(node), |inner| graph.nodes[*inner].parent);
     above(edge.from).find_map(|from| {
         let to = above(edge.to).find(|to| graph.nodes[*to].parent == graph.nodes[from].parent)?;
@@ -138,19 +138,19 @@ fn beside_each_other(graph: &Graph, edge: &Edge) -> Option<(usize, usize)> {
 }
 
 /// Says whether an edge leads to the next phase of the list.
-fn is_down(graph: &Graph, edge: &Edge) -> bool {
-    if !matches!(edge.way, Way::Next | Way::When) {
+fn is_down(graph: &Graph, edge: &GraphEdge) -> bool {
+    if !matches!(edge.way, EdgeKind::Next | EdgeKind::When) {
         return false;
     }
     let (from, to) = (&graph.nodes[edge.from], &graph.nodes[edge.to]);
     let mut between = graph.children(from.parent).filter(|node| {
         let kind = graph.nodes[*node].kind;
-        !matches!(kind, Kind::Start | Kind::End) && !kind.is_beside()
+        !matches!(kind, NodeKind::Start | NodeKind::End) && !kind.is_beside()
     });
     match (from.kind, to.kind) {
-        (Kind::Start, Kind::End) => between.next().is_none(),
-        (Kind::Start, _) => between.next() == Some(edge.to),
-        (_, Kind::End) => between.last() == Some(edge.from),
+        (NodeKind::Start, NodeKind::End) => between.next().is_none(),
+        (NodeKind::Start, _) => between.next() == Some(edge.to),
+        (_, NodeKind::End) => between.last() == Some(edge.from),
         _ => between.find(|node| *node > edge.from) == Some(edge.to) && from.parent == to.parent,
     }
 }
@@ -186,12 +186,12 @@ impl Work<'_> {
     }
 
     fn gap(&self, node: usize) -> f64 {
-        let is_labelled = |edge: &Edge| edge.to == node && edge.label.is_some() && is_down(self.graph, edge);
+        let is_labelled = |edge: &GraphEdge| edge.to == node && edge.label.is_some() && is_down(self.graph, edge);
         if self.graph.edges.iter().any(is_labelled) { GAP_WITH_LABEL } else { GAP }
     }
 
     /// Returns the label of an edge that leads around; where it begins inside a group, with the name of the phase.
-    fn around_label(&self, edge: &Edge) -> String {
+    fn around_label(&self, edge: &GraphEdge) -> String {
         let said = edge.label.clone().unwrap_or_default();
         match beside_each_other(self.graph, edge) {
             Some((from, _)) if from != edge.from => format!("{}: {said}", self.graph.nodes[edge.from].label),
@@ -201,17 +201,14 @@ impl Work<'_> {
 
     /// Puts a node somewhere, with everything inside it. Returns how much room it takes.
     fn node(&mut self, node: usize, x: f64, y: f64) -> (f64, f64) {
-        let (width, height) = match self.graph.is_box(node) {
-            true => self.group(node, x, y),
-            false => self.leaf(node),
-        };
+        let (width, height) = if self.graph.is_box(node) { self.group(node, x, y) } else { self.leaf(node) };
         self.layout.rects[node] = Rect { x, y, width, height };
         (width, height)
     }
 
     fn leaf(&self, node: usize) -> (f64, f64) {
         let shown = &self.graph.nodes[node];
-        if matches!(shown.kind, Kind::Start | Kind::End) {
+        if matches!(shown.kind, NodeKind::Start | NodeKind::End) {
             return (84.0, 32.0);
         }
         let ports = |sides: &HashMap<usize, usize>| sides.get(&node).copied().unwrap_or(0) as f64 * PORT + 8.0;
@@ -224,7 +221,7 @@ impl Work<'_> {
         let head = text::height(&self.graph.nodes[node]);
         let (left, top) = (x + PADDING, y + head);
         let (width, height) = match self.graph.nodes[node].kind {
-            Kind::Parallel => self.rows(&children, left, top),
+            NodeKind::Parallel => self.rows(&children, left, top),
             _ => self.list(&children, left, top),
         };
         let width = (width + 2.0 * PADDING).max(text::inner_width(&self.graph.nodes[node]));
@@ -312,10 +309,7 @@ impl Work<'_> {
         for (index, edge) in graph.edges.iter().enumerate().filter(|(_, edge)| graph.nodes[edge.to].kind.is_beside()) {
             let outer = outermost(graph, edge.from);
             let said = edge.label.clone().unwrap_or_default();
-            let label = match outer == edge.from {
-                true => said,
-                false => format!("{}: {said}", graph.nodes[edge.from].label),
-            };
+            let label = if outer == edge.from { said } else { format!("{}: {said}", graph.nodes[edge.from].label) };
             let from = Point { x: self.layout.rects[outer].right(), y: self.port(outer, &mut used, false) };
             aside.push((index, from, label));
         }

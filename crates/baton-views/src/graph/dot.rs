@@ -1,9 +1,9 @@
 //! DOT, for Graphviz.
 
-use super::{Edge, Graph, Kind, Node, Progress, Way};
+use super::{EdgeKind, Graph, GraphEdge, GraphNode, NodeKind, NodeProgress};
 
 /// Writes a graph in DOT.
-pub(crate) fn render(graph: &Graph) -> String {
+pub fn render(graph: &Graph) -> String {
     let mut text = format!("digraph workflow {{\n  label={};\n", quote(&graph.title));
     text.push_str("  labelloc=t;\n  compound=true;\n  rankdir=TB;\n");
     text.push_str("  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\"];\n");
@@ -30,31 +30,31 @@ fn write_node(graph: &Graph, index: usize, depth: usize, text: &mut String) {
         return;
     }
     let shape = match node.kind {
-        Kind::Start | Kind::End => "oval",
-        Kind::Gate => "hexagon",
-        Kind::Check => "parallelogram",
-        Kind::Person => "circle",
-        Kind::Workflow => "folder",
-        Kind::Agent | Kind::Parallel | Kind::Foreach | Kind::Helper => "box",
+        NodeKind::Start | NodeKind::End => "oval",
+        NodeKind::Gate => "hexagon",
+        NodeKind::Check => "parallelogram",
+        NodeKind::Person => "circle",
+        NodeKind::Workflow => "folder",
+        NodeKind::Agent | NodeKind::Parallel | NodeKind::Foreach | NodeKind::Helper => "box",
     };
     let style = if node.kind.is_beside() { ", style=\"rounded,dashed\"" } else { "" };
     let (label, color) = (quote(&label(node)), quote(border(node)));
     text.push_str(&format!("{space}n{index} [label={label}, shape={shape}, color={color}{style}];\n"));
 }
 
-fn border(node: &Node) -> &'static str {
+fn border(node: &GraphNode) -> &'static str {
     match (node.mark.as_ref().map(|mark| mark.progress), node.kind) {
-        (Some(Progress::Done), _) => "#2f855a",
-        (Some(Progress::Running), _) => "#2b6cb0",
-        (Some(Progress::Waiting), _) | (None, Kind::Gate) => "#b7791f",
-        (Some(Progress::Failed), _) => "#c53030",
-        (Some(Progress::Skipped), _) => "#888888",
-        (None, Kind::Helper | Kind::Person) => "#7c4dbd",
+        (Some(NodeProgress::Done), _) => "#2f855a",
+        (Some(NodeProgress::Running), _) => "#2b6cb0",
+        (Some(NodeProgress::Waiting), _) | (None, NodeKind::Gate) => "#b7791f",
+        (Some(NodeProgress::Failed), _) => "#c53030",
+        (Some(NodeProgress::Skipped), _) => "#888888",
+        (None, NodeKind::Helper | NodeKind::Person) => "#7c4dbd",
         (None, _) => "#444444",
     }
 }
 
-fn label(node: &Node) -> String {
+fn label(node: &GraphNode) -> String {
     let mut lines = vec![node.label.clone()];
     lines.extend(node.detail.clone());
     if !node.notes.is_empty() {
@@ -65,7 +65,7 @@ fn label(node: &Node) -> String {
 }
 
 /// Writes an edge. One that begins or ends at a group is drawn to a node in it and cut off at the border.
-fn write_edge(graph: &Graph, edge: &Edge) -> String {
+fn write_edge(graph: &Graph, edge: &GraphEdge) -> String {
     let mut attributes = Vec::new();
     if graph.is_box(edge.from) {
         attributes.push(format!("ltail=cluster_{}", edge.from));
@@ -77,13 +77,14 @@ fn write_edge(graph: &Graph, edge: &Edge) -> String {
     if edge.way.is_dashed() {
         attributes.push("style=dashed, constraint=false".to_owned());
     }
-    if edge.way == Way::Failure {
+    if edge.way == EdgeKind::Failure {
         attributes.push("color=\"#c53030\", constraint=false".to_owned());
     }
     let (from, to) = (leaf(graph, edge.from, true), leaf(graph, edge.to, false));
-    match attributes.is_empty() {
-        true => format!("  n{from} -> n{to};\n"),
-        false => format!("  n{from} -> n{to} [{}];\n", attributes.join(", ")),
+    if attributes.is_empty() {
+        format!("  n{from} -> n{to};\n")
+    } else {
+        format!("  n{from} -> n{to} [{}];\n", attributes.join(", "))
     }
 }
 

@@ -7,7 +7,7 @@ use baton_protocol::{Dialect, Document, Hints};
 use serde_json::{Value, json};
 
 /// A request as a package.
-pub(super) struct Package {
+pub(super) struct RequestPackage {
     /// The package.
     pub value: Value,
     /// What of the request a package cannot say, by pointer; the whole request if it cannot be read.
@@ -15,7 +15,7 @@ pub(super) struct Package {
 }
 
 /// Writes the request of a handoff as a package. What the request leaves open is told by the handoff's terms.
-pub(super) fn of(handoff: &Handoff, written: &WrittenDocument) -> Package {
+pub(super) fn of(handoff: &Handoff, written: &WrittenDocument) -> RequestPackage {
     let dialect = Dialect::parse(&written.dialect);
     let reading = baton_protocol::read(written.text.as_bytes(), Hints { format: None, dialect });
     let converted = match (reading.document, reading.dialect) {
@@ -25,8 +25,8 @@ pub(super) fn of(handoff: &Handoff, written: &WrittenDocument) -> Package {
         _ => None,
     };
     match converted {
-        Some(conversion) => Package { value: conversion.value, losses: conversion.losses },
-        None => Package { value: from_terms(handoff), losses: vec!["/".to_owned()] },
+        Some(conversion) => RequestPackage { value: conversion.value, losses: conversion.losses },
+        None => RequestPackage { value: from_terms(handoff), losses: vec!["/".to_owned()] },
     }
 }
 

@@ -1,0 +1,261 @@
+//! A run phase by phase: who worked, how often, how long, what was seen of it, how it ended; as data and as JSON.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use baton_engine::evidence::ClaimFinding;
+use baton_engine::handoff::State;
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::Command;
+use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::step::Role;
+use baton_engine::{EventKind, HandoffId};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::step_name::StepName;
+use crate::words::{counted, span};
+
+/// Verdicts about claims, counted over all attempts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EvidenceTally {
+    /// Claims that are true.
+    pub verified: u64,
+    /// Claims that are false.
+    pub refuted: u64,
+    /// Claims of which nobody can tell.
+    pub unverifiable: u64,
+}
+
+/// All visits of a phase, or all help of one kind beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseSummary {
+    /// The phase, and what is beside it.
+    pub name: StepName,
+    /// Who worked or decided; empty where nobody did.
+    pub agent: String,
+    /// How often it was visited; 0 if it was left out.
+    pub visits: u64,
+    /// How often somebody tried.
+    pub attempts: u64,
+    /// How long all of it took.
+    pub took: Duration,
+    /// How many tokens it took: those of the prompts, and those that agents report.
+    pub tokens: u64,
+    /// What was seen of the claims.
+    pub evidence: EvidenceTally,
+    /// How the last visit ended, or where it is.
+    pub outcome: String,
+}
+
+/// A run, phase by phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Its phases in the order of their first visits, each with what is beside it, and groups with what is inside them.
+    pub phases: Vec<PhaseSummary>,
+    /// All of them together.
+    pub total: PhaseSummary,
+}
+
+/// How a row of a summary is called below the groups and the phase that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowLabel {
+    /// How many of them there are.
+    pub depth: usize,
+    /// What is left of its name.
+    pub text: String,
+}
+
+impl EvidenceTally {
+    fn add(&mut self, other: EvidenceTally) {
+        self.verified += other.verified;
+        self.refuted += other.refuted;
+        self.unverifiable += other.unverifiable;
+    }
+
+    /// Returns the counts that are not 0, with a sign each: `5 ✓ 1 ✗`.
+    pub fn signs(self) -> String {
+        let counts = [(self.verified, "✓"), (self.refuted, "✗"), (self.unverifiable, "?")];
+        let told: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, sign)| format!("{count} {sign}")).collect();
+        told.join(" ")
+    }
+
+    fn json(self) -> Value {
+        json!({ "verified": self.verified, "refuted": self.refuted, "unverifiable": self.unverifiable })
+    }
+}
+
+impl RunSummary {
+    /// Sums a run up.
+    pub fn of(run: &Run, events: &[Event], now: Timestamp) -> RunSummary {
+        let tallies = tallies(events);
+        let mut rows: Vec<PhaseSummary> = Vec::new();
+        for tracked in run.handoffs().filter(|tracked| tracked.step.role != Role::Run) {
+            let row = row(tracked, tallies.get(&tracked.handoff.id).copied().unwrap_or_default(), now);
+            match rows.iter_mut().find(|known| known.name == row.name) {
+                Some(known) => known.add(row),
+                None => rows.insert(place_for(&row, &rows), row),
+            }
+        }
+        let root = row(run.root(), EvidenceTally::default(), now);
+        let name = StepName::of_phase("total");
+        let mut total = PhaseSummary { name, agent: String::new(), visits: 0, attempts: 0, ..root };
+        total.took = span(run.started_at, run.root().handoff.state.finished_at().unwrap_or(now));
+        for row in &rows {
+            total.visits += row.visits;
+            total.attempts += row.attempts;
+            total.tokens = total.tokens.saturating_add(row.tokens);
+            total.evidence.add(row.evidence);
+        }
+        rows.extend(left_out(run));
+        RunSummary { phases: rows, total }
+    }
+
+    /// Returns how a row is called below the phase and the groups that it belongs to.
+    pub fn label(&self, row: &PhaseSummary) -> RowLabel {
+        let phase = row.name.phase.as_str();
+        let is_group =
+            |other: &&StepName| other.beside.is_none() && other.phase != phase && row.name.is_in(&other.phase);
+        let groups: Vec<&StepName> = self.phases.iter().map(|other| &other.name).filter(is_group).collect();
+        let longest = groups.iter().map(|group| group.phase.len() + 1).max().unwrap_or_default();
+        match &row.name.beside {
+            Some(beside) => RowLabel { depth: groups.len() + 1, text: format!("→ {beside}") },
+            None => RowLabel { depth: groups.len(), text: phase[longest..].to_owned() },
+        }
+    }
+
+    /// Returns the JSON form of the rows.
+    pub fn json(&self) -> Value {
+        json!(self.phases.iter().map(PhaseSummary::json).collect::<Vec<_>>())
+    }
+
+    /// Returns the JSON form of the totals.
+    pub fn totals_json(&self) -> Value {
+        self.total.json()
+    }
+}
+
+impl PhaseSummary {
+    fn add(&mut self, later: PhaseSummary) {
+        self.visits += later.visits;
+        self.attempts += later.attempts;
+        self.took += later.took;
+        self.tokens = self.tokens.saturating_add(later.tokens);
+        self.evidence.add(later.evidence);
+        self.agent = later.agent;
+        self.outcome = later.outcome;
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "phase": self.name.to_string(),
+            "agent": self.agent,
+            "visits": self.visits,
+            "attempts": self.attempts,
+            "seconds": self.took.as_secs_f64(),
+            "tokens": self.tokens,
+            "evidence": self.evidence.json(),
+            "outcome": self.outcome,
+        })
+    }
+}
+
+fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> PhaseSummary {
+    // A group is claimed by nobody before it is done.
+    let begun = tracked.begun_at.filter(|_| tracked.step.role != Role::Group).unwrap_or(tracked.handoff.accepted_at);
+    let by = tracked.deciders();
+    // What a gate tells was counted with the phases before it.
+    let evidence = if tracked.step.role == Role::Gate { EvidenceTally::default() } else { evidence };
+    let agent = match tracked.step.role {
+        Role::Work => tracked.handoff.terms.to.clone(),
+        Role::Check | Role::Group | Role::Delegation | Role::Run => String::new(),
+        Role::Gate | Role::Escalation | Role::Failure | Role::Limit => by.unwrap_or_else(|| "a person".to_owned()),
+    };
+    PhaseSummary {
+        name: StepName::of(tracked),
+        agent,
+        visits: 1,
+        attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
+        took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
+        tokens: tracked.prompt_tokens.saturating_add(tracked.tokens_used),
+        evidence,
+        outcome: outcome(tracked),
+    }
+}
+
+/// Returns how a visit ended, or where it is.
+fn outcome(tracked: &TrackedHandoff) -> String {
+    let verdict = tracked.report().and_then(|report| report.verdict.clone());
+    match (&tracked.handoff.state, verdict) {
+        (State::Completed { .. }, Some(verdict)) => verdict.to_lowercase().replace('_', " "),
+        (State::Completed { .. }, None) if !tracked.passed() => "did not pass".to_owned(),
+        (State::Completed { .. }, None) => match tracked.answer() {
+            Some(answer) if tracked.step.role != Role::Work => choice(tracked, answer).to_owned(),
+            _ => "done".to_owned(),
+        },
+        (State::Pending { .. } | State::Claimed { .. }, _) if tracked.step.role == Role::Run => {
+            "not finished".to_owned()
+        }
+        (State::AwaitingPerson { .. }, _) => "waits for a person".to_owned(),
+        (State::Claimed { .. }, _) => "going on".to_owned(),
+        (State::Verifying, _) => "examined".to_owned(),
+        (State::Blocked { reason }, _) => format!("blocked: {reason}"),
+        (state, _) => state.name().to_string(),
+    }
+}
+
+fn choice<'t>(tracked: &'t TrackedHandoff, answer: &'t str) -> &'t str {
+    let is_choice = tracked.handoff.terms.choices.iter().any(|choice| choice == answer);
+    if is_choice { answer } else { "answered" }
+}
+
+/// Returns the rows of phases that were left out and never visited.
+fn left_out(run: &Run) -> impl Iterator<Item = PhaseSummary> {
+    run.left_out().into_iter().map(|phase| PhaseSummary {
+        name: StepName::of_phase(phase),
+        agent: String::new(),
+        visits: 0,
+        attempts: 0,
+        took: Duration::ZERO,
+        tokens: 0,
+        evidence: EvidenceTally::default(),
+        outcome: "left out".to_owned(),
+    })
+}
+
+/// Returns where a row belongs: behind what is in the same phase, or in the same group.
+fn place_for(row: &PhaseSummary, rows: &[PhaseSummary]) -> usize {
+    let mut above = row.name.phase.as_str();
+    loop {
+        if let Some(last) = rows.iter().rposition(|known| known.name.is_in(above)) {
+            return last + 1;
+        }
+        match above.rsplit_once('/') {
+            Some((group, _)) => above = group,
+            None => return rows.len(),
+        }
+    }
+}
+
+/// Counts the verdicts of all attempts, by handoff.
+fn tallies(events: &[Event]) -> HashMap<HandoffId, EvidenceTally> {
+    let mut tallies: HashMap<HandoffId, EvidenceTally> = HashMap::new();
+    for event in events.iter().filter(|event| event.is(EventKind::Verified)) {
+        let Ok(Fact::Happened(Command::Verify(verify))) = event.fact() else { continue };
+        let tally = tallies.entry(event.handoff.clone()).or_default();
+        for examined in &verify.examined {
+            match examined.verdict {
+                ClaimFinding::Verified => tally.verified += 1,
+                ClaimFinding::Refuted => tally.refuted += 1,
+                ClaimFinding::Unverifiable => tally.unverifiable += 1,
+            }
+        }
+    }
+    tallies
+}
+
+/// Returns in a few words what a run has in it: `14 handoffs`.
+pub fn size(run: &Run) -> String {
+    counted(run.handoffs().count().saturating_sub(1) as u64, "handoff")
+}

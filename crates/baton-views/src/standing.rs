@@ -1,0 +1,124 @@
+//! Where a run stands: driven by somebody, waiting for a person, left alone, or ended; and what goes on in it.
+
+use std::time::Duration;
+
+use baton_engine::handoff::{Handoff, State, StateName};
+use baton_engine::lifecycle::readable_claimant;
+use baton_engine::step::Role;
+use jiff::Timestamp;
+
+use crate::words::{ago, counted, one_line};
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunStanding {
+    /// Somebody drives it.
+    Driven(String),
+    /// Somebody drove it who was not heard of since, and nobody has taken over.
+    Silent {
+        /// Who.
+        by: String,
+        /// When they were last heard of.
+        since: Timestamp,
+    },
+    /// Only people can let it go on.
+    Waiting(usize),
+    /// Nobody drives it, and it could go on.
+    Left,
+    /// It has ended.
+    Ended(StateName),
+}
+
+impl RunStanding {
+    /// Looks at the handoff of a run and those in it. `is_dead` knows which claimants are known to be gone.
+    pub fn of<'h>(
+        root: &Handoff,
+        inside: impl Iterator<Item = &'h Handoff>,
+        now: Timestamp,
+        is_dead: impl Fn(&str) -> bool,
+    ) -> RunStanding {
+        let name = root.state.name();
+        if name.is_finished() {
+            return RunStanding::Ended(name);
+        }
+        let (mut waiting, mut working) = (0, 0);
+        for handoff in inside.filter(|handoff| handoff.id != root.id) {
+            match (&handoff.state, handoff.terms.step.as_ref().map(|step| step.role)) {
+                (State::AwaitingPerson { .. }, _) => waiting += 1,
+                (State::Claimed { .. } | State::Verifying, _) => working += 1,
+                (State::Pending { .. }, Some(role)) if role != Role::Group => working += 1,
+                _ => {}
+            }
+        }
+        let alone = if waiting > 0 && working == 0 { RunStanding::Waiting(waiting) } else { RunStanding::Left };
+        match &root.state {
+            State::Claimed { lease } if is_dead(&lease.claimant) => alone,
+            State::Claimed { lease } if lease.until > now => RunStanding::Driven(lease.claimant.clone()),
+            State::Claimed { lease } => RunStanding::Silent {
+                by: lease.claimant.clone(),
+                since: lease.until - Duration::from_millis(lease.length_ms),
+            },
+            _ => alone,
+        }
+    }
+
+    /// Returns who drives it, or drove it when they were last heard of.
+    pub fn driver(&self) -> Option<&str> {
+        match self {
+            RunStanding::Driven(by) | RunStanding::Silent { by, .. } => Some(by),
+            RunStanding::Waiting(_) | RunStanding::Left | RunStanding::Ended(_) => None,
+        }
+    }
+
+    /// Returns the word for machines.
+    pub fn word(&self) -> &'static str {
+        match self {
+            RunStanding::Driven(_) => "driven",
+            RunStanding::Silent { .. } => "silent",
+            RunStanding::Waiting(_) => "waiting",
+            RunStanding::Left => "left",
+            RunStanding::Ended(name) => name.as_str(),
+        }
+    }
+
+    /// Returns a few words for people.
+    pub fn words(&self, now: Timestamp) -> String {
+        match self {
+            RunStanding::Silent { by, since } => {
+                format!("{} was last heard of {}", one_line(readable_claimant(by)), ago(*since, now))
+            }
+            RunStanding::Driven(by) => format!("driven by {}", one_line(readable_claimant(by))),
+            RunStanding::Waiting(count) => format!("waits for a person ({})", counted(*count as u64, "question")),
+            RunStanding::Left => "nobody drives it".to_owned(),
+            RunStanding::Ended(name) => name.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_engine::handoff::{Terms, WrittenDocument};
+    use baton_engine::lifecycle::{self, Accept, Claim, Command};
+    use baton_engine::{HandoffId, RunId};
+    use baton_protocol::Dialect;
+
+    use super::*;
+
+    #[test]
+    fn whoever_is_dead_drives_nothing_and_whoever_is_late_is_silent() {
+        let at = |second: i64| Timestamp::from_second(second).expect("a time");
+        let accept = Accept {
+            id: HandoffId::parse("run-1").expect("safe"),
+            run: RunId::parse("run-1").expect("safe"),
+            terms: Terms::between("ana", "orchestrator"),
+            request: WrittenDocument::new(Dialect::Native, "{}"),
+            notes: Vec::new(),
+        };
+        let claim = Command::Claim(Claim::by("driver", 60_000));
+        let root = lifecycle::apply(&accept.apply(at(0)).handoff, claim, at(10)).expect("it is ready").handoff;
+        let standing = |now, is_dead| RunStanding::of(&root, std::iter::empty(), at(now), |_| is_dead);
+        assert_eq!(standing(20, false), RunStanding::Driven("driver".to_owned()));
+        assert_eq!(standing(90, false), RunStanding::Silent { by: "driver".to_owned(), since: at(10) });
+        assert_eq!(standing(20, true), RunStanding::Left);
+    }
+}

@@ -1,0 +1,67 @@
+//! What an event of the journal says, in a few words: who did it, or why.
+
+use baton_engine::journal::{Event, Fact};
+use baton_engine::lifecycle::{Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
+
+use crate::sentence::{asked_again, left_open};
+
+/// Returns who or why; of what cannot be read, that it cannot.
+pub fn in_words(event: &Event) -> String {
+    match event.fact() {
+        Ok(Fact::Accepted(accept)) => {
+            format!("from {} to {} ({} request)", accept.terms.from, accept.terms.to, accept.request.dialect)
+        }
+        Ok(Fact::Refused(RefusedCommand { by: Some(by), why, command, .. })) => format!("{why}; {command} by {by}"),
+        Ok(Fact::Refused(refused)) => {
+            format!("{} with fence {} came too late: {}", refused.command, refused.fence, refused.why)
+        }
+        Ok(Fact::Happened(command)) => happened(&command),
+        Err(why) => why.to_string(),
+    }
+}
+
+fn happened(command: &Command) -> String {
+    let noted = |by: &str, text: Option<&str>| match text {
+        Some(text) => format!("by {by}: {text}"),
+        None => format!("by {by}"),
+    };
+    match command {
+        Command::Claim(claim) => {
+            format!("by {} for {} s", readable_claimant(&claim.claimant), claim.lease_ms as f64 / 1000.0)
+        }
+        Command::Acknowledge(acknowledge) if acknowledge.understood => "understood".to_owned(),
+        Command::Acknowledge(_) => "not understood: a person must clarify".to_owned(),
+        Command::Heartbeat(heartbeat) => format!("fence {}", heartbeat.fence),
+        Command::Report(report) => match &report.ending {
+            Ending::Complete => "complete".to_owned(),
+            Ending::Blocked { reason } => format!("blocked: {reason}"),
+            Ending::NeedsReview => "needs review".to_owned(),
+            Ending::NeedsClarification => "needs clarification".to_owned(),
+        },
+        Command::Fail(fail) => fail.failure.to_string(),
+        Command::Verify(verify) => match &verify.verdict {
+            Verdict::Verified => match (asked_again(verify), left_open(verify)) {
+                (Some(changed), _) => format!("asked again: {changed}"),
+                (None, Some(open)) => format!("a person must look: {open}"),
+                (None, None) => "verified".to_owned(),
+            },
+            Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
+        },
+        Command::Expire(_) => "a lease, a time-out or another time limit ended".to_owned(),
+        Command::Resume(resume) => noted(&resume.by, Some(&resume.resolution)),
+        Command::Decide(decide) => {
+            let (word, text) = match &decide.decision {
+                Decision::Approve => ("approved", None),
+                Decision::Reject { feedback } => ("rejected", Some(feedback.as_str())),
+                Decision::Answer { answers } => ("answered", Some(answers.as_str())),
+                Decision::Ask { question } => ("asked", Some(question.as_str())),
+            };
+            let text = text.or(decide.note.as_deref());
+            format!("{word} {}", noted(&format!("{} ({})", decide.who(), decide.way()), text))
+        }
+        Command::Cancel(cancel) => noted(&cancel.by, cancel.reason.as_deref()),
+        Command::Requeue(requeue) => noted(&requeue.by, requeue.note.as_deref()),
+        Command::Release(release) => release.why.clone(),
+        Command::Route(route) => format!("to {}: {}", route.to, route.why),
+    }
+}
