@@ -78,7 +78,7 @@ async fn every_event_of_an_old_store_is_read_and_would_be_written_again_byte_by_
     for run in old.runs() {
         for event in journal(&*store, &run).await {
             let fact = event.fact().unwrap_or_else(|why| panic!("{} {}: {why}", event.run, event.seq));
-            assert_eq!((fact.kind(), fact.detail()), (event.kind.as_str(), event.detail));
+            assert_eq!((fact.kind().as_str(), fact.detail()), (event.kind.as_str(), event.detail));
             kinds.push(event.kind);
         }
     }

@@ -6,7 +6,9 @@ use baton_engine::approval::{Approval, Approver};
 use baton_engine::evidence::{ClaimFinding, ExaminedClaim};
 use baton_engine::handoff::{About, Ask, StateName};
 use baton_engine::journal::Fact;
-use baton_engine::lifecycle::{Accept, Command, Decide, Decision, Ending, Refusal, Release, Route, Verdict, Verify};
+use baton_engine::lifecycle::{
+    Accept, Command, Decide, Decision, Ending, Refusal, Release, Route, SkippedPhase, Verdict, Verify,
+};
 use baton_engine::store::StoreError;
 
 use super::bed::Bed;
@@ -69,7 +71,10 @@ async fn route_is_kept_as_it_was_decided(bed: Bed) {
         to: "end".to_owned(),
         why: "„nothing\" left".to_owned(),
         instead_of: Some("test".to_owned()),
-        skipped: vec!["docs: nothing changed".to_owned(), String::new()],
+        skipped: vec![
+            SkippedPhase { phase: "docs".to_owned(), when: "changed: false".to_owned() },
+            SkippedPhase { phase: "notes".to_owned(), when: String::new() },
+        ],
     };
     bed.apply("a", Command::Route(decided.clone()), time(2)).await.unwrap();
     let last = bed.events("a").await.pop().unwrap();
