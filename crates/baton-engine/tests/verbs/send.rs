@@ -79,7 +79,7 @@ async fn terms_that_nobody_can_keep_are_not_agreed_to() {
     let endless = WantedTerms { max_retries: Some(u32::MAX), ..to_finder() };
     assert!(matches!(fault(endless), TermsFault::Retry(_)));
     let unnamed = WantedTerms { to: Some("  ".to_owned()), ..WantedTerms::default() };
-    assert!(matches!(fault(unnamed), TermsFault::Document(_)));
+    assert!(matches!(fault(unnamed), TermsFault::Receiver(_)));
 }
 
 #[tokio::test]

@@ -215,19 +215,19 @@ fn report_is_read_in_the_dialect_of_its_agent() {
 #[test]
 fn output_that_goes_elsewhere_is_warned_of_whoever_hands_it_in() {
     let block = r#"{"agent": "dev", "output_type": "code", "timestamp": "NOW", "feature_directory": "elsewhere",
-        "skills_invoked": [], "status": "complete", "handoff": {"next_agent": null, "context": "The parser is in src/a.rs."}}"#.replace("NOW", &now().to_string());
+        "skills_invoked": [], "status": "complete", "handoff": {"next_agent": null, "context": "The parser is in src/a.rs."}}"#;
     let by_report = |site: &Site| {
         site.baton(&["claim", "--agent", "parser/dev"]);
         site.baton(&["report", "t.build.1", "--fence", "1", "block.json"])
     };
     let by_worker = |site: &Site| work(site, "cat ../block.json");
     let hand_ins: [&dyn Fn(&Site) -> Ended; 2] = [&by_report, &by_worker];
-    for place in ["output_directory: out\n", "output_directory: \"out/{{ phase }}\"\n", ""] {
+    for place in ["output_directory: out\n", "output_directory: \"out/{{ run.id }}\"\n", ""] {
         for hand_in in hand_ins {
             let flow = flow("queue: true, dialect: metadata-block").replace("output_directory: out\n", place);
             let site = site("queue: true").workflow(&flow);
             begin(&site);
-            site.scratch.write("block.json", &block);
+            site.scratch.write("block.json", block.replace("NOW", &now().to_string()));
             let ended = hand_in(&site);
             assert_eq!(ended.code, Some(0), "{}", ended.stderr);
             let shown = site.baton(&["show", "t.build.1"]).stdout;
