@@ -41,6 +41,8 @@ pub enum DurationFault {
     UnknownUnit(String),
     /// A number after others has no unit, so that nobody knows how long it is.
     MissingUnit(String),
+    /// A unit comes twice, or after a smaller one.
+    Disordered(String),
     /// It is longer than a hundred years.
     TooLong(String),
 }
@@ -56,6 +58,9 @@ impl fmt::Display for DurationFault {
             }
             DurationFault::MissingUnit(number) => {
                 write!(formatter, "the last `{number}` has no unit: add ms, s, m or min, h, d or w")
+            }
+            DurationFault::Disordered(text) => {
+                write!(formatter, "`{text}` is not a duration: write each unit once, the largest first, such as 1h30m")
             }
             DurationFault::TooLong(text) => write!(formatter, "`{text}` is too long: at most 100 years"),
         }
@@ -77,7 +82,7 @@ impl Duration {
     pub fn parse(text: &str) -> Result<Duration, DurationFault> {
         let malformed = || DurationFault::Malformed(excerpt(text));
         let whole = text.trim();
-        let (mut rest, mut milliseconds) = (whole, 0.0);
+        let (mut rest, mut milliseconds, mut before) = (whole, 0.0, f64::INFINITY);
         while !rest.is_empty() {
             let digits = length_of(rest, |letter| letter.is_ascii_digit() || letter == '.');
             let number: f64 = rest[..digits].parse().map_err(|_| malformed())?;
@@ -90,6 +95,10 @@ impl Duration {
                 None if after.is_empty() => return Err(DurationFault::MissingUnit(excerpt(rest))),
                 None => return Err(malformed()),
             };
+            if factor >= before {
+                return Err(DurationFault::Disordered(excerpt(text)));
+            }
+            before = factor;
             milliseconds += number * factor;
             rest = after[unit.len()..].trim_start();
         }
@@ -158,10 +167,12 @@ impl JsonSchema for Duration {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let number = "[0-9]+(\\.[0-9]+)?";
+        let units: String = ["w", "d", "h", "(m|min)", "s", "ms"].map(|unit| format!("({number} *{unit} *)?")).concat();
         json_schema!({
             "anyOf": [
                 { "type": "number", "minimum": 0 },
-                { "type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?|([0-9]+(\\.[0-9]+)? *(ms|s|m|min|h|d|w) *)+)$" },
+                { "type": "string", "minLength": 1, "pattern": format!("^({number}|{units})$") },
             ],
             "description": "A length of time: a number of seconds, or numbers with ms, s, m, min, h, d or w, such as 1h30m.",
         })
@@ -205,6 +216,9 @@ mod tests {
         }
         for (text, unit) in [("5x", "x"), ("1e9", "e"), ("1h5parsecs", "parsecs"), ("5µs", "µs"), ("5M", "M")] {
             assert_eq!(milliseconds(text), Err(DurationFault::UnknownUnit(unit.to_owned())), "{text}");
+        }
+        for text in ["1h1h", "30m1h", "1m1min", "5s 1d", "1ms1s"] {
+            assert_eq!(milliseconds(text), Err(DurationFault::Disordered(text.to_owned())), "{text}");
         }
         assert_eq!(milliseconds("1h30"), Err(DurationFault::MissingUnit("30".to_owned())));
         for text in ["999999999d", "99999999999", "5000000w", "36601d"] {

@@ -33,7 +33,7 @@ pub(crate) struct TermOptions {
     #[arg(long, value_name = "TIME|DURATION", value_parser = parse_moment)]
     deadline: Option<WantedTime>,
     /// How long one attempt may take, heartbeats or not
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// How long it may wait until somebody claims it
     #[arg(long, value_name = "DURATION", value_parser = parse_span)]
@@ -45,7 +45,7 @@ pub(crate) struct TermOptions {
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
     /// How long to wait before the first retry
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     retry_delay: Option<Duration>,
     /// How the wait grows from one retry to the next
     #[arg(long, value_name = "FACTOR")]

@@ -193,14 +193,18 @@ fn open_question(examined: ExaminedClaim, why: &str) -> ExaminedClaim {
 fn identify_file(path: &Path) -> io::Result<FileIdentity> {
     let file = open(path)?;
     let metadata = file.metadata()?;
-    let runs = metadata.permissions().mode() & 0o111 != 0;
+    let runs = match metadata.permissions().mode() & 0o6111 {
+        0 => None,
+        mode if mode & 0o6000 == 0 => Some("executable"),
+        _ => Some("runs as its owner or group"),
+    };
     if metadata.len() > HASHED_BYTES {
-        let runs = if runs { ", executable" } else { "" };
-        let mark = format!("{} bytes, last changed {}{runs}", metadata.len(), changed_at(&metadata));
+        let size = format!("{} bytes, last changed {}", metadata.len(), changed_at(&metadata));
+        let mark = [Some(size.as_str()), runs].into_iter().flatten().collect::<Vec<_>>().join(", ");
         return Ok(FileIdentity::There { sha256: None, mark: Some(mark) });
     }
     let sha256 = Some(hash(file.take(HASHED_BYTES))?);
-    Ok(FileIdentity::There { sha256, mark: runs.then(|| "executable".to_owned()) })
+    Ok(FileIdentity::There { sha256, mark: runs.map(str::to_owned) })
 }
 
 /// Returns when a file last changed in any way.

@@ -187,7 +187,8 @@ impl Listing {
         };
         let content = match (entry.target(), &entry.leads) {
             (Some((path, metadata)), _) => {
-                let runs = metadata.permissions().mode() & 0o111;
+                // Who may run it, and as whom.
+                let runs = metadata.permissions().mode() & 0o6111;
                 let content = if self.by_time {
                     format!("{} {}", metadata.len(), changed(metadata))
                 } else {

@@ -49,7 +49,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     claimant: Option<String>,
     /// How long without a heartbeat
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease)]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease, allow_hyphen_values = true)]
     lease: Duration,
     /// How many at most; needs --json
     #[arg(long, value_name = "N", requires = "json", value_parser = clap::value_parser!(u32).range(1..=1000))]

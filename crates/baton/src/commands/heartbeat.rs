@@ -23,7 +23,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     fence: Fence,
     /// How long without another heartbeat [default: as before]
-    #[arg(long, value_name = "DURATION", value_parser = parse_lease)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_lease, allow_hyphen_values = true)]
     lease: Option<Duration>,
     /// Write JSON
     #[arg(long)]

@@ -25,7 +25,7 @@ use crate::store::{Access, Session, StoreOptions};
 #[command(after_help = "Examples:\n  baton prune --older-than 30d\n  baton prune --older-than 30d --dry-run --json")]
 pub(crate) struct Options {
     /// How long ago everything in the run must have been finished
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     older_than: Duration,
     /// The folder of the project that gets the archive
     #[arg(long, value_name = "DIR", default_value = ".")]

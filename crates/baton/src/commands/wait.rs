@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// How long to wait at most
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// Go on waiting while a person must decide
     #[arg(long)]

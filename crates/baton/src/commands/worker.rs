@@ -46,10 +46,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     concurrency: u32,
     /// How long a handoff stays ours without a heartbeat; one is sent every third of it
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease)]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_lease, allow_hyphen_values = true)]
     lease: Duration,
     /// How long the command may take, if the handoff allows no less
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time_limit, allow_hyphen_values = true)]
     timeout: Option<Duration>,
     /// End after one handoff; with 1 if it failed
     #[arg(long, conflicts_with = "drain")]
@@ -123,6 +123,13 @@ fn parse_lease(text: &str) -> Result<Duration, String> {
     match (LEASE_MIN..=most).contains(&lease) {
         true => Ok(lease),
         false => Err(format!("a lease is between 100ms and 24h, not {text}")),
+    }
+}
+
+fn parse_time_limit(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("there is no time at all".to_owned()),
+        limit => Ok(limit),
     }
 }
 

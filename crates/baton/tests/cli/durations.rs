@@ -38,12 +38,20 @@ fn what_is_not_a_duration_is_refused_everywhere_with_the_same_words() {
         ("5 parsecs", "unknown unit of time `parsecs`: use ms, s, m or min, h, d or w"),
         ("1h30", "the last `30` has no unit: add ms, s, m or min, h, d or w"),
         ("200000d", "`200000d` is too long: at most 100 years"),
+        ("30m1h", "`30m1h` is not a duration: write each unit once, the largest first"),
     ];
     for (duration, why) in wrong {
         for (place, run) in everywhere(duration) {
             assert!(run.code != Some(0) && run.to_string().contains(why), "{duration} in {place}:\n{run}");
         }
     }
+    for (place, run) in everywhere("-1s").into_iter().filter(|(place, _)| *place != "a moment") {
+        let expected = "`-1s` is not a duration: write";
+        assert!(run.code == Some(if place == "a workflow" { 1 } else { 2 }), "{place}:\n{run}");
+        assert!(run.to_string().contains(expected), "{place}:\n{run}");
+    }
+    let worker = Sandbox::new().baton(&["worker", "--agent", "a", "--timeout", "0s", "--", "true"]);
+    assert!(worker.code == Some(2) && worker.to_string().contains("there is no time at all"), "{worker}");
     for (place, run) in everywhere("soon") {
         let expected =
             if place == "a moment" { "`soon` is not a time: write 20" } else { "`soon` is not a duration: write" };

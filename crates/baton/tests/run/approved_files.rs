@@ -215,14 +215,26 @@ fn link_that_leads_out_of_the_workspace_is_told_as_open() {
     assert!(!gate.contains("✓ `out`"), "{gate}");
 }
 
+fn with_mode(path: &'static str, mode: u32) -> impl Fn(&Site) {
+    move |site: &Site| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(site.scratch.path(path), permissions).expect("our own file");
+    }
+}
+
+#[test]
+fn file_that_runs_as_its_owner_after_the_approval_is_shown_again() {
+    let tool = "os.mkdir('out')\nwrite('out/tool', 'ls')\nos.chmod('out/tool', 0o755)\n\
+                write('tool', 'ls')\nos.chmod('tool', 0o755)\n";
+    for (artifact, path) in [("out", "workspace/out/tool"), ("tool", "workspace/tool")] {
+        let agent = format!("{tool}report(artifacts=['{artifact}'])");
+        assert!(is_noticed(&agent, with_mode(path, 0o4755)), "{path}");
+    }
+}
+
 #[test]
 fn file_that_can_be_run_after_the_approval_is_shown_again() {
-    let executable = |path: &'static str| {
-        move |site: &Site| {
-            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            std::fs::set_permissions(site.scratch.path(path), permissions).expect("our own file");
-        }
-    };
+    let executable = |path: &'static str| with_mode(path, 0o755);
     let folder = "os.mkdir('out')\nwrite('out/tool', 'rm -r /')\nreport(artifacts=['out'])";
     assert!(is_noticed(folder, executable("workspace/out/tool")));
     assert!(is_noticed("write('tool', 'rm -r /')\nreport(artifacts=['tool'])", executable("workspace/tool")));

@@ -58,13 +58,13 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE|JSON")]
     context: Option<String>,
     /// How long an attempt may take: 90s, 5min, 1h30m, or plain seconds
-    #[arg(long, value_name = "DURATION", default_value = "300", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "300", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Duration,
     /// How many attempts may follow the first
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(RETRIES_MAX)))]
     max_retries: u32,
     /// How long to wait before the second attempt
-    #[arg(long, value_name = "DURATION", default_value = "30", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "30", value_parser = parse_duration, allow_hyphen_values = true)]
     retry_delay: Duration,
     /// How many times longer every further wait is
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = parse_backoff)]

@@ -24,7 +24,7 @@ pub(super) struct Options {
     #[arg(value_name = "ID")]
     id: String,
     /// How long to wait at most [default: for ever]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     timeout: Option<Duration>,
 }
 
