@@ -177,9 +177,8 @@ impl<S: Lookup> Plan<S> {
         let at = self.not_before_the_end(&self.rows[place].handoff.run.clone(), at)?;
         match lifecycle::apply(&self.rows[place].handoff, command.clone(), at) {
             Ok(transition) => {
-                let handoff = transition.handoff.clone();
                 self.happen(place, transition)?;
-                Ok(Ok(handoff))
+                Ok(Ok(self.rows[place].handoff.clone()))
             }
             Err(refusal) => Ok(Err(refusal)),
         }
@@ -214,11 +213,14 @@ impl<S: Lookup> Plan<S> {
             row.accepted_seq = event.seq;
         }
         row.head = Some(event.head());
-        row.handoff = handoff.clone();
+        row.handoff = handoff;
         self.events.push(event);
         for action in actions {
             match action {
-                Action::Return { to } => self.return_to(&handoff, &fact, &to)?,
+                Action::Return { to } => {
+                    let done = self.rows[place].handoff.clone();
+                    self.return_to(&done, &fact, &to)?;
+                }
                 Action::Announce { .. }
                 | Action::TellFinished
                 | Action::Verify

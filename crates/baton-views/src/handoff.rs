@@ -44,7 +44,7 @@ pub fn json(handoff: &Handoff) -> Value {
         "blocked_reason": match &handoff.state { State::Blocked { reason } => Some(reason), _ => None },
         "ask": ask(handoff).map(ask_word),
         "choices": terms.choices,
-        "phase": terms.step.as_ref().map(|step| &step.phase),
+        "phase": terms.step.as_ref().map(|step| &step.phase).filter(|phase| !phase.is_empty()),
         "not_before": terms.not_before,
         "deadline": handoff.deadline,
         "timeout_seconds": terms.timeout_ms.map(seconds),

@@ -47,26 +47,29 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format that a file name promises.
-    fn of(path: &Path) -> Option<Format> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "svg" => Some(Format::Svg),
-            "dot" | "gv" => Some(Format::Dot),
-            "mmd" | "mermaid" => Some(Format::Mermaid),
-            _ => None,
+    /// Returns the format that a file name promises; one that promises nothing gets a flowchart.
+    fn of(path: &Path) -> Result<Format, CommandError> {
+        let Some(ending) = path.extension() else { return Ok(Format::Mermaid) };
+        match ending.to_string_lossy().to_ascii_lowercase().as_str() {
+            "svg" => Ok(Format::Svg),
+            "dot" | "gv" => Ok(Format::Dot),
+            "mmd" | "mermaid" | "md" | "txt" => Ok(Format::Mermaid),
+            _ => Err(CommandError::usage(format!("{}: there is no picture of this kind", path.display()))
+                .hint("end its name with .svg, .dot or .mmd, or say --format")),
         }
     }
 }
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
+    let promised = || options.output.as_deref().map_or(Ok(Format::Mermaid), Format::of);
+    let format = options.format.map_or_else(promised, Ok)?;
     let is_file = options.workflow.exists() || options.workflow.as_os_str() == "-";
     let run = if is_file { None } else { of_run(options, output)? };
     let graph = match run {
         Some(graph) => graph,
         None => of_file(&options.workflow)?,
     };
-    let promised = options.output.as_deref().and_then(Format::of);
-    let text = match options.format.or(promised).unwrap_or(Format::Mermaid) {
+    let text = match format {
         Format::Mermaid => mermaid::render(&graph),
         Format::Dot => dot::render(&graph),
         Format::Svg => svg::render(&graph),

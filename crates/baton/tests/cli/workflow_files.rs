@@ -137,6 +137,16 @@ fn the_page_has_every_field() {
 }
 
 #[test]
+fn picture_of_a_kind_that_nobody_draws_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("workflow.yaml", "name: w\nagents: {a: {command: [sh]}}\nphases: [{id: one, agent: a}]\n");
+    let run = sandbox.baton(&["graph", "workflow.yaml", "--output", "x.png"]);
+    assert_eq!(run.code, Some(2), "{run}");
+    assert!(run.stderr.contains("x.png: there is no picture of this kind") && run.stderr.contains(".svg"), "{run}");
+    assert!(!sandbox.path("x.png").exists());
+}
+
+#[test]
 fn the_picture_on_the_page_is_what_the_program_draws() {
     let sandbox = Sandbox::new();
     sandbox.write("workflow.yaml", example());
