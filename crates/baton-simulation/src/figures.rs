@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::world::WorldEnd;
 use baton_engine::memory::MetCells;
+
+use crate::world::WorldEnd;
 
 /// What must have happened in enough worlds; a fault that is never tried proves nothing.
 pub const KINDS: [&str; 38] = [

@@ -6,12 +6,12 @@ use baton_engine::audit;
 use baton_engine::flow;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decision};
+use baton_engine::memory::StoreModel;
 use baton_engine::run::{REVISE, Run};
 use baton_engine::step::{HUMAN, Role};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
 use crate::witness::{BrokenPromise, Stamp, Witness, is_driver};
-use baton_engine::memory::StoreModel;
 
 /// Looks back at everything that a store has kept.
 pub fn examine(model: &StoreModel, witness: &Witness) -> Vec<BrokenPromise> {

@@ -7,6 +7,7 @@ use baton_engine::RunId;
 use baton_engine::definition::Definition;
 use baton_engine::driver::{Driver, DriverProblem, End, PATIENCE};
 use baton_engine::evidence::KeptBytes;
+use baton_engine::memory::MemoryStore;
 use baton_engine::run::Run;
 use baton_engine::store::StoreError;
 use baton_protocol::Settings;
@@ -20,7 +21,6 @@ use crate::mind::{AtTheDesk, Deaf, Inspector, Mind, Office, SeededRandom};
 use crate::puppet::{Puppet, Strings};
 use crate::time::MachineClock;
 use crate::witness::{BrokenPromise, Witness};
-use baton_engine::memory::MemoryStore;
 
 /// Where everything happens.
 #[derive(Clone)]

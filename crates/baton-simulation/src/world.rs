@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use baton_engine::journal::Event;
+use baton_engine::memory::MetCells;
 use baton_engine::{RunId, Store};
 use tokio::task::JoinSet;
 
@@ -22,7 +23,6 @@ use crate::promises;
 use crate::puppet::Strings;
 use crate::stage::{Living, Machine, Stage};
 use crate::witness::{BrokenPromise, Stamp};
-use baton_engine::memory::MetCells;
 
 /// How a world ended.
 #[derive(Debug, Clone)]

@@ -7,7 +7,6 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::random;
 use async_trait::async_trait;
 use baton_agents::Launcher;
 use baton_agents::process::{Environment, GRACE, Launch, Mark};
@@ -15,6 +14,8 @@ use baton_engine::handoff::Digest;
 use baton_engine::ledger::{LedgerEntry, LedgerLineFault};
 use baton_engine::ledger_keeper::{AnchorFault, LedgerAnchor};
 use baton_engine::store::{AnchoredEntry, Store};
+
+use crate::random;
 
 /// How long a command may take for the lines that it gets at once.
 const COMMAND_LIMIT: Duration = Duration::from_secs(15);

@@ -13,6 +13,7 @@ use baton_engine::evidence::{Evidence as _, Scene};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::{Handoff, WrittenDocument};
 use baton_engine::lifecycle::{Command, Fail, Heartbeat};
+use baton_engine::run::attempt_folder;
 use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Engine, Fence, StateFolder};
 use baton_protocol::model::Artifact;
@@ -21,7 +22,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::running::keep;
 use crate::{own_folder, random};
-use baton_engine::run::attempt_folder;
 
 /// Returns the workspace of a run, if it is on this machine.
 pub(crate) fn workspace(definition: Option<&Definition>) -> Option<WorkspaceFolder> {

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_engine::evidence::KeptBytes;
+use baton_engine::ledger_keeper::{LedgerAnchor, LedgerKeeper, LedgerTrouble};
 use baton_engine::{Clock, Engine, StateFolder, Store};
 use baton_host::quoted;
 use baton_protocol::{Settings, printable};
@@ -27,7 +28,6 @@ use crate::config::{self, Approvers, Config};
 use crate::output::Output;
 use crate::random::MachineRandom;
 use crate::state;
-use baton_engine::ledger_keeper::{LedgerAnchor, LedgerKeeper, LedgerTrouble};
 
 /// Which store a command works on.
 #[derive(Debug, Clone, Args)]

@@ -11,11 +11,11 @@ use baton_agents::process::WORKSPACE;
 use baton_agents::workspace::WorkspaceFolder;
 use baton_engine::driver::QueueBrief;
 use baton_engine::evidence::Scene;
+use baton_engine::run::attempt_folder;
 use baton_engine::{Code, Failure};
 
 use crate::own_folder;
 use crate::random;
-use baton_engine::run::attempt_folder;
 
 /// Where the command of an attempt works.
 pub(super) struct Workplace {

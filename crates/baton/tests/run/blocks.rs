@@ -1,8 +1,9 @@
 //! Teams that hand over with metadata and phase blocks: what reaches the next agent, the helper, the agent that goes on
 //! and the people who look on.
 
-use crate::site::{RUN, Site, find};
 use baton_engine::Fence;
+
+use crate::site::{RUN, Site, find};
 
 /// Python that hands in a metadata block with prose before it.
 const BLOCK: &str = r##"

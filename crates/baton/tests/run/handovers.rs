@@ -1,7 +1,8 @@
 //! What one agent hands over is what the next one gets: through the program, with real processes and files.
 
-use crate::site::{Site, find};
 use baton_engine::Fence;
+
+use crate::site::{Site, find};
 
 /// Python that hands in a package with a word of its own in every member.
 const PACKAGE: &str = r##"
