@@ -1,5 +1,4 @@
 //! The only place that prints. Data goes to stdout, the rest to stderr; colour only where it is wanted.
-#![expect(clippy::print_stderr, reason = "this is the module that prints")]
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -91,7 +90,7 @@ impl Output {
 
     /// Tells something beside the result.
     pub(crate) fn note(&self, text: &str) {
-        eprintln!("{text}");
+        self.pass_on(format!("{text}\n").as_bytes());
     }
 
     /// Says whether a person can be asked: somebody sees what is shown beside the result, and can answer.
@@ -102,15 +101,15 @@ impl Output {
     /// Tells that a command could not do what was asked.
     pub(crate) fn error(&self, error: &CommandError) {
         let paint = self.paint_beside();
-        eprintln!("{} {}", paint.strong(Tint::Red, "error:"), printable(&error.message));
+        self.note(&format!("{} {}", paint.strong(Tint::Red, "error:"), printable(&error.message)));
         for hint in &error.hints {
-            eprintln!("{} {}", paint.strong(Tint::Cyan, "hint:"), printable(hint));
+            self.note(&format!("{} {}", paint.strong(Tint::Cyan, "hint:"), printable(hint)));
         }
     }
 
     /// Passes on what somebody else writes beside the result, as it is.
     pub(crate) fn pass_on(&self, bytes: &[u8]) {
-        // Whoever does not want to read it any more has closed it.
+        // Whoever does not want to read it any more has closed it; what is done goes on.
         let _ = io::stderr().lock().write_all(bytes);
     }
 

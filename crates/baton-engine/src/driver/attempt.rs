@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use baton_protocol::model::{Document, Report};
 use baton_protocol::read::is_blockless;
-use baton_protocol::{Dialect, Hints, Settings, Severity};
+use baton_protocol::{Dialect, Hints, Settings};
 
 use tokio::sync::mpsc;
 
@@ -12,7 +12,7 @@ use super::brief::asks_for_commands;
 use crate::Fence;
 use crate::agent::{Agent, Attempt, Job, Reply, Update};
 use crate::answer::{self, Answer, Successors, UnderstoodReport};
-use crate::engine::{IncomingDocument, JudgedDocument, Yardstick};
+use crate::engine::{IncomingDocument, Yardstick};
 use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, KeptBytes, Moment, Scene,
     Transcript,
@@ -257,7 +257,8 @@ impl Trial {
     fn judged(&self, reply: &Reply) -> Result<(UnderstoodReport, WrittenDocument), Box<(Failure, WrittenDocument)>> {
         let incoming =
             IncomingDocument { answers: reply.answers.as_deref(), ..IncomingDocument::of(reply.text.as_bytes()) };
-        let JudgedDocument { dialect, judgement, valid, .. } = self.yardstick.judge(&incoming);
+        let judged = self.yardstick.judge(&incoming);
+        let (dialect, judgement) = (judged.dialect, &judged.judgement);
         let dialect = dialect.or(self.yardstick.dialect).unwrap_or(Dialect::Native);
         let path = reply.path.as_deref().and_then(|path| path.strip_prefix(&self.job.workspace).ok());
         let path = path.map(|path| path.to_string_lossy().into_owned());
@@ -271,21 +272,12 @@ impl Trial {
             return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
         }
         if !judgement.valid {
-            let errors = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
-            let lines = errors.map(|found| {
-                let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-                format!("{}:{} {}: {}{help}", found.line, found.column, found.code, found.message)
-            });
-            let mut lines: Vec<String> = lines.take(20).collect();
-            if lines.is_empty() {
-                lines.push("it is no report".to_owned());
-            }
-            let message = format!("the report is not valid:\n{}", lines.join("\n"));
+            let message = format!("the report is not valid:\n{}", judged.told_errors());
             return Err(Box::new((Failure::new(Code::validation_failed(), message), document)));
         }
         let next = Successors::Agents(&self.yardstick.following);
-        match valid.and_then(|valid| answer::understand(valid.document, next)) {
-            Some(understood) => Ok((understood, document.judged(&judgement))),
+        match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
+            Some(understood) => Ok((understood, document.judged(judgement))),
             None => {
                 let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");
                 Err(Box::new((failure, document)))

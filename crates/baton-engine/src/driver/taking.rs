@@ -206,7 +206,7 @@ pub async fn load(store: &dyn Store, id: &RunId) -> Result<Run, StoreError> {
     while let Some(events) = pages.next().await? {
         for event in &events {
             match &mut run {
-                Some(run) => run.absorb(event).map_err(StoreError::invalid)?,
+                Some(run) => run.absorb(event)?,
                 None => run = Some(Run::begin(event).map_err(StoreError::invalid)?),
             }
         }

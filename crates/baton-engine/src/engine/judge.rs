@@ -4,7 +4,7 @@
 use baton_protocol::model::{Document, Request};
 use baton_protocol::read::{self, Format};
 use baton_protocol::surroundings::{Schemas, Workspace};
-use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Surroundings};
+use baton_protocol::{Dialect, Hints, Judgement, Kind, Reading, Settings, Severity, Surroundings};
 
 use super::{Engine, Problem};
 use crate::definition::Definition;
@@ -14,6 +14,9 @@ use crate::flow;
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::rehearsal;
 use crate::run::Run;
+
+/// How many mistakes are told in a failure.
+const TOLD_MAX: usize = 20;
 
 /// A document as a door has read it.
 #[derive(Clone, Copy)]
@@ -195,6 +198,26 @@ pub struct JudgedDocument {
     pub judgement: Judgement,
     /// The document, if it is valid.
     pub valid: Option<ValidDocument>,
+}
+
+impl JudgedDocument {
+    /// Returns what is wrong with it, a line each, for whoever has to do it again.
+    pub fn told_errors(&self) -> String {
+        let errors = self.judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+        let count = errors.clone().count();
+        let mut lines: Vec<String> = errors
+            .take(TOLD_MAX)
+            .map(|found| {
+                let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+                format!("{}:{} {}: {}{help}", found.line, found.column, found.code, found.message)
+            })
+            .collect();
+        match count.saturating_sub(TOLD_MAX) {
+            0 => {}
+            more => lines.push(format!("and {more} more")),
+        }
+        lines.join("\n")
+    }
 }
 
 /// A valid document.

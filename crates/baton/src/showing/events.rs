@@ -2,6 +2,7 @@
 
 use baton_engine::RunId;
 use baton_engine::driver::{Audience, End, News};
+use baton_engine::lifecycle::readable_claimant;
 use baton_engine::run::Run;
 use baton_views::event::{self, VERSION, phase_of};
 use serde_json::{Value, json};
@@ -56,11 +57,11 @@ pub(super) fn of_error(run: &RunId, error: &CommandError) -> Value {
 pub(super) fn of_end(run: &Run, end: &End, exit: Exit, record: Option<&str>, store: &StoreOptions) -> Value {
     let (word, why) = match end {
         End::Completed => ("completed", None),
-        End::Failed(why) => ("failed", Some(why)),
+        End::Failed(why) => ("failed", Some(why.as_str())),
         End::Cancelled => ("cancelled", None),
         End::Waiting(_) => ("waiting", None),
         End::Stopped => ("stopped", None),
-        End::Lost(by) => ("lost", Some(by)),
+        End::Lost(by) => ("lost", Some(readable_claimant(by))),
     };
     let store = store.repeated();
     let questions = match end {

@@ -1,18 +1,12 @@
 //! What a command's output means: a report that can be read and is valid, or a failure that says why it is none.
 
-use std::fmt::Write as _;
-
 use baton_engine::Fence;
 use baton_engine::engine::{HandedIn, IncomingDocument, Yardstick};
 use baton_engine::lifecycle::{Command, Fail};
 use baton_engine::store::ClaimedHandoff;
 use baton_engine::{Code, Failure};
-use baton_protocol::{Judgement, Severity};
 
 use crate::random;
-
-/// How many findings are told in a failure.
-const FINDINGS_MAX: usize = 20;
 
 /// Says what a command that ended well has said about its handoff.
 pub(super) fn of_output(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Command {
@@ -38,11 +32,11 @@ fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Res
         return Err(why.to_owned());
     }
     let ClaimedHandoff { handoff, request } = claimed;
-    let judged = yardstick.judge(&IncomingDocument::of(output));
-    let Some(document) = judged.valid else {
+    let mut judged = yardstick.judge(&IncomingDocument::of(output));
+    let Some(document) = judged.valid.take() else {
         let what =
             if judged.kind.is_none() { "what the command wrote is not a report" } else { "the report is not valid" };
-        return Err(format!("{what}: {}", findings(&judged.judgement)));
+        return Err(format!("{what}:\n{}", judged.told_errors()));
     };
     let handed_in = HandedIn {
         document,
@@ -54,18 +48,6 @@ fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Res
         changed: Vec::new(),
     };
     handed_in.command(random::number()).map_err(|why| format!("what the command wrote is not a report: {why}"))
-}
-
-fn findings(judgement: &Judgement) -> String {
-    let errors: Vec<_> = judgement.diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
-    let mut text = String::new();
-    for found in errors.iter().take(FINDINGS_MAX) {
-        let _ = write!(text, "\n{}:{}: {}: {}", found.line, found.column, found.code, found.message);
-    }
-    match errors.len().saturating_sub(FINDINGS_MAX) {
-        0 => text,
-        more => text + &format!("\nand {more} more"),
-    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl Finish {
 pub(super) enum Work {
     /// There is something to report.
     Done(Box<Command>),
-    /// The command ended well without a word: it may have reported for itself; if not, this is to report.
+    /// The command ended well without a report: it may have handed one in for itself; if not, this is to report.
     Silent(Box<Command>),
     /// There is not.
     Over(Result),
@@ -114,7 +114,7 @@ impl Worker {
                 ProcessEnd::Exited { status, stdout, .. } if status.success() => match workplace.said(stdout) {
                     Ok(said) => {
                         let command = Box::new(answer::of_output(&said, claimed, &yardstick));
-                        if answer::is_blank(&said) { Work::Silent(command) } else { Work::Done(command) }
+                        if matches!(*command, Command::Report(_)) { Work::Done(command) } else { Work::Silent(command) }
                     }
                     Err(failure) => Work::Done(Box::new(answer::failed(fence, failure))),
                 },
@@ -133,7 +133,7 @@ impl Worker {
         };
         running.finish_off().await;
         let mut work = work;
-        if let Work::Done(command) = &mut work {
+        if let Work::Done(command) | Work::Silent(command) = &mut work {
             let changed = briefing::changed(&claimed.handoff, workplace.scene.as_ref(), self.state.as_ref()).await;
             match command.as_mut() {
                 Command::Report(report) => report.changed = changed,

@@ -65,3 +65,16 @@ fn driver_whose_lease_is_over_was_last_heard_of_and_drives_no_more() {
     assert_eq!((&listed["runs"][0]["run"], &listed["runs"][0]["state"]), (&RUN.into(), &"silent".into()));
     assert!(listed["runs"][0]["last_heard_of_at"].is_string(), "{listed}");
 }
+
+#[test]
+fn run_goes_on_when_nobody_reads_what_it_says() {
+    let flow = "name: w\nagents: {dev: {command: [./dev.py]}}\nphases: [{id: build, agent: dev}]\n";
+    let site = Site::new().workflow(flow).agent("dev", "report()");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = site.command(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"]);
+    let ended = command.stdin(std::process::Stdio::null()).stderr(writer).output().expect("it starts");
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stdout));
+    let audit = site.baton(&["audit", "verify", "--all"]);
+    assert_eq!(audit.code, Some(0), "it is in the ledger: {}{}", audit.stdout, audit.stderr);
+}
