@@ -6,8 +6,8 @@
 #![warn(clippy::match_bool)]
 
 mod boot_time;
+mod claim_cache;
 mod location;
-mod own;
 mod plan;
 pub mod postgres;
 mod rows;

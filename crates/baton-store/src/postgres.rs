@@ -52,7 +52,7 @@ use server_clock::ServerClock;
 use session::Session;
 use wake::Wake;
 
-use crate::own::ClaimCache;
+use crate::claim_cache::ClaimCache;
 
 /// How many connections one process opens at most, beside the one that listens.
 const CONNECTIONS_MAX: usize = 16;

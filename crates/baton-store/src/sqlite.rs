@@ -48,7 +48,7 @@ pub use relocate::{relocate, remove};
 use wake::Wake;
 use writer::{Batch, Writer};
 
-use crate::own::ClaimCache;
+use crate::claim_cache::ClaimCache;
 
 /// A store in one SQLite file.
 pub struct Sqlite {

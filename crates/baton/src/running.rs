@@ -1,14 +1,14 @@
 //! Running workflows: from a file to a run, and the driver with everything that it needs.
 
 mod claimant;
-mod crew;
 mod launching;
+mod local_team;
 mod starting;
 mod workspace_lock;
 
 pub(crate) use claimant::is_dead;
-pub(crate) use crew::keep;
 pub(crate) use launching::{launcher, scripts};
+pub(crate) use local_team::keep;
 pub(crate) use starting::{Started, definition, run_id};
 pub(crate) use workspace_lock::held;
 
@@ -28,7 +28,7 @@ use crate::command_error::CommandError;
 use crate::state;
 use crate::store::Session;
 use crate::views::Views;
-use crew::LocalTeam;
+use local_team::LocalTeam;
 
 /// Makes a driver for a run of a store, whose agents may not change these files.
 pub(crate) fn driver(

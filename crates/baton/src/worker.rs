@@ -7,7 +7,7 @@ mod acknowledging;
 mod answer;
 mod attempt;
 mod stop;
-mod voice;
+mod worker_output;
 mod workplace;
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ use crate::output::Output;
 use crate::store::Session;
 use attempt::Finish;
 use stop::Stop;
-use voice::WorkerOutput;
+use worker_output::WorkerOutput;
 
 /// The longest time to wait without looking again.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -89,7 +89,7 @@ pub(crate) struct Worker {
     /// Where what attempts are measured with is kept.
     state: Option<StateFolder>,
     assignment: Assignment,
-    voice: WorkerOutput,
+    output: WorkerOutput,
     held: Mutex<Held>,
 }
 
@@ -120,7 +120,7 @@ impl Worker {
         Worker {
             engine: session.engine.clone(),
             state: session.state.clone(),
-            voice: WorkerOutput::new(output, assignment.json),
+            output: WorkerOutput::new(output, assignment.json),
             held: Mutex::new(Held {
                 claims: BTreeMap::new(),
                 looked_at: session.engine.now(),
@@ -132,10 +132,10 @@ impl Worker {
 
     /// Works until the assignment is done or somebody says stop.
     pub(crate) async fn run(self: Arc<Self>) -> Result<Exit, CommandError> {
-        let mut stop = stop::listen(self.voice)?;
+        let mut stop = stop::listen(self.output)?;
         let mut running: JoinSet<Finish> = JoinSet::new();
         let mut progress = Progress::default();
-        self.voice.ready(&self.assignment);
+        self.output.ready(&self.assignment);
         loop {
             let seen = self.engine.store.changes();
             let mut pause = LOOK_AGAIN;
@@ -189,7 +189,7 @@ impl Worker {
         match self.claim(room).await {
             Ok((claimed, pause)) => {
                 if progress.missed > 0 {
-                    self.voice.note("the store answers again");
+                    self.output.note("the store answers again");
                     let lenient_until = self.engine.now() + self.assignment.lease / 3;
                     self.held.lock().unwrap_or_else(PoisonError::into_inner).lenient_until = lenient_until;
                 }
@@ -199,14 +199,14 @@ impl Worker {
                     progress.begun += 1;
                     let claims = &mut self.held.lock().unwrap_or_else(PoisonError::into_inner).claims;
                     claims.insert(claimed.handoff.id.clone(), claimed.handoff.clone());
-                    self.voice.claimed(&claimed.handoff);
+                    self.output.claimed(&claimed.handoff);
                     running.spawn(Arc::clone(self).attempt(claimed, stop.clone()));
                 }
                 pause
             }
             Err(error) if passes(&error) => {
                 if progress.missed == 0 {
-                    self.voice.note(&format!("{error}; trying again"));
+                    self.output.note(&format!("{error}; trying again"));
                 }
                 progress.missed += 1;
                 patience(progress.missed)
@@ -310,7 +310,7 @@ impl Worker {
             Ok(finish) => {
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).claims.remove(&finish.id);
                 progress.failed |= finish.is_failure();
-                if let Err(error) = self.voice.finished(&finish) {
+                if let Err(error) = self.output.finished(&finish) {
                     progress.fatal = Some(error);
                 }
             }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::table::{self, Change};
 use super::writer::Batch;
 use super::{accept, translate};
-use crate::own::ClaimCache;
+use crate::claim_cache::ClaimCache;
 use crate::plan::{self, End, Lookup, Plan};
 
 /// A change that was decided before it was anybody's turn to write.

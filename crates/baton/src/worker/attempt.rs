@@ -173,7 +173,7 @@ impl Worker {
                 _ = stop.wait_for(|stop| *stop == Stop::Kill) => return Err(Work::Over(Result::Killed)),
             }
         };
-        brief.shortened.iter().for_each(|what| self.voice.note(&format!("{}: {what}", handoff.id)));
+        brief.shortened.iter().for_each(|what| self.output.note(&format!("{}: {what}", handoff.id)));
         if let Some(known) = briefing::remember(handoff, brief.scene.as_ref(), self.state.as_ref()).await {
             // A claim that is lost by now needs none.
             let _ = self.engine.apply(handoff, known, Vec::new()).await;
@@ -182,7 +182,7 @@ impl Worker {
         let folder = workplace.folder.as_deref().and_then(|folder| WorkspaceFolder::open(folder).ok());
         let missing = folder.map(|folder| briefing::missing_artifacts(request, &folder)).unwrap_or_default();
         if !missing.is_empty() {
-            self.voice.note(&briefing::missing(handoff, &missing));
+            self.output.note(&briefing::missing(handoff, &missing));
         }
         Ok((workplace, yardstick))
     }
@@ -192,8 +192,8 @@ impl Worker {
         let stderr = match &assignment.log_folder {
             Some(folder) => Sink::log(&folder.join(format!("{}.{}.log", handoff.id, handoff.fence)))?,
             None => {
-                let voice = self.voice;
-                Sink::Listener(Box::new(move |bytes| voice.pass_on(bytes)))
+                let output = self.output;
+                Sink::Listener(Box::new(move |bytes| output.pass_on(bytes)))
             }
         };
         let mut environment = Environment::inherited();
@@ -243,7 +243,7 @@ impl Worker {
                 }
                 Err(error) => {
                     if missed == 0 {
-                        self.voice.note(&format!("{}: no heartbeat: {error}", handoff.id));
+                        self.output.note(&format!("{}: no heartbeat: {error}", handoff.id));
                     }
                     missed += 1;
                 }
@@ -310,7 +310,7 @@ impl Worker {
                 Err(Problem::Refused { refusal, .. }) => return Result::Lost(refusal.to_string()),
                 Err(problem) if passes(&problem) => {
                     if missed == 0 {
-                        self.voice.note(&format!("{}: cannot report yet: {problem}", handoff.id));
+                        self.output.note(&format!("{}: cannot report yet: {problem}", handoff.id));
                     }
                 }
                 Err(problem) => return Result::Lost(problem.to_string()),

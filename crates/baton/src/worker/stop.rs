@@ -3,7 +3,7 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::voice::WorkerOutput;
+use super::worker_output::WorkerOutput;
 use crate::command_error::CommandError;
 
 /// How far the worker is with stopping.
@@ -18,7 +18,7 @@ pub(super) enum Stop {
 }
 
 /// Listens to SIGTERM and SIGINT from now on.
-pub(super) fn listen(voice: WorkerOutput) -> Result<watch::Receiver<Stop>, CommandError> {
+pub(super) fn listen(output: WorkerOutput) -> Result<watch::Receiver<Stop>, CommandError> {
     let failed = |error| CommandError::internal(format!("cannot listen to signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -29,7 +29,7 @@ pub(super) fn listen(voice: WorkerOutput) -> Result<watch::Receiver<Stop>, Comma
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            voice.note(match stop {
+            output.note(match stop {
                 Stop::Go | Stop::Drain => "stopping: what runs may finish; another signal kills it",
                 Stop::Kill => "killed what ran; its leases expire",
             });

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn workflows_in_one_folder_do_not_share_agents_of_the_same_name() {
-        let crew =
+        let team =
             LocalTeam::new(Arc::new(crate::clock::SteadyClock::start()), Launcher::default(), Box::new(|_| Ok(())));
         let reach = |program: &str| {
             let text = format!("name: w\nagents: {{a: {{command: [{program}]}}}}\nphases: [{{id: x, agent: a}}]");
@@ -134,7 +134,7 @@ mod tests {
                 inputs: serde_json::Map::new(),
                 workspace: PathBuf::from("/work"),
             };
-            match crew.reach(&definition, "a") {
+            match team.reach(&definition, "a") {
                 ReachedAgent::Here(agent) => agent,
                 ReachedAgent::Elsewhere | ReachedAgent::Not(_) => panic!("it is a command"),
             }
