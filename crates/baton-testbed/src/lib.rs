@@ -1,6 +1,6 @@
 //! Real servers, folders and processes for tests, benchmarks and torture. Reaches no user.
 //!
-//! - [`Postgres`]: a throw-away PostgreSQL server that can be killed and comes back
+//! - [`PostgresServer`]: a throw-away PostgreSQL server that can be killed and comes back
 //! - [`Scratch`]: a folder that is removed at the end
 //! - [`Process`]: a child that is killed at the end, read line by line
 //! - [`isolate`]: lets a program see nothing of the user who runs the tests

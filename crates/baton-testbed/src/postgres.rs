@@ -1,6 +1,6 @@
 //! A throw-away PostgreSQL server: a real one, in a temporary folder, on a port of its own.
 //!
-//! It ends with the [`Postgres`] that started it, and also if our process is killed: a watchdog beside it
+//! It ends with the [`PostgresServer`] that started it, and also if our process is killed: a watchdog beside it
 //! waits for our end of a pipe to close.
 
 mod endpoint;
@@ -76,7 +76,7 @@ impl PostgresServer {
         PostgresServer::start_with(&ServerSettings::default())
     }
 
-    /// Starts a server for plain tests, which does not wait for the disk. It survives [`Postgres::kill`] all the same.
+    /// Starts a server for plain tests, which does not wait for the disk. It survives [`PostgresServer::kill`] all the same.
     pub fn start_without_fsync() -> Self {
         PostgresServer::start_with(&ServerSettings { fsync: false, ..ServerSettings::default() })
     }
@@ -161,7 +161,7 @@ impl PostgresServer {
         };
     }
 
-    /// Starts the server again on the same port, after [`Postgres::kill`] or [`Postgres::stop`]; waits until it accepts
+    /// Starts the server again on the same port, after [`PostgresServer::kill`] or [`PostgresServer::stop`]; waits until it accepts
     /// connections.
     pub fn restart(&self) {
         let mut state = self.state();
