@@ -32,7 +32,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Violation> {
     found.collect()
 }
 
-/// Returns whether the file lies in `crates/*/src` of a crate that others build upon, and is no test.
+/// Returns whether the file lies in `crates/*/src` of a crate that others build upon, and is not a test.
 fn is_library(file: &TextFile) -> bool {
     let mut parts = file.path.split('/');
     let is_source = parts.next() == Some("crates")

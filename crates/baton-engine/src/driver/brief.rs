@@ -318,10 +318,7 @@ impl<'r> Brief<'r> {
 ///
 /// The innermost workflow that names a place decides, and its template speaks of what is known there.
 pub(crate) fn output_directory(run: &Run, phase: &str) -> Result<PathBuf, OutputFault> {
-    // Most places need no working out, and every attempt asks for them several times.
-    if let Some(plain) = plain_output_directory(&run.definition, &run.id, phase) {
-        return Ok(plain);
-    }
+    // The usual place needs no template, and every attempt asks for it several times.
     let Some((template, path)) = output_template(&run.definition, phase) else {
         return Ok(usual_output_directory(&run.definition, &run.id));
     };
@@ -344,7 +341,8 @@ fn usual_output_directory(definition: &Definition, run: &RunId) -> PathBuf {
 pub(crate) fn plain_output_directory(definition: &Definition, run: &RunId, phase: &str) -> Option<PathBuf> {
     match output_template(definition, phase) {
         None => Some(usual_output_directory(definition, run)),
-        Some((text, _)) if text.contains("{{") || text.contains("{%") || text.contains("..") => None,
+        // Something to work out, or to refuse.
+        Some((text, _)) if text.contains('{') || text.contains("..") => None,
         Some((text, _)) => Some(definition.workspace.join(text.trim())),
     }
 }
