@@ -17,6 +17,7 @@ pub(crate) mod fail;
 pub(crate) mod graph;
 pub(crate) mod heartbeat;
 mod help_markdown;
+pub(crate) mod hook;
 pub(crate) mod inbox;
 mod lifecycle_markdown;
 pub(crate) mod list;
@@ -62,6 +63,7 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Store(options) => store::run(&options, output),
         Command::Doctor(options) => doctor::run(&options, output),
         Command::Dir(options) => dir::run(&options, output),
+        Command::Hook(options) => hook::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
         Command::Send(options) => send::run(&options, output),
         Command::Claim(options) => claim::run(&options, output),

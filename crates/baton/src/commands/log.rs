@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::run::{Run, TrackedHandoff};
-use baton_engine::{EventKind, Fence};
+use baton_engine::{EventKind, Fence, HandoffId, RunId};
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
 use clap::Args;
@@ -51,11 +51,17 @@ const PAUSE: Duration = Duration::from_secs(30);
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.engine.resolve(&options.id).await?;
-        if options.files {
-            return files(&session, &handoff, options.json, output).await;
-        }
-        let mut telling = Telling { run: None, output, json: options.json, subject: handoff };
+        let subject = match session.engine.plain_run(&options.id).await? {
+            Some(handoffs) if !options.files => Subject::of_session(&handoffs),
+            _ => {
+                let handoff = session.engine.resolve(&options.id).await?;
+                if options.files {
+                    return files(&session, &handoff, options.json, output).await;
+                }
+                Subject::of(handoff)
+            }
+        };
+        let mut telling = Telling { run: None, output, json: options.json, subject };
         let mut seq = 0;
         loop {
             let since = session.store.changes();
@@ -67,13 +73,39 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
             if events.len() == EVENTS as usize {
                 continue;
             }
-            let now = session.store.find(&telling.subject.id).await?;
-            if !options.follow || now.is_none_or(|handoff| handoff.state.name().is_finished()) {
+            if !options.follow || telling.subject.is_finished(&session).await? {
                 return Ok(Exit::Done);
             }
             session.store.changed(since, PAUSE).await;
         }
     })
+}
+
+/// What is told about: a run, or one handoff.
+struct Subject {
+    run: RunId,
+    /// The handoff, if its events alone are told.
+    only: Option<HandoffId>,
+    /// The handoff that ends when there is nothing more to tell; a session has none.
+    ends_with: Option<HandoffId>,
+}
+
+impl Subject {
+    fn of(handoff: Handoff) -> Subject {
+        let only = Some(handoff.id.clone()).filter(|_| !handoff.is_run());
+        Subject { run: handoff.run, only, ends_with: Some(handoff.id) }
+    }
+
+    /// Takes the handoffs of a run that nobody drives.
+    fn of_session(handoffs: &[Handoff]) -> Subject {
+        let run = handoffs.first().map(|handoff| handoff.run.clone()).expect("a run has a handoff");
+        Subject { run, only: None, ends_with: None }
+    }
+
+    async fn is_finished(&self, session: &Session) -> Result<bool, CommandError> {
+        let Some(id) = &self.ends_with else { return Ok(false) };
+        Ok(session.store.find(id).await?.is_none_or(|handoff| handoff.state.name().is_finished()))
+    }
 }
 
 /// Tells the events of a run or of one handoff.
@@ -82,7 +114,7 @@ struct Telling<'o> {
     run: Option<Run>,
     output: &'o Output,
     json: bool,
-    subject: Handoff,
+    subject: Subject,
 }
 
 impl Telling<'_> {
@@ -93,7 +125,7 @@ impl Telling<'_> {
             None if event.seq == 1 => self.run = Run::begin(event).ok(),
             None => {}
         }
-        if !self.subject.is_run() && event.handoff != self.subject.id {
+        if self.subject.only.as_ref().is_some_and(|only| event.handoff != *only) {
             return Ok(());
         }
         // That somebody still works is no news.
@@ -134,7 +166,7 @@ impl Telling<'_> {
 async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output) -> Result<Exit, CommandError> {
     let root = session.engine.resolve_run(subject.id.as_str()).await?;
     let run = session.engine.run(&root.run).await?.run;
-    let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
+    let wanted = |id: &HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
         for fence in 1..=tracked.handoff.fence.0 {
