@@ -12,6 +12,7 @@ mod deciding;
 mod discover;
 mod guard;
 mod hook;
+mod init;
 mod intake;
 mod moment;
 mod output;

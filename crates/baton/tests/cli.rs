@@ -66,6 +66,8 @@ mod hook_vendors;
 mod hook_verdicts;
 #[path = "cli/hostile_store.rs"]
 mod hostile_store;
+#[path = "cli/init.rs"]
+mod init;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/old_store.rs"]

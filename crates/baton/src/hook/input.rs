@@ -15,6 +15,8 @@ pub(crate) enum HookVendor {
     Codex,
     /// Gemini CLI: AfterAgent, AfterTool, BeforeAgent
     Gemini,
+    /// OpenCode: what the plugin of `baton init --opencode` tells
+    Opencode,
 }
 
 impl HookVendor {
@@ -24,6 +26,7 @@ impl HookVendor {
             HookVendor::ClaudeCode => "claude-code",
             HookVendor::Codex => "codex",
             HookVendor::Gemini => "gemini",
+            HookVendor::Opencode => "opencode",
         }
     }
 }
@@ -183,9 +186,12 @@ impl Members {
             (HookVendor::Gemini, "activate_skill") => either("name", "skill_name").map(ToolCall::Skill),
             (HookVendor::Gemini, "read_file") => either("file_path", "absolute_path").map(ToolCall::Read),
             (HookVendor::Gemini, "write_file" | "replace") => text("file_path").map(ToolCall::Write),
-            (HookVendor::ClaudeCode, "Bash") | (HookVendor::Gemini, "run_shell_command") => {
-                text("command").map(ToolCall::Command)
-            }
+            (HookVendor::Opencode, "skill") => text("name").map(ToolCall::Skill),
+            (HookVendor::Opencode, "read") => text("filePath").map(ToolCall::Read),
+            (HookVendor::Opencode, "write" | "edit") => text("filePath").map(ToolCall::Write),
+            (HookVendor::ClaudeCode, "Bash")
+            | (HookVendor::Gemini, "run_shell_command")
+            | (HookVendor::Opencode, "bash") => text("command").map(ToolCall::Command),
             (HookVendor::Codex, "apply_patch") => {
                 let patch = either("command", "input").unwrap_or_default();
                 return ToolUse { calls: patched(&patch), failed: self.failed() };
