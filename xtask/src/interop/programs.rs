@@ -14,7 +14,7 @@ use crate::{output, process};
 /// Where the programs are.
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 impl Programs {

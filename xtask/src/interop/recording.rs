@@ -50,6 +50,12 @@ fn record(programs: &Programs, folder: &Path, target: &Path, recording: &Recordi
     let place = Place::create(folder.join("recorded").join(recording.vendor.name()).join(recording.name))?;
     let model = Model::start(recording.script.clone(), USAGE, &place.inside("model.log"))?;
     let home = Home::create(place.inside("home"), &model)?;
+    let names = [
+        (place.inside("ws"), "/project"),
+        (home.folder.clone(), "/home/ana"),
+        (place.folder.clone(), "/tmp"),
+        (programs.folder.clone(), "/opt/programs"),
+    ];
     let began = Instant::now();
     let mut session = SESSION.to_owned();
     for (index, turn) in recording.turns.iter().enumerate() {
@@ -66,7 +72,7 @@ fn record(programs: &Programs, folder: &Path, target: &Path, recording: &Recordi
         let ended = run_once(&mut command, turn.prompt, turn.killed_at, &place, &name, recording.limit)?;
         let printed = std::fs::read_to_string(place.inside(&format!("{name}.stdout")))?;
         session = session_of(recording.vendor, &printed).unwrap_or(session);
-        keep(target, recording.vendor, &name, &place, &home, ended)?;
+        keep(&target.join(recording.vendor.name()), &name, &place, &names, ended)?;
         let asked = model.asked();
         output::note(&format!(
             "{}/{name}: {} after {}, {} calls, {} bytes",
@@ -193,13 +199,11 @@ fn session_of(vendor: Vendor, printed: &str) -> Option<String> {
     printed.lines().filter_map(event).find_map(|event| event[field].as_str().map(str::to_owned))
 }
 
-fn keep(target: &Path, vendor: Vendor, name: &str, place: &Place, home: &Home, ended: ExitStatus) -> Result<()> {
-    let target = target.join(vendor.name());
-    std::fs::create_dir_all(&target)?;
-    let names = [(place.inside("ws"), "/project"), (home.folder.clone(), "/home/ana"), (place.folder.clone(), "/tmp")];
+fn keep(target: &Path, name: &str, place: &Place, names: &[(PathBuf, &str)], ended: ExitStatus) -> Result<()> {
+    std::fs::create_dir_all(target)?;
     for (from, to) in [("stdout", "jsonl"), ("stderr", "stderr")] {
         let text = std::fs::read(place.inside(&format!("{name}.{from}")))?;
-        let text = scrub::text(&String::from_utf8_lossy(&text), &names);
+        let text = scrub::text(&String::from_utf8_lossy(&text), names);
         std::fs::write(target.join(format!("{name}.{to}")), text)?;
     }
     std::fs::write(target.join(format!("{name}.exit")), format!("{}\n", exit(ended)))?;

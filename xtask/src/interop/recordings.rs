@@ -59,8 +59,11 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         recording(vendor, "good", vec![write(), report()]),
         recording(vendor, "skill", vec![Answer::Calls(vec![Call::Skill("designing".into())]), report()]),
         recording(vendor, "skill-unknown", vec![Answer::Calls(vec![Call::Skill("no-such-skill".into())]), report()]),
-        recording(vendor, "shell-failed", vec![shell("echo broken >&2; exit 3"), report()]),
-        recording(vendor, "stream-cut", vec![Answer::Cut("The design".into())]),
+        recording(vendor, "shell-failed", vec![shell("ls no-such-file"), report()]),
+        Recording {
+            limit: Duration::from_secs(20),
+            ..recording(vendor, "stream-cut", vec![Answer::Cut("The design".into())])
+        },
         Recording {
             arguments: reader(vendor),
             ..recording(vendor, "permission-refused", vec![write(), say("I was not allowed to write.")])
@@ -78,6 +81,7 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         }),
         ..recording(vendor, name, vec![Answer::Fault(*fault)])
     }));
+    recordings.extend(subscription_limit(vendor));
     recordings.extend(no_key(vendor));
     recordings.extend(untrusted(vendor));
     recordings
@@ -120,10 +124,17 @@ fn resumed(vendor: Vendor) -> Recording {
 }
 
 fn killed(vendor: Vendor) -> Recording {
-    let steps = vec![write(), shell("touch started; exec tail -f started"), report()];
+    let steps = vec![write(), shell("touch started && tail -f started"), report()];
     let turns =
         vec![Prompt { prompt: "Write a design.", killed_at: Some("started") }, told("You were interrupted. Go on.")];
     Recording { turns, ..recording(vendor, "killed", steps) }
+}
+
+/// A login instead of a key: only then Claude Code says when a limit ends.
+fn subscription_limit(vendor: Vendor) -> Option<Recording> {
+    let environment = vec![("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "not-a-token")];
+    let steps = vec![Answer::Fault(Fault::LimitWithReset)];
+    (vendor == Vendor::Claude).then(|| Recording { environment, ..recording(vendor, "subscription-limit", steps) })
 }
 
 fn no_key(vendor: Vendor) -> Option<Recording> {
@@ -149,12 +160,9 @@ fn untrusted(vendor: Vendor) -> Option<Recording> {
 /// Returns the arguments of an agent that may write and run commands.
 fn writer(vendor: Vendor) -> Vec<&'static str> {
     match vendor {
-        Vendor::Claude => vec![
-            "--permission-mode",
-            "acceptEdits",
-            "--allowedTools",
-            "Bash(touch:*),Bash(echo:*),Bash(true),Bash(tail:*),Bash(exec:*)",
-        ],
+        Vendor::Claude => {
+            vec!["--permission-mode", "acceptEdits", "--allowedTools", "Bash(touch:*),Bash(true),Bash(tail:*)"]
+        }
         Vendor::Codex => vec!["--sandbox", "workspace-write", "--skip-git-repo-check"],
         Vendor::Gemini => vec!["--skip-trust", "--approval-mode", "yolo"],
         Vendor::Opencode => vec!["--auto"],

@@ -30,8 +30,12 @@ pub(crate) fn response(answer: &Answer, usage: Usage, number: usize) -> Response
             "type": "message", "id": format!("msg_{number}"), "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}],
         })],
         Answer::Calls(calls) => calls.iter().enumerate().map(|(index, call)| {
-            let (name, input) = Vendor::Codex.tool(call);
-            json!({"type": "function_call", "id": format!("fc_{number}_{index}"), "call_id": format!("call_{number}_{index}"), "name": name, "arguments": input.to_string()})
+            let (tool, input) = Vendor::Codex.tool(call);
+            let (namespace, name) = tool.split_once('.').map_or((None, tool), |(namespace, name)| (Some(namespace), name));
+            json!({
+                "type": "function_call", "id": format!("fc_{number}_{index}"), "call_id": format!("call_{number}_{index}"),
+                "namespace": namespace, "name": name, "arguments": input.to_string(),
+            })
         }).collect(),
         Answer::Fault(Fault::ContextTooLong) => {
             let error = json!({"code": "context_length_exceeded", "message": "Your input exceeds the context window of this model. Please adjust your input and try again."});

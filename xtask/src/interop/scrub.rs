@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 /// More lines than these tell no more: the rest is a trace of calls.
-const LINES_MAX: usize = 60;
+const LINES_MAX: usize = 40;
 /// Lists of the first event that are long and that nobody reads.
 const LISTS: &[&str] = &["tools", "slash_commands", "agents", "plugins", "mcp_servers", "skills"];
 
@@ -18,7 +18,11 @@ pub(crate) fn text(text: &str, names: &[(PathBuf, &str)]) -> String {
             path.to_string_lossy().chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
         text = text.replace(&slug, "-project");
     }
-    text.lines().take(LINES_MAX).map(|line| format!("{}\n", shorter(line))).collect()
+    let mut traced = false;
+    let mut repeats_the_trace =
+        |line: &&str| std::mem::replace(&mut traced, line.starts_with("    at ")) && line.starts_with("    at ");
+    let lines = text.lines().filter(|line| !repeats_the_trace(line));
+    lines.take(LINES_MAX).map(|line| format!("{}\n", shorter(line))).collect()
 }
 
 fn shorter(line: &str) -> String {

@@ -50,7 +50,7 @@ impl Vendor {
             (Self::Codex, Call::Skill(name)) => {
                 ("exec_command", json!({"cmd": format!("cat .codex/skills/{name}/SKILL.md")}))
             }
-            (Self::Codex, Call::Subagent(prompt)) => ("spawn_agent", json!({"message": prompt})),
+            (Self::Codex, Call::Subagent(prompt)) => ("multi_agent_v1.spawn_agent", json!({"message": prompt})),
             (Self::Gemini, Call::Write { path, content }) => {
                 ("write_file", json!({"file_path": path, "content": content}))
             }
@@ -58,7 +58,9 @@ impl Vendor {
                 ("run_shell_command", json!({"command": command, "description": "Run it"}))
             }
             (Self::Gemini, Call::Skill(name)) => ("activate_skill", json!({"name": name})),
-            (Self::Gemini, Call::Subagent(prompt)) => ("generalist", json!({"request": prompt})),
+            (Self::Gemini, Call::Subagent(prompt)) => {
+                ("invoke_agent", json!({"agent_name": "generalist", "prompt": prompt}))
+            }
             (Self::Opencode, Call::Write { path, content }) => ("write", json!({"filePath": path, "content": content})),
             (Self::Opencode, Call::Shell(command)) => ("bash", json!({"command": command, "description": "Run it"})),
             (Self::Opencode, Call::Skill(name)) => ("skill", json!({"name": name})),
