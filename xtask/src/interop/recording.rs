@@ -57,10 +57,13 @@ fn record(programs: &Programs, folder: &Path, target: &Path, recording: &Recordi
         (programs.folder.clone(), "/opt/programs"),
     ];
     let began = Instant::now();
-    let mut session = SESSION.to_owned();
+    let mut session = match recording.vendor {
+        Vendor::Opencode => "ses_0000000000000000000000000".to_owned(),
+        _ => SESSION.to_owned(),
+    };
     for (index, turn) in recording.turns.iter().enumerate() {
         let name = if index == 0 { recording.name.to_owned() } else { format!("{}-{}", recording.name, index + 1) };
-        let mut command = command(recording, &session, index, &place);
+        let mut command = command(recording, turn.resumes, &session, &place);
         command.env_clear().envs(home.environment(programs, &model)?);
         for (variable, value) in &recording.environment {
             if value.is_empty() {
@@ -112,9 +115,9 @@ impl Place {
     }
 }
 
-fn command(recording: &Recording, session: &str, index: usize, place: &Place) -> Command {
+fn command(recording: &Recording, resumes: bool, session: &str, place: &Place) -> Command {
     let mut command = Command::new(recording.vendor.name());
-    let first = index == 0;
+    let first = !resumes;
     let mut words: Vec<&str> = Vec::new();
     match recording.vendor {
         Vendor::Claude => {

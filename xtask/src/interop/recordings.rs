@@ -27,10 +27,12 @@ pub(crate) enum Start {
     InGit,
 }
 
-/// What the program is told; the second one resumes the session.
+/// What the program is told.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     pub(crate) prompt: &'static str,
+    /// Whether the session is there already.
+    pub(crate) resumes: bool,
     /// The program is killed as soon as this file is there.
     pub(crate) killed_at: Option<&'static str>,
 }
@@ -72,6 +74,7 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         subagent(vendor),
         resumed(vendor),
         killed(vendor),
+        Recording { turns: vec![then_told("Write a design.")], ..recording(vendor, "session-lost", vec![report()]) },
     ];
     recordings.extend(FAULTS.iter().map(|(name, fault)| Recording {
         limit: Duration::from_secs(if vendor == Vendor::Opencode && *fault == Fault::ContextTooLong {
@@ -82,6 +85,7 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         ..recording(vendor, name, vec![Answer::Fault(*fault)])
     }));
     recordings.extend(subscription_limit(vendor));
+    recordings.extend(nobody_answers(vendor));
     recordings.extend(no_key(vendor));
     recordings.extend(untrusted(vendor));
     recordings
@@ -118,15 +122,17 @@ fn subagent(vendor: Vendor) -> Recording {
 fn resumed(vendor: Vendor) -> Recording {
     let steps = vec![write(), say("The design is written."), report()];
     Recording {
-        turns: vec![told("Write a design."), told("There is no fenced JSON block at the end of your answer.")],
+        turns: vec![told("Write a design."), then_told("There is no fenced JSON block at the end of your answer.")],
         ..recording(vendor, "resumed", steps)
     }
 }
 
 fn killed(vendor: Vendor) -> Recording {
     let steps = vec![write(), shell("touch started && tail -f started"), report()];
-    let turns =
-        vec![Prompt { prompt: "Write a design.", killed_at: Some("started") }, told("You were interrupted. Go on.")];
+    let turns = vec![
+        Prompt { killed_at: Some("started"), ..told("Write a design.") },
+        then_told("You were interrupted. Go on."),
+    ];
     Recording { turns, ..recording(vendor, "killed", steps) }
 }
 
@@ -135,6 +141,17 @@ fn subscription_limit(vendor: Vendor) -> Option<Recording> {
     let environment = vec![("ANTHROPIC_API_KEY", ""), ("CLAUDE_CODE_OAUTH_TOKEN", "not-a-token")];
     let steps = vec![Answer::Fault(Fault::LimitWithReset)];
     (vendor == Vendor::Claude).then(|| Recording { environment, ..recording(vendor, "subscription-limit", steps) })
+}
+
+/// A permission that a person would be asked for.
+fn nobody_answers(vendor: Vendor) -> Option<Recording> {
+    let steps = vec![write(), say("I was not allowed to write.")];
+    let (arguments, environment) = match vendor {
+        Vendor::Claude => (Vec::new(), Vec::new()),
+        Vendor::Opencode => (Vec::new(), vec![("OPENCODE_PERMISSION", "{\"edit\":\"ask\"}")]),
+        Vendor::Codex | Vendor::Gemini => return None,
+    };
+    Some(Recording { arguments, environment, ..recording(vendor, "permission-asked", steps) })
 }
 
 fn no_key(vendor: Vendor) -> Option<Recording> {
@@ -180,7 +197,11 @@ fn reader(vendor: Vendor) -> Vec<&'static str> {
 }
 
 fn told(prompt: &'static str) -> Prompt {
-    Prompt { prompt, killed_at: None }
+    Prompt { prompt, resumes: false, killed_at: None }
+}
+
+fn then_told(prompt: &'static str) -> Prompt {
+    Prompt { resumes: true, ..told(prompt) }
 }
 
 fn report() -> Answer {
