@@ -76,12 +76,10 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         killed(vendor),
         Recording { turns: vec![then_told("Write a design.")], ..recording(vendor, "session-lost", vec![report()]) },
     ];
+    // OpenCode compacts what is too long again and again, and waits an hour if it is told to.
+    let endless = |fault| vendor == Vendor::Opencode && matches!(fault, Fault::ContextTooLong | Fault::LimitWithReset);
     recordings.extend(FAULTS.iter().map(|(name, fault)| Recording {
-        limit: Duration::from_secs(if vendor == Vendor::Opencode && *fault == Fault::ContextTooLong {
-            10
-        } else {
-            240
-        }),
+        limit: Duration::from_secs(if endless(*fault) { 45 } else { 240 }),
         ..recording(vendor, name, vec![Answer::Fault(*fault)])
     }));
     recordings.extend(subscription_limit(vendor));
