@@ -33,6 +33,8 @@ pub(super) enum Finished {
     Understood(WrittenDocument),
     /// The program of the agent has told the name of its session, and it works on.
     Session(String),
+    /// The agent has spent so much, and works on.
+    Spent(Spent),
     /// The agent does not understand what is asked.
     NotUnderstood(WrittenDocument),
     /// The attempt has failed.
@@ -53,6 +55,7 @@ impl Finished {
             Finished::Answered(answered) => answered.examined.as_mut()?,
             Finished::Understood(_)
             | Finished::Session(_)
+            | Finished::Spent(_)
             | Finished::NotUnderstood(_)
             | Finished::Failed(_)
             | Finished::Looked(None)
