@@ -169,6 +169,8 @@ pub struct Scene {
     pub names_new_files: bool,
     /// The transcript of the agent's session, where there is one.
     pub transcript: Option<Transcript>,
+    /// The skills that its program showed to have been used, by name or by path; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
     /// Variables that commands are given: name and value.
     pub variables: Vec<(String, String)>,
 }

@@ -178,7 +178,7 @@ fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> Pha
         visits: 1,
         attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
         took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
-        tokens: tracked.prompt_tokens.saturating_add(tracked.tokens_used),
+        tokens: tracked.tokens(),
         evidence,
         outcome: outcome(tracked),
     }

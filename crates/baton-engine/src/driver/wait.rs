@@ -46,6 +46,7 @@ impl RunLoop<'_> {
             self.working.remove(&handoff);
             self.newcomers.remove(&handoff);
             self.lying.remove(&handoff);
+            self.spent.remove(&handoff);
         }
         match (joined, fence) {
             (Ok((_, Outcome::Work(finished))), Some(fence)) => {
@@ -99,6 +100,8 @@ impl RunLoop<'_> {
                 self.lying.insert(handoff, Lying { place, since });
             }
             Happens::PickedUp => drop(self.lying.remove(&handoff)),
+            Happens::Session(id) => self.results.push((handoff, fence, Finished::Session(id))),
+            Happens::Spent(spent) => drop(self.spent.insert(handoff, (fence, spent))),
         }
     }
 }

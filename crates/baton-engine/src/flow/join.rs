@@ -188,8 +188,7 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let known = LastReport::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(Fence(1), |group| group.handoff.fence);
-    let reporting =
-        HandIn { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new(), transcript: None };
+    let reporting = HandIn::new(fence, Ending::Complete, document);
     Ok(draft.apply_known(id, Command::Report(reporting), known)?)
 }
 

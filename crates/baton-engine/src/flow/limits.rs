@@ -97,8 +97,8 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
             return Some(format!("two agents handed work to each other {times} times, and {limit} are allowed"));
         }
     }
-    if let Some((scope, limit)) = over(&scopes, |limits| limits.tokens, (0, false), |counted| counted.tokens) {
-        return told(scope, format!("{} tokens were used, and {limit} are allowed", scope.counted.tokens));
+    if let Some((scope, limit)) = over(&scopes, |limits| limits.tokens, (0, false), |counted| counted.used.tokens) {
+        return told(scope, format!("{} tokens were used, and {limit} are allowed", scope.counted.used.tokens));
     }
     let late = scopes.iter().find(|scope| scope.ends_at().is_some_and(|end| end <= now))?;
     told(late, late.told_wall_clock(now))

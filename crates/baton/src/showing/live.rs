@@ -135,7 +135,7 @@ impl Live {
                 true => format!("{}, its claims are examined", tracked.handoff.terms.to),
                 false => going_on(tracked),
             };
-            let tokens = tracked.prompt_tokens.saturating_add(tracked.tokens_used);
+            let tokens = tracked.tokens();
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
             bar.set_prefix(columns::padded(&printable(&name(tracked)), wide));
             bar.set_message(printable(&format!("{doing}{tokens}")));
