@@ -184,8 +184,8 @@ mod tests {
     fn silence_is_told_with_what_runs() {
         let mut pulse = Pulse::since(at(0));
         pulse.take(&tool("cargo test", ToolState::Runs), at(2));
-        assert_eq!(pulse.told(at(242)), "silent for 4m 0s: Bash cargo test runs, and its process is alive · 1 tool");
+        assert_eq!(pulse.told(at(242)), "silent for 4m: Bash cargo test runs, and its process is alive · 1 tool");
         pulse.take(&tool("cargo test", ToolState::Done), at(243));
-        assert_eq!(pulse.told(at(303)), "silent for 1m 0s, and its process is alive · 1 tool");
+        assert_eq!(pulse.told(at(303)), "silent for 1m, and its process is alive · 1 tool");
     }
 }
