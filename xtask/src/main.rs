@@ -7,6 +7,7 @@ mod bench;
 mod failure;
 mod fuzz;
 mod generate;
+mod interop;
 mod output;
 mod postgres;
 mod process;
@@ -65,6 +66,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(&root()?, &fuzz::Options::parse(rest)?)?,
         ["bench", rest @ ..] => bench::run(&root()?, &bench::Options::parse(rest)?)?,
         ["simulate", rest @ ..] => simulate::run(&root()?, &simulate::Options::parse(rest)?)?,
+        ["interop", rest @ ..] => interop::run(&root()?, rest)?,
         ["torture", rest @ ..] => torture::run(&root()?, &torture::Options::parse(rest)?)?,
         unknown => return Err(unknown_command(unknown).into()),
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Update, Updates};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::protection::Protection;
 use baton_protocol::workflow::{self, Confinement, PromptBy, ReportFrom};
@@ -95,7 +95,7 @@ impl CommandAgent {
         self
     }
 
-    async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<Reply, Failure> {
+    async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<EndedTurn, Failure> {
         let output = OutputFiles::remember(&job.output_directory);
         let files = AttemptFiles::prepare(job)?;
         let launch = self.launch(job, &files)?;
@@ -113,12 +113,12 @@ impl CommandAgent {
             environment: &environment,
             report: self.report,
         };
-        answer::of(&ended, self.recipe, &asked)
+        Ok(answer::of(&ended, self.recipe, &asked))
     }
 
     fn launch(&self, job: &Job, files: &AttemptFiles) -> Result<Launch, Failure> {
         if !job.workspace.is_dir() {
-            let message = format!("the workspace {} is no folder", job.workspace.display());
+            let message = format!("the workspace {} is not a folder", job.workspace.display());
             return Err(permanent(Code::dependency_missing(), message));
         }
         let mut input = Vec::new();
@@ -202,11 +202,8 @@ impl CommandAgent {
 
 #[async_trait]
 impl Agent for CommandAgent {
-    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
-        match self.try_attempt(job, updates).await {
-            Ok(reply) => Attempt::Answered(reply),
-            Err(failure) => Attempt::Failed(failure),
-        }
+    async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
+        self.try_attempt(job, updates).await.unwrap_or_else(|failure| Err(failure).into())
     }
 
     fn protection(&self, confinement: &Confinement) -> Option<Protection> {

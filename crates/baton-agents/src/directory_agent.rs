@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Reply, Update, Updates};
 use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::retry::Policy;
@@ -188,11 +188,8 @@ impl DirectoryAgent {
 
 #[async_trait]
 impl Agent for DirectoryAgent {
-    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
-        match self.try_attempt(job, updates).await {
-            Ok(reply) => Attempt::Answered(reply),
-            Err(failure) => Attempt::Failed(failure),
-        }
+    async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
+        self.try_attempt(job, updates).await.into()
     }
 }
 

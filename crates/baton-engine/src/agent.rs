@@ -1,10 +1,13 @@
 //! Agents, as a port: somebody who is given a prompt and gives back a report.
+//!
+//! Each attempt is one turn of a [session](crate::session). What is seen of the agent while it works comes as updates.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_protocol::workflow::Confinement;
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::Fence;
@@ -13,13 +16,19 @@ use crate::failure::Failure;
 use crate::handoff::{Note, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::protection::Protection;
+use crate::session::{SessionKind, SessionTurn, Spent};
 
 /// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
 #[async_trait]
 pub trait Agent: Send + Sync {
-    /// Lets the agent work once. What can be told before it has ended is sent as updates; each is a hint, and nobody may
+    /// Gives the agent one turn. What can be told before it has ended is sent as updates; each is a hint, and nobody may
     /// listen.
-    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt;
+    async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn;
+
+    /// Returns how its program keeps sessions.
+    fn sessions(&self) -> SessionKind {
+        SessionKind::OneTurn
+    }
 
     /// Returns what keeps its processes away from what is not theirs; `None` if it has none on this machine.
     fn protection(&self, confinement: &Confinement) -> Option<Protection> {
@@ -43,6 +52,50 @@ pub enum Update {
     },
     /// Somebody has taken the request.
     PickedUp,
+    /// The session has this name.
+    Session(String),
+    /// The agent does something.
+    Activity(Activity),
+    /// What this turn has spent so far.
+    Spent(Spent),
+}
+
+/// Something that an agent does while it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// It says something.
+    Says(String),
+    /// It uses a tool.
+    Tool {
+        /// The tool, such as `Bash`.
+        name: String,
+        /// What for, in a line: the command, the file, the skill.
+        about: String,
+        /// How far it is.
+        state: ToolState,
+    },
+    /// It plans these steps.
+    Plan(Vec<String>),
+    /// It was not allowed to do something.
+    Refused {
+        /// What.
+        what: String,
+        /// What would allow it, where that is known.
+        help: Option<String>,
+    },
+    /// It gives a sign of life and nothing else, such as a call of the model that is tried again.
+    Alive(String),
+}
+
+/// How far a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolState {
+    /// It works.
+    Runs,
+    /// It has done what was asked.
+    Done,
+    /// It has failed.
+    Failed,
 }
 
 /// One attempt that an agent is asked for.
@@ -63,6 +116,10 @@ pub struct Job {
     /// How many attempts have ended before, with a report or a failure. It does not count attempts that a crash ended,
     /// so that what those have begun can be found again.
     pub ended: u32,
+    /// Which turn of which session this is.
+    pub session: SessionTurn,
+    /// What the turns of the session before this one have spent: programs tell sums of the whole session.
+    pub spent_before: Spent,
     /// What the agent is told.
     pub prompt: String,
     /// What is asked, as a document.
@@ -85,13 +142,38 @@ pub struct Job {
     pub pick_up_within: Option<Duration>,
 }
 
-/// How an attempt ended.
+/// A turn that has ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Attempt {
+pub struct EndedTurn {
+    /// How it ended.
+    pub end: TurnEnd,
+    /// What it spent, where its program tells. It counts however the turn ended.
+    pub spent: Option<Spent>,
+    /// The skills that its program shows to have been used, by name or by path; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEnd {
     /// The agent said something; whether it is a report is not judged yet.
     Answered(Reply),
     /// There is nothing to read.
-    Failed(Failure),
+    Failed(Failure, AfterFailure),
+}
+
+/// What makes sense after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// What the retry policy says.
+    Policy,
+    /// To wait: a limit of the program's account ends at this time. That is nobody's fault and costs no attempt.
+    Wait {
+        /// When.
+        until: Timestamp,
+    },
+    /// Another session: this one cannot go on, because it is lost or too long.
+    FreshSession,
 }
 
 /// What an agent said.
@@ -109,8 +191,16 @@ pub struct Reply {
     pub answers: Option<String>,
     /// What it said about having understood, where it did.
     pub acknowledgment: Option<String>,
-    /// How many tokens it used, where its program tells.
-    pub tokens_used: Option<u64>,
     /// The transcript of its session, where there is one.
     pub transcript: Option<Transcript>,
+}
+
+impl From<Result<Reply, Failure>> for EndedTurn {
+    fn from(end: Result<Reply, Failure>) -> EndedTurn {
+        let end = match end {
+            Ok(reply) => TurnEnd::Answered(reply),
+            Err(failure) => TurnEnd::Failed(failure, AfterFailure::Policy),
+        };
+        EndedTurn { end, spent: None, skills: None }
+    }
 }

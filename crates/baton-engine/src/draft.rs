@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(shown(&taken), shown(&read));
 
         // Somebody else was there first: nothing that was foreseen counts.
-        let beat = Command::Heartbeat(Heartbeat { fence: Fence(1), lease_ms: None, baseline: None });
+        let beat = Command::Heartbeat(Heartbeat::new(Fence(1)));
         let root = before.root().handoff.id.clone();
         let (foreign, _) = written(&before, &[TransactionStep::Apply(root, beat)], Timestamp::UNIX_EPOCH);
         let mut taken = before.clone();

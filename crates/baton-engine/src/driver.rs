@@ -35,7 +35,7 @@ use baton_protocol::Settings;
 use tokio::sync::watch as channel;
 
 use crate::Fence;
-use crate::agent::Agent;
+use crate::agent::{Activity, Agent, Job};
 use crate::clock::Clock;
 use crate::definition::Definition;
 use crate::engine::Random;
@@ -50,6 +50,7 @@ use crate::people::{People, Question};
 use crate::prompt::Prompt;
 use crate::retry;
 use crate::run::{RecordFault, Run, TrackedHandoff};
+use crate::session::Spent;
 use crate::step::{ORCHESTRATOR, Role, Step};
 use crate::store::{Store, StoreError};
 use run_loop::RunLoop;
@@ -160,6 +161,20 @@ pub enum ReachedAgent {
 pub trait Audience: Send + Sync {
     /// Hears news of a run.
     fn hear(&self, run: &Run, news: &News<'_>);
+
+    /// Sees what an agent does while it works. That is not recorded, and may come often.
+    fn see(&self, job: &Job, seen: &Seen) {
+        let (_, _) = (job, seen);
+    }
+}
+
+/// What is seen of an agent while it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// What it does.
+    Activity(Activity),
+    /// What its turn has spent so far.
+    Spent(Spent),
 }
 
 /// What happens in a run.
@@ -247,7 +262,7 @@ pub fn copies_for(run: &Run, tracked: &TrackedHandoff) -> Vec<Copy> {
 
 /// Renders what the agent of a step would be told.
 pub fn prompt_of(run: &Run, tracked: &TrackedHandoff, delimiter: &str) -> Result<Prompt, BriefFault> {
-    Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter)?.prompt)
+    Ok(Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?.tell(delimiter, None)?.prompt)
 }
 
 impl Driver {

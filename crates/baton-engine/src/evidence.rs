@@ -76,7 +76,7 @@ pub enum WorkspaceFault {
         source: io::Error,
     },
     /// Something else is there.
-    #[error("the workspace {} is no folder", .0.display())]
+    #[error("the workspace {} is not a folder", .0.display())]
     NoFolder(PathBuf),
 }
 
@@ -169,6 +169,8 @@ pub struct Scene {
     pub names_new_files: bool,
     /// The transcript of the agent's session, where there is one.
     pub transcript: Option<Transcript>,
+    /// The skills that its program showed to have been used, by name or by path; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
     /// Variables that commands are given: name and value.
     pub variables: Vec<(String, String)>,
 }
@@ -279,10 +281,12 @@ pub fn digest(examined: &[ExaminedClaim]) -> Option<Digest> {
 }
 
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.
+///
+/// Further lines of what a command wrote are indented, so that none of them can pass as a finding.
 pub fn refuted(examined: &[ExaminedClaim]) -> Option<String> {
     let counts = |examined: &&ExaminedClaim| examined.verdict == ClaimFinding::Refuted && examined.allowed.is_none();
-    let lines: Vec<String> =
-        examined.iter().filter(counts).map(|examined| format!("{}: {}", examined.rule, examined.sentence())).collect();
+    let line = |examined: &ExaminedClaim| format!("{}: {}", examined.rule, examined.sentence().replace('\n', "\n    "));
+    let lines: Vec<String> = examined.iter().filter(counts).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -31,7 +31,7 @@ pub(crate) use requests::{write, written};
 pub use turn::{Turn, after};
 pub(crate) use values::context;
 pub use values::{names, result};
-pub use waiting::{Comes, comes, is_held, waits_until};
+pub use waiting::{Comes, comes, is_held, overspends, waits_until};
 
 use std::collections::HashMap;
 
@@ -167,8 +167,7 @@ fn complete(draft: &mut Draft, why: &str) -> Result<(), FlowFault> {
     let root = draft.run.root();
     let (id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     let (ending, document) = (crate::lifecycle::Ending::Complete, requests::final_report(&draft.run, why));
-    let report =
-        Command::Report(HandIn { fence, ending, document, tokens_used: None, changed: Vec::new(), transcript: None });
+    let report = Command::Report(HandIn::new(fence, ending, document));
     Ok(draft.apply(&id, report)?)
 }
 
@@ -201,6 +200,6 @@ fn stop(draft: &mut Draft, why: &str) -> Result<(), FlowFault> {
     let (root_id, fence) = (root.handoff.id.clone(), root.handoff.fence);
     call_off(draft);
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::processing_error(), why) };
-    let fail = Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() });
+    let fail = Command::Fail(Fail::new(fence, failure, 0.0));
     Ok(draft.apply(&root_id, fail)?)
 }

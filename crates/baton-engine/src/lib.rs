@@ -65,6 +65,7 @@ pub mod route;
 pub mod run;
 pub mod runs;
 pub mod sabotage;
+pub mod session;
 pub mod ssh;
 mod state_folder;
 pub mod step;

@@ -28,7 +28,7 @@ pub use cancel::Cancel;
 pub use claim::{Claim, holds, readable_claimant};
 pub use decide::{Decide, Decision};
 pub use expire::Expire;
-pub use fail::Fail;
+pub use fail::{Again, Fail};
 pub use heartbeat::Heartbeat;
 pub use refusal::{REFUSALS, Refusal, RefusedCommand};
 pub use release::Release;

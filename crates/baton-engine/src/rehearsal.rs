@@ -81,7 +81,7 @@ pub struct Following {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RehearsalFault {
     /// The document is something else.
-    #[error("it is no report")]
+    #[error("it is not a report")]
     NoReport,
     /// The report leaves open how the work ended.
     #[error("the report does not say how the work ended")]
@@ -227,33 +227,12 @@ fn report(
     let ending = match answer {
         Answer::Failed(failure) => {
             let message = failure.to_string();
-            apply(
-                draft,
-                id,
-                Command::Fail(Fail {
-                    fence: Fence(1),
-                    failure,
-                    document: Some(document),
-                    dice: 0.0,
-                    changed: Vec::new(),
-                }),
-            )?;
+            apply(draft, id, Command::Fail(Fail { document: Some(document), ..Fail::new(Fence(1), failure, 0.0) }))?;
             return Ok(RehearsedOutcome::Failed(message));
         }
         Answer::Ended(ending) => ending,
     };
-    apply(
-        draft,
-        id,
-        Command::Report(HandIn {
-            fence: Fence(1),
-            ending: ending.clone(),
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        }),
-    )?;
+    apply(draft, id, Command::Report(HandIn::new(Fence(1), ending.clone(), document)))?;
     if ending == Ending::Complete {
         let phase = draft.run.find(id).map(|tracked| tracked.step.phase.clone()).unwrap_or_default();
         let review = draft.run.definition.locate(&phase).is_some_and(|located| located.phase().review.is_some());
@@ -268,6 +247,7 @@ fn report(
                 evidence: None,
                 kept: Vec::new(),
                 review,
+                repair: false,
                 dice: 0.0,
             }),
         )?;

@@ -12,11 +12,11 @@ mod index;
 mod tracked;
 
 pub use agenda::Agenda;
-pub use counted::RunCounters;
+pub use counted::{RunCounters, Used};
 pub use fault::{JournalFault, RecordFault};
 pub(crate) use group::{Group, Lane, Progress};
 pub(crate) use tracked::Known;
-pub use tracked::{LastReport, TrackedHandoff};
+pub use tracked::{LastReport, NextTurn, TrackedHandoff, TrackedSession};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::definition::Definition;
 use crate::handoff::{Handoff, StateName, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::journal::{Event, Fact};
-use crate::lifecycle::{self, Command, Decision, Verdict};
+use crate::lifecycle::{self, Again, Command, Decision, Verdict};
 use crate::step::{HUMAN, Role, Step};
 use index::{Index, Place};
 
@@ -125,6 +125,8 @@ impl Run {
         let at = handoff.changed_at;
         let tracked = Arc::make_mut(self.handoffs.get_mut(place).expect("every handoff has its place"));
         let (before, changed_before) = (tracked.handoff.state.name(), tracked.handoff.changed_at);
+        let (tokens_before, cost_before) =
+            (tracked.counted_tokens(), tracked.spending().spent.cost_micros.unwrap_or_default());
         tracked.take(handoff, fact, known);
         self.changed_at = self.changed_at.max(at);
         let tracked = self.handoffs[place].clone();
@@ -146,13 +148,16 @@ impl Run {
             self.index.add_report(place, &told.written);
         }
         let failure = handoff.last_failure.as_ref().filter(|_| is_failure(fact)).map(|failure| failure.to_string());
-        let tokens = tracked.tokens_of(fact);
+        let used = Used {
+            tokens: tracked.counted_tokens().saturating_sub(tokens_before),
+            cost_micros: tracked.spending().spent.cost_micros.unwrap_or_default().saturating_sub(cost_before),
+        };
         for nested in self.nested_around(step) {
             let mut counted = self.counted_inside(&nested);
-            counted.take(step, &handoff.terms.to, fact, failure.clone(), tokens);
+            counted.take(step, &handoff.terms.to, fact, failure.clone(), used);
             self.inside.insert_mut(nested, counted);
         }
-        self.counted.take(step, &handoff.terms.to, fact, failure, tokens);
+        self.counted.take(step, &handoff.terms.to, fact, failure, used);
         if handoff.state.name().is_finished() {
             self.inside.remove_mut(&handoff.id);
         }
@@ -430,8 +435,10 @@ fn revises(step: &Step, fact: &Fact) -> bool {
 
 fn is_failure(fact: &Fact) -> bool {
     match fact {
-        Fact::Happened(Command::Fail(_) | Command::Expire(_)) => true,
-        Fact::Happened(Command::Verify(verify)) => matches!(verify.verdict, Verdict::Refuted { .. }),
+        // What goes on is not over, and how it ends counts then.
+        Fact::Happened(Command::Fail(fail)) => fail.again == Again::Policy,
+        Fact::Happened(Command::Expire(_)) => true,
+        Fact::Happened(Command::Verify(verify)) => matches!(verify.verdict, Verdict::Refuted { .. }) && !verify.repair,
         Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => false,
     }
 }

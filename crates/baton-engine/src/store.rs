@@ -39,7 +39,7 @@ use crate::queue::Queue;
 ///     fence: claimed.fence,
 ///     ending: Ending::Complete,
 ///     document: WrittenDocument::new(baton_protocol::Dialect::Native, "{}"),
-///     tokens_used: None,
+///     spent: None, skills: None,
 ///     changed: Vec::new(),
 ///     transcript: None,
 /// });

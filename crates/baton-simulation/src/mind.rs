@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::Fence;
-use baton_engine::agent::{Agent, Attempt, Job, Reply, Update, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Reply, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::door::Door;
 use baton_engine::driver::{Audience, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem};
@@ -125,7 +125,7 @@ struct Actor {
 
 #[async_trait]
 impl Agent for Actor {
-    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+    async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
         self.witness.begins(&job.run, &job.handoff, job.fence);
         let (time, act) = self.mind.work(job);
         let acknowledgment = if self.acknowledges { saying::acknowledgment(job) } else { None };
@@ -140,17 +140,17 @@ impl Agent for Actor {
             Some(most) if late => tokio::time::sleep(most + Duration::from_secs(1)).await,
             Some(most) => {
                 tokio::time::sleep(most).await;
-                return Attempt::Failed(Failure::new(Code::timeout(), "it took too long and was stopped"));
+                return Err(Failure::new(Code::timeout(), "it took too long and was stopped")).into();
             }
             None => tokio::time::sleep(time).await,
         }
         match act {
             Act::Hangs => std::future::pending().await,
-            Act::Fails(failure) => Attempt::Failed(failure),
+            Act::Fails(failure) => Err(failure).into(),
             Act::Says(saying) | Act::SaysLate(saying) => {
                 let text = saying::write(self.dialect, job, &saying);
                 self.witness.heard(&job.handoff, job.fence, Digest::of(text.as_bytes()));
-                Attempt::Answered(Reply { text, source: "memory".to_owned(), acknowledgment, ..Reply::default() })
+                Ok(Reply { text, source: "memory".to_owned(), acknowledgment, ..Reply::default() }).into()
             }
         }
     }

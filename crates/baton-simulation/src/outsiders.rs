@@ -95,6 +95,8 @@ impl Outsider {
             agent: CLERK.to_owned(),
             fence: handoff.fence,
             attempt: handoff.attempts,
+            session: Default::default(),
+            spent_before: Default::default(),
             ended: 0,
             prompt: String::new(),
             request,
@@ -140,7 +142,7 @@ impl Outsider {
             let nap = rest.min(Duration::from_secs(20));
             tokio::time::sleep(nap).await;
             rest -= nap;
-            let beat = Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline: None });
+            let beat = Command::Heartbeat(Heartbeat::new(handoff.fence));
             let beaten = self.store.apply(Order::new(handoff.id.clone(), beat), self.clock.now()).await;
             if matches!(beaten, Err(StoreError::Refused(_))) {
                 return false;
@@ -154,21 +156,14 @@ impl Outsider {
         let saying = self.mood.saying();
         if saying == Saying::Garbage {
             let failure = Failure::new(Code::processing_error(), "the clerk was ill");
-            return Some(Command::Fail(Fail { fence, failure, document: None, dice: 0.5, changed: Vec::new() }));
+            return Some(Command::Fail(Fail::new(fence, failure, 0.5)));
         }
         let document = WrittenDocument::new(Dialect::Native, saying::write(Dialect::Native, job, &saying));
         let told = LastReport::read(&document, Successors::Agents(&[]))?;
         Some(match answer::of_report(&told.report)? {
-            Answer::Ended(ending) => Command::Report(HandIn {
-                fence,
-                ending,
-                document,
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            }),
+            Answer::Ended(ending) => Command::Report(HandIn::new(fence, ending, document)),
             Answer::Failed(failure) => {
-                Command::Fail(Fail { fence, failure, document: Some(document), dice: 0.5, changed: Vec::new() })
+                Command::Fail(Fail { document: Some(document), ..Fail::new(fence, failure, 0.5) })
             }
         })
     }
@@ -270,14 +265,7 @@ impl Outsider {
         let fence = Fence(1 + self.chance.below(handoff.fence.0 - 1));
         let document =
             WrittenDocument::new(Dialect::Native, r#"{"baton": 1, "document": "report", "outcome": "complete"}"#);
-        let report = HandIn {
-            fence,
-            ending: Ending::Complete,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        };
+        let report = HandIn::new(fence, Ending::Complete, document);
         let order = Order::new(handoff.id.clone(), Command::Report(report));
         if matches!(self.store.apply(order, self.clock.now()).await, Err(StoreError::Refused(_))) {
             self.tally.count("report with an old token");
@@ -288,19 +276,10 @@ impl Outsider {
     fn any_command(&self, handoff: &Handoff) -> Command {
         let (fence, dice) = (handoff.fence, 0.5);
         let document = || WrittenDocument::new(Dialect::Native, format!("said {}", self.chance.number()));
-        let report = |fence, ending| {
-            Command::Report(HandIn {
-                fence,
-                ending,
-                document: document(),
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            })
-        };
+        let report = |fence, ending| Command::Report(HandIn::new(fence, ending, document()));
         let failing = |code| {
             let failure = Failure::new(code, "no");
-            Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() })
+            Command::Fail(Fail::new(fence, failure, dice))
         };
         let verify = |verdict| {
             Command::Verify(Verify {
@@ -310,6 +289,7 @@ impl Outsider {
                 evidence: None,
                 kept: Vec::new(),
                 review: false,
+                repair: false,
                 dice,
             })
         };
@@ -323,7 +303,7 @@ impl Outsider {
             0..=4 => Command::Claim(Claim::by(self.name.clone(), 60_000)),
             5 => Command::Acknowledge(Acknowledge { fence, understood: true, document: document() }),
             6 => Command::Acknowledge(Acknowledge { fence, understood: false, document: document() }),
-            7 => Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }),
+            7 => Command::Heartbeat(Heartbeat::new(fence)),
             8 => report(fence, Ending::Complete),
             9 => report(fence, Ending::Blocked { reason: "lost".to_owned() }),
             10 => report(fence, Ending::NeedsReview),

@@ -85,7 +85,7 @@ impl<'h> History<'h> {
             if revised {
                 tallied.handoffs = 0;
             }
-            let backwards = run.counted.handoffs < counted.handoffs || run.counted.tokens < counted.tokens;
+            let backwards = run.counted.handoffs < counted.handoffs || run.counted.used.tokens < counted.used.tokens;
             if !revised && backwards {
                 self.say(event.seq, "counters never go back", format!("{counted:?} became {:?}", run.counted));
             }

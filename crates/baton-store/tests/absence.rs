@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::Fence;
-use baton_engine::agent::{Agent, Attempt, Job, Update, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Update, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{
     Audience, Driver, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
@@ -30,7 +30,7 @@ struct Lying(watch::Receiver<bool>);
 
 #[async_trait]
 impl Agent for Lying {
-    async fn attempt(&self, _: &Job, updates: &Updates) -> Attempt {
+    async fn turn(&self, _: &Job, updates: &Updates) -> EndedTurn {
         let mut taken = self.0.clone();
         if !*taken.borrow() {
             updates.send(Update::Waiting { place: "in /exchange".to_owned() }).unwrap();

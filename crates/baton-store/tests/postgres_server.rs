@@ -38,14 +38,7 @@ fn request(name: &str) -> Accept {
 }
 
 fn report(name: &str, fence: Fence) -> Order {
-    let report = HandIn {
-        fence,
-        ending: Ending::Complete,
-        document: written("done"),
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(fence, Ending::Complete, written("done"));
     Order::new(id(name), Command::Report(report))
 }
 
@@ -109,7 +102,7 @@ async fn connection_that_the_server_ends_is_replaced() {
         let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
         query(&url, others);
-        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
+        let heartbeat = Command::Heartbeat(Heartbeat::new(fence));
         store.apply(Order::new(id("a"), heartbeat), time(second)).await.unwrap();
     }
     assert_eq!(store.history(&RunId::alone(&id("a")), 0, 10).await.unwrap().len(), 6);
@@ -152,7 +145,7 @@ async fn steps_are_carried_out_once_although_connections_end() {
     for number in 0..60 {
         begun.send(number).unwrap();
         let name = format!("a{number}");
-        let heartbeat = Command::Heartbeat(Heartbeat { fence: baton_engine::Fence(1), lease_ms: None, baseline: None });
+        let heartbeat = Command::Heartbeat(Heartbeat::new(baton_engine::Fence(1)));
         let claim = Command::Claim(Claim::by("w", 60_000));
         let steps = vec![
             TransactionStep::Accept(Box::new(Accept { run: run.clone(), ..request(&name) })),

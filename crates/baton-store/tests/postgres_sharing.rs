@@ -41,19 +41,12 @@ fn request(name: &str, agent: &str) -> Accept {
 }
 
 fn report(name: &str, fence: Fence) -> Order {
-    let report = HandIn {
-        fence,
-        ending: Ending::Complete,
-        document: written("done"),
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(fence, Ending::Complete, written("done"));
     Order::new(id(name), Command::Report(report))
 }
 
 fn heartbeat(name: &str, fence: Fence) -> Order {
-    Order::new(id(name), Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }))
+    Order::new(id(name), Command::Heartbeat(Heartbeat::new(fence)))
 }
 
 fn claim() -> Command {

@@ -90,7 +90,7 @@ pub(crate) async fn remember(handoff: &Handoff, scene: Option<&Scene>, state: Op
     let places = OwnPlaces { output_directory: scene.output_directory.clone(), views: scene.views.clone() };
     places.write(&state.measures(&scene.workspace, &scene.folder));
     let baseline = Some(scene.before?.digest?);
-    Some(Command::Heartbeat(Heartbeat { fence: handoff.fence, lease_ms: None, baseline }))
+    Some(Command::Heartbeat(Heartbeat { baseline, ..Heartbeat::new(handoff.fence) }))
 }
 
 /// Where an attempt and Baton itself write, which nobody else is told about. It is kept with what the attempt is measured
@@ -146,7 +146,7 @@ fn scene_here(handoff: &Handoff, scene: Option<&Scene>) -> Option<Scene> {
 pub(crate) fn no_prompt(fence: Fence, why: &str) -> Fail {
     let message = format!("its prompt cannot be made: {why}");
     let failure = Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), message) };
-    Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() }
+    Fail::new(fence, failure, random::number())
 }
 
 /// Returns the artifacts of a request that are not in the workspace.

@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-use baton_engine::agent::{Job, Reply};
+use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, Failure};
+use baton_engine::session::Spent;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
 use baton_protocol::{Document, Hints};
@@ -28,7 +29,18 @@ pub(super) struct AskedCommand<'a> {
 }
 
 /// Says what a command answered.
-pub(super) fn of(ended: &ProcessEnd, recipe: Option<&Recipe>, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
+pub(super) fn of(ended: &ProcessEnd, recipe: Option<&Recipe>, asked: &AskedCommand<'_>) -> EndedTurn {
+    let mut spent = None;
+    let end = answer(ended, recipe, asked, &mut spent);
+    EndedTurn { spent, ..EndedTurn::from(end) }
+}
+
+fn answer(
+    ended: &ProcessEnd,
+    recipe: Option<&Recipe>,
+    asked: &AskedCommand<'_>,
+    spent: &mut Option<Spent>,
+) -> Result<Reply, Failure> {
     let ProcessEnd::Exited { stdout, tail, .. } = ended else {
         return Err(ended.failure().unwrap_or_else(|| refused("the command ended in an unknown way")));
     };
@@ -37,6 +49,9 @@ pub(super) fn of(ended: &ProcessEnd, recipe: Option<&Recipe>, asked: &AskedComma
         None => text(stdout, "stdout")
             .map_or_else(|failure| Heard::Unreadable(failure.message), |text| Heard::Said(ProfileAnswer::text(text))),
     };
+    if let Heard::Said(said) = &heard {
+        *spent = said.tokens.map(|output| Spent { output, ..Spent::default() });
+    }
     match (ended.failure(), &heard) {
         // The program's own words say more than its exit code.
         (Some(_), Heard::Refused(message)) | (None, Heard::Refused(message)) => return Err(refusal(message)),
@@ -66,7 +81,7 @@ fn report(heard: Heard, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
         Heard::Said(said) => (said, None),
         Heard::Refused(message) | Heard::Unreadable(message) => (ProfileAnswer::default(), Some(message)),
     };
-    let (tokens_used, transcript) = (said.tokens, said.transcript.as_deref().and_then(sealed));
+    let transcript = said.transcript.as_deref().and_then(sealed);
     let said = said.text.filter(|text| !is_blank(text));
     let filed = match asked.report {
         ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
@@ -78,7 +93,7 @@ fn report(heard: Heard, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
         ReportFrom::Auto => anywhere(filed, said, asked)?,
     };
     match (found, unreadable) {
-        (Some(found), _) => Ok(Reply { tokens_used, transcript, ..found }),
+        (Some(found), _) => Ok(Reply { transcript, ..found }),
         (None, Some(why)) if asked.report != ReportFrom::File => Err(refused(why)),
         (None, _) => Err(refused(format!("the command ended without a report: {}", nowhere(asked)))),
     }

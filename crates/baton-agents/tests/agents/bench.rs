@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use baton_agents::CommandAgent;
-use baton_engine::agent::{Agent as _, Attempt, Job, Reply, Updates};
+use baton_engine::agent::{Agent as _, EndedTurn, Job, Reply, TurnEnd, Updates};
 use baton_engine::failure::Failure;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::{HandoffId, RunId};
@@ -41,6 +41,8 @@ impl Bench {
             agent: "reviewer".to_owned(),
             fence: baton_engine::Fence(7),
             attempt: 2,
+            session: Default::default(),
+            spent_before: Default::default(),
             ended: 1,
             prompt: "Please review.".to_owned(),
             request: WrittenDocument::new(Dialect::Task, r#"{"task_id": "t", "phase": "write"}"#),
@@ -72,8 +74,8 @@ impl Bench {
         path
     }
 
-    pub(crate) fn attempt(&self, agent: &CommandAgent, job: &Job) -> Attempt {
-        runtime().block_on(agent.attempt(job, &unheard()))
+    pub(crate) fn attempt(&self, agent: &CommandAgent, job: &Job) -> EndedTurn {
+        runtime().block_on(agent.turn(job, &unheard()))
     }
 
     /// Lets a piece of shell work, and returns what it answered.
@@ -104,17 +106,17 @@ pub(crate) fn unheard() -> Updates {
     tokio::sync::mpsc::unbounded_channel().0
 }
 
-pub(crate) fn answered(attempt: Attempt) -> Reply {
-    match attempt {
-        Attempt::Answered(reply) => reply,
-        Attempt::Failed(failure) => panic!("{failure}"),
+pub(crate) fn answered(turn: EndedTurn) -> Reply {
+    match turn.end {
+        TurnEnd::Answered(reply) => reply,
+        TurnEnd::Failed(failure, _) => panic!("{failure}"),
     }
 }
 
-pub(crate) fn failed(attempt: Attempt) -> Failure {
-    match attempt {
-        Attempt::Failed(failure) => failure,
-        Attempt::Answered(reply) => panic!("{reply:?}"),
+pub(crate) fn failed(turn: EndedTurn) -> Failure {
+    match turn.end {
+        TurnEnd::Failed(failure, _) => failure,
+        TurnEnd::Answered(reply) => panic!("{reply:?}"),
     }
 }
 

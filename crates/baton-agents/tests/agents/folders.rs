@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_agents::directory::{Completion, Directory, Folder};
 use baton_agents::{DirectoryAgent, reach};
-use baton_engine::agent::{Agent as _, Attempt, Job, Update};
+use baton_engine::agent::{Agent as _, EndedTurn, Job, Update};
 use baton_engine::failure::Transience;
 use baton_engine::handoff::WrittenDocument;
 use baton_engine::{Clock, HandoffId};
@@ -68,10 +68,10 @@ fn job(bench: &Bench, wish: &str) -> Job {
     Job { request: WrittenDocument::new(Dialect::Mailbox, asked.to_string()), ..bench.job() }
 }
 
-fn attempt(bench: &Bench, declared: &AgentFields, job: &Job) -> Attempt {
+fn attempt(bench: &Bench, declared: &AgentFields, job: &Job) -> EndedTurn {
     let agent = agent(bench, declared);
     let runtime = runtime();
-    runtime.block_on(async { tokio::time::timeout(LONG, agent.attempt(job, &unheard())).await.expect("it ends") })
+    runtime.block_on(async { tokio::time::timeout(LONG, agent.turn(job, &unheard())).await.expect("it ends") })
 }
 
 fn count(bench: &Bench) -> usize {
@@ -137,7 +137,7 @@ fn pick_up_time_counts_only_until_somebody_takes_it() {
     let directory = Directory::init(&bench.scratch.path("workspace/exchange")).expect("the folders can be made");
     let (updates, mut heard) = tokio::sync::mpsc::unbounded_channel();
     runtime().block_on(async {
-        let attempt = agent.attempt(&job, &updates);
+        let attempt = agent.turn(&job, &updates);
         let come = async {
             let Some(Update::Waiting { place }) = heard.recv().await else { panic!("nobody has it") };
             assert!(place.ends_with("handoffs/pending/hoff-1-2.json"), "{place}");
@@ -256,7 +256,7 @@ fn driver_that_comes_back_finds_what_it_had_begun() {
         // Nobody is there to answer, so this ends when the request is written: as a driver that is killed then.
         let updates = unheard();
         tokio::select! {
-            attempt = agent.attempt(&job, &updates) => panic!("{attempt:?}"),
+            attempt = agent.turn(&job, &updates) => panic!("{attempt:?}"),
             asked = asked => asked.expect("it was asked"),
         }
     });

@@ -73,7 +73,7 @@ fn dropping_the_attempt_kills_everything() {
         });
         let updates = unheard();
         let lines = tokio::select! {
-            attempt = agent.attempt(&job, &updates) => panic!("{attempt:?}"),
+            attempt = agent.turn(&job, &updates) => panic!("{attempt:?}"),
             lines = opened => lines.expect("it started"),
         };
         assert_eq!(lines.rest(LONG).expect("everybody is dead"), Vec::<String>::new());

@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_protocol::model::{Document, Report};
+use baton_protocol::model::Report;
 use baton_protocol::read::is_blockless;
-use baton_protocol::{Dialect, Hints, Settings};
+use baton_protocol::{Dialect, Settings};
 
 use tokio::sync::mpsc;
 
 use super::brief::asks_for_commands;
+use super::{Audience, Seen};
 use crate::Fence;
-use crate::agent::{Agent, Attempt, Job, Reply, Update};
+use crate::agent::{AfterFailure, Agent, EndedTurn, Job, Reply, TurnEnd, Update};
 use crate::answer::{self, Answer, Successors, UnderstoodReport};
-use crate::engine::{IncomingDocument, Yardstick};
+use crate::engine::{GivenAcknowledgment, IncomingDocument, Yardstick};
 use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, KeptBytes, Moment, Scene,
     Transcript,
@@ -21,6 +22,7 @@ use crate::failure::{Code, Failure};
 use crate::handoff::{Digest, WrittenDocument};
 use crate::id::HandoffId;
 use crate::run::LastReport;
+use crate::session::Spent;
 
 /// What came out of something that the driver had started.
 #[derive(Debug)]
@@ -29,6 +31,10 @@ pub(super) enum Finished {
     Answered(Box<Answered>),
     /// The agent has understood what is asked, and works on.
     Understood(WrittenDocument),
+    /// The program of the agent has told the name of its session, and it works on.
+    Session(String),
+    /// The agent has spent so much, and works on.
+    Spent(Spent),
     /// The agent does not understand what is asked.
     NotUnderstood(WrittenDocument),
     /// The attempt has failed.
@@ -48,6 +54,8 @@ impl Finished {
             Finished::Examined(seen) | Finished::Looked(Some(seen)) => seen,
             Finished::Answered(answered) => answered.examined.as_mut()?,
             Finished::Understood(_)
+            | Finished::Session(_)
+            | Finished::Spent(_)
             | Finished::NotUnderstood(_)
             | Finished::Failed(_)
             | Finished::Looked(None)
@@ -65,6 +73,16 @@ pub(super) struct Failed {
     pub(super) document: Option<WrittenDocument>,
     /// What had changed by then.
     pub(super) changed: Vec<String>,
+    pub(super) turn: TurnFigures,
+    pub(super) after: AfterFailure,
+}
+
+/// What is known of a turn however it ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TurnFigures {
+    pub(super) spent: Option<Spent>,
+    /// The skills that were seen.
+    pub(super) skills: Option<Vec<String>>,
 }
 
 /// How the workspace was before an attempt and when its agent had ended.
@@ -82,7 +100,7 @@ pub(super) struct Answered {
     /// The report, if everybody understands it as it was understood here.
     pub(super) known: Option<Arc<LastReport>>,
     pub(super) acknowledgment: Option<WrittenDocument>,
-    pub(super) tokens_used: Option<u64>,
+    pub(super) turn: TurnFigures,
     /// What had changed when it was handed in.
     pub(super) changed: Vec<String>,
     pub(super) transcript: Option<Transcript>,
@@ -119,6 +137,10 @@ pub(super) enum Happens {
     Waiting(String),
     /// Somebody has taken the request.
     PickedUp,
+    /// The session has this name.
+    Session(String),
+    /// So much was spent so far.
+    Spent(Spent),
 }
 
 /// Patterns of files that others may change, as they come.
@@ -139,6 +161,8 @@ pub(super) struct Trial {
     pub(super) room: KeptBytes,
     /// Where is told what happens while it goes on.
     pub(super) progress: mpsc::UnboundedSender<Progress>,
+    /// Who sees what the agent does.
+    pub(super) audience: Arc<dyn Audience>,
 }
 
 /// The last acknowledgment that was passed on.
@@ -147,13 +171,18 @@ type Said = Option<String>;
 impl Trial {
     /// Lets the agent work, and judges what it says.
     pub(super) async fn run(mut self) -> Finished {
-        let (attempt, said) = match self.attempt().await {
+        let (ended, said) = match self.turn().await {
             Ok(ended) => ended,
             Err(finished) => return finished,
         };
-        let reply = match attempt {
-            Attempt::Answered(reply) => reply,
-            Attempt::Failed(failure) => return self.failed(failure, None).await,
+        let turn = TurnFigures { spent: ended.spent, skills: ended.skills };
+        // What its turns before this one used was used in this attempt.
+        if let Some(skills) = &turn.skills {
+            self.scene.skills.get_or_insert_default().extend_from_slice(skills);
+        }
+        let reply = match ended.end {
+            TurnEnd::Answered(reply) => reply,
+            TurnEnd::Failed(failure, after) => return self.failed(failure, None, (turn, after)).await,
         };
         self.scene.transcript.clone_from(&reply.transcript);
         let acknowledgment = match self.acknowledged(&reply, &said) {
@@ -161,15 +190,15 @@ impl Trial {
             Err(finished) => return finished,
         };
         match self.judged(&reply) {
-            Ok((understood, document)) => self.answered(understood, document, acknowledgment, &reply).await,
-            Err(refused) => self.failed(refused.0, Some(refused.1)).await,
+            Ok((understood, document)) => self.answered(understood, document, acknowledgment, turn).await,
+            Err(refused) => self.failed(refused.0, Some(refused.1), (turn, AfterFailure::Policy)).await,
         }
     }
 
     /// Lets the agent work to its end, unless it says before that it has not understood: then the attempt is called off.
-    async fn attempt(&self) -> Result<(Attempt, Said), Finished> {
+    async fn turn(&self) -> Result<(EndedTurn, Said), Finished> {
         let (updates, mut heard) = mpsc::unbounded_channel();
-        let working = self.agent.attempt(&self.job, &updates);
+        let working = self.agent.turn(&self.job, &updates);
         tokio::pin!(working);
         let mut said = None;
         let ended = loop {
@@ -189,21 +218,35 @@ impl Trial {
     fn hear(&self, update: Update, said: &mut Said) -> Result<(), Finished> {
         let what = match update {
             Update::Acknowledged(text) => {
-                let written = read_acknowledgment(&text)?;
+                let written = read_acknowledgment(&text, &self.yardstick)?;
                 *said = Some(text);
                 Happens::Understood(written)
             }
             Update::Waiting { place } => Happens::Waiting(place),
             Update::PickedUp => Happens::PickedUp,
+            Update::Session(id) => Happens::Session(id),
+            Update::Spent(spent) => {
+                self.audience.see(&self.job, &Seen::Spent(spent));
+                Happens::Spent(spent)
+            }
+            Update::Activity(activity) => {
+                self.audience.see(&self.job, &Seen::Activity(activity));
+                return Ok(());
+            }
         };
         // Whoever leads the run lives longer than its attempts.
         let _ = self.progress.send(Progress { handoff: self.job.handoff.clone(), fence: self.job.fence, what });
         Ok(())
     }
 
-    async fn failed(&self, failure: Failure, document: Option<WrittenDocument>) -> Finished {
+    async fn failed(
+        &self,
+        failure: Failure,
+        document: Option<WrittenDocument>,
+        (turn, after): (TurnFigures, AfterFailure),
+    ) -> Finished {
         let changed = self.evidence.changed(&self.scene).await.files;
-        Finished::Failed(Box::new(Failed { failure, document, changed }))
+        Finished::Failed(Box::new(Failed { failure, document, changed, turn, after }))
     }
 
     async fn answered(
@@ -211,11 +254,11 @@ impl Trial {
         understood: UnderstoodReport,
         document: WrittenDocument,
         acknowledgment: Option<WrittenDocument>,
-        reply: &Reply,
+        turn: TurnFigures,
     ) -> Finished {
         let Some(answer) = answer::of_report(&understood.report) else {
             let failure = Failure::new(Code::validation_failed(), "the report does not say how the work ended");
-            return self.failed(failure, Some(document)).await;
+            return self.failed(failure, Some(document), (turn, AfterFailure::Policy)).await;
         };
         let ChangedFiles { files: changed, after } = self.evidence.changed(&self.scene).await;
         let quick = !asks_for_commands(&self.scene);
@@ -228,7 +271,6 @@ impl Trial {
             }
             false => None,
         };
-        let tokens_used = reply.tokens_used;
         // Without knowing the dialect, or of a package, others may understand something else.
         let UnderstoodReport { report, package, .. } = understood;
         let is_plain =
@@ -236,8 +278,7 @@ impl Trial {
         let told = || LastReport { written: document.clone(), report, package: None, asks: None };
         let known = is_plain.then(|| Arc::new(told()));
         let (transcript, seen) = (scene.transcript, SeenWorkspace { before: scene.before, after: scene.after });
-        let answered =
-            Answered { answer, document, known, acknowledgment, tokens_used, changed, transcript, seen, examined };
+        let answered = Answered { answer, document, known, acknowledgment, turn, changed, transcript, seen, examined };
         Finished::Answered(Box::new(answered))
     }
 
@@ -245,7 +286,7 @@ impl Trial {
     fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<WrittenDocument>, Finished> {
         match &reply.acknowledgment {
             text if text == said && said.is_some() => Ok(None),
-            Some(text) => read_acknowledgment(text).map(Some),
+            Some(text) => read_acknowledgment(text, &self.yardstick).map(Some),
             None if self.acknowledge && said.is_none() => {
                 Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
             }
@@ -279,23 +320,18 @@ impl Trial {
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(judgement))),
             None => {
-                let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");
+                let failure = Failure::new(Code::validation_failed(), "what it handed in is not a report");
                 Err(Box::new((failure, document)))
             }
         }
     }
 }
 
-/// Reads an acknowledgment; whoever has not understood does not go on.
-fn read_acknowledgment(text: &str) -> Result<WrittenDocument, Finished> {
-    let reading = baton_protocol::read(text.as_bytes(), Hints::default());
-    let dialect = reading.dialect.unwrap_or(Dialect::Package);
-    let written = WrittenDocument::new(dialect, text.to_owned());
-    match reading.document {
-        Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(written),
-        Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
-        _ => Err(refused("its acknowledgment cannot be read".to_owned())),
-    }
+/// Judges an acknowledgment; whoever has not understood does not go on.
+fn read_acknowledgment(text: &str, yardstick: &Yardstick) -> Result<WrittenDocument, Finished> {
+    let GivenAcknowledgment { understood, document } =
+        GivenAcknowledgment::judge(text, yardstick).map_err(Failed::with)?;
+    if understood { Ok(document) } else { Err(Finished::NotUnderstood(document)) }
 }
 
 fn refused(message: String) -> Finished {
@@ -305,7 +341,8 @@ fn refused(message: String) -> Finished {
 impl Failed {
     /// An attempt of which nothing else is known.
     pub(super) fn with(failure: Failure) -> Finished {
-        Finished::Failed(Box::new(Failed { failure, document: None, changed: Vec::new() }))
+        let (turn, after) = (TurnFigures::default(), AfterFailure::Policy);
+        Finished::Failed(Box::new(Failed { failure, document: None, changed: Vec::new(), turn, after }))
     }
 }
 

@@ -99,7 +99,7 @@ impl RunLoop<'_> {
             let told = match self.ready.remove(id).filter(|ready| ready.fence == fence) {
                 Some(ready) => Ok(ready.told),
                 // The claim was written, but the answer of the store got lost, and with it the prompt.
-                None => brief.tell(&self.driver.random.word()),
+                None => brief.tell(&self.driver.random.word(), tracked.turn()),
             };
             let job = told.map_err(|why| why.to_string()).and_then(|told| {
                 let kept = self.driver.team.keep(&self.run.definition.workspace, &told.copies);
@@ -120,6 +120,7 @@ impl RunLoop<'_> {
                 acknowledge: brief.agent.is_some_and(workflow::AgentFields::must_acknowledge),
                 room: self.room(),
                 progress: self.tell.clone(),
+                audience: self.driver.audience.clone(),
             };
             self.tasks.spawn(async move { Outcome::Work(trial.run().await) })
         };

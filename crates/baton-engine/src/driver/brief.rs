@@ -19,6 +19,7 @@ use crate::prompt::{self, Briefing, Prompt, PromptFault, ReportTo};
 use crate::protection::Protection;
 use crate::route;
 use crate::run::{RecordFault, Run, TrackedHandoff};
+use crate::session::SessionTurn;
 use crate::step::{ORCHESTRATOR, Role};
 use crate::view;
 
@@ -130,8 +131,8 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told.
-    pub(super) fn tell(&self, delimiter: &str) -> Result<Instructions, BriefFault> {
-        self.tell_with(delimiter, self.report_to())
+    pub(super) fn tell(&self, delimiter: &str, turn: Option<&SessionTurn>) -> Result<Instructions, BriefFault> {
+        self.tell_with(delimiter, self.report_to(), turn)
     }
 
     /// Returns where the report of the agent goes.
@@ -152,7 +153,12 @@ impl<'r> Brief<'r> {
     }
 
     /// Renders what the agent is told, if its report goes there.
-    pub(super) fn tell_with(&self, delimiter: &str, report_to: ReportTo<'_>) -> Result<Instructions, BriefFault> {
+    pub(super) fn tell_with(
+        &self,
+        delimiter: &str,
+        report_to: ReportTo<'_>,
+        turn: Option<&SessionTurn>,
+    ) -> Result<Instructions, BriefFault> {
         let agent = self.agent.ok_or_else(|| BriefFault::NoAgent(self.tracked.handoff.terms.to.clone()))?;
         let request = self.tracked.asked().ok_or(RecordFault::Request)?;
         // What one agent expects of another is data, and is handed over as such.
@@ -204,7 +210,14 @@ impl<'r> Brief<'r> {
                 .prompt_tokens
                 .or_else(|| limits::smallest(&self.located, |limits| limits.prompt_tokens)),
         };
-        let prompt = prompt::render(&briefing)?;
+        let prompt = match turn.filter(|turn| turn.goes_on) {
+            None => prompt::render(&briefing)?,
+            Some(SessionTurn { repairs: true, .. }) => {
+                let reasons = handoff.last_failure.as_ref().map(|failure| failure.message.as_str());
+                prompt::render_repair(&briefing, reasons.unwrap_or_default())?
+            }
+            Some(_) => prompt::render_resumed(&briefing)?,
+        };
         // A file that the prompt names is the one that is written: both are worked out together.
         Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
     }
@@ -246,6 +259,8 @@ impl<'r> Brief<'r> {
             agent: handoff.terms.to.clone(),
             fence: handoff.fence,
             attempt: self.tracked.attempts,
+            session: self.tracked.turn().cloned().unwrap_or_default(),
+            spent_before: self.tracked.session.as_ref().map(|session| session.spent).unwrap_or_default(),
             ended: self.tracked.ended,
             prompt,
             request: self.request(),
@@ -286,6 +301,7 @@ impl<'r> Brief<'r> {
             views: view::kept(self.run),
             names_new_files: self.dialect() == Some(Dialect::Package),
             transcript: self.tracked.transcript.clone(),
+            skills: self.tracked.skills.clone(),
             variables: vec![
                 text("BATON_RUN", self.run.id.to_string()),
                 text("BATON_HANDOFF_ID", handoff.id.to_string()),

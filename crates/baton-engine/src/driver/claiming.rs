@@ -16,7 +16,8 @@ use crate::id::HandoffId;
 use crate::lifecycle::{Claim, Command, Fail};
 use crate::overlap::overlap;
 use crate::protection::Protection;
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{NextTurn, Run, TrackedHandoff};
+use crate::session::{self, SessionKind, SessionTurn};
 use crate::step::Role;
 
 /// What an agent that was claimed for gets.
@@ -27,7 +28,7 @@ pub(super) struct Ready {
 }
 
 enum Prepared {
-    Told(Box<Instructions>, Option<Protection>),
+    Told { told: Box<Instructions>, protection: Option<Protection>, session: Option<SessionTurn> },
     Nothing,
     Elsewhere,
     Impossible(String),
@@ -49,21 +50,23 @@ impl RunLoop<'_> {
                 continue;
             }
             let prepared = self.prepare(&draft.run, tracked);
-            let (tokens, moved, protection) = match &prepared {
-                Prepared::Told(told, protection) => {
-                    (Some(told.prompt.tokens as u64), told.prompt.shortened.clone(), protection.clone())
-                }
+            let claim = match &prepared {
+                Prepared::Told { told, protection, session } => Claim {
+                    moved: told.prompt.shortened.clone(),
+                    protection: protection.clone(),
+                    session: session.clone(),
+                    ..claim(&self.driver.claimant, Some(told.prompt.tokens as u64))
+                },
                 Prepared::Elsewhere => continue,
-                Prepared::Nothing | Prepared::Impossible(_) => (None, Vec::new(), None),
+                Prepared::Nothing | Prepared::Impossible(_) => claim(&self.driver.claimant, None),
             };
-            let is_agent = matches!(prepared, Prepared::Told(..));
+            let is_agent = matches!(prepared, Prepared::Told { .. });
             if before.is_none() && is_agent {
                 before = self.driver.evidence.remember(&draft.run.definition.workspace).await;
             }
             let before = before.clone().filter(|_| is_agent);
             let baseline = before.as_ref().and_then(|before| before.digest.clone());
-            let claim = Claim { moved, protection, baseline, ..claim(&self.driver.claimant, tokens) };
-            if draft.apply(&id, Command::Claim(claim)).is_err() {
+            if draft.apply(&id, Command::Claim(Claim { baseline, ..claim })).is_err() {
                 continue;
             }
             let fence = draft.run.find(&id).map_or(Fence::NONE, |tracked| tracked.handoff.fence);
@@ -73,14 +76,11 @@ impl RunLoop<'_> {
             }
             self.seen.insert(id.clone(), (fence, SeenWorkspace { before, after: None }));
             match prepared {
-                Prepared::Told(told, _) => prompts.push((id, Ready { fence, told: *told })),
+                Prepared::Told { told, .. } => prompts.push((id, Ready { fence, told: *told })),
                 Prepared::Impossible(why) => {
                     let failure =
                         Failure { chance: Transience::Permanent, ..Failure::new(Code::dependency_missing(), why) };
-                    let _ = draft.apply(
-                        &id,
-                        Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }),
-                    );
+                    let _ = draft.apply(&id, Command::Fail(Fail::new(fence, failure, 0.0)));
                 }
                 Prepared::Nothing | Prepared::Elsewhere => {}
             }
@@ -96,6 +96,20 @@ impl RunLoop<'_> {
         self.driver.evidence.keep(&Scene { workspace, folder, before, ..Scene::default() }).await;
     }
 
+    /// Returns which turn of which session the next attempt is; `None` where programs keep no sessions.
+    fn next_turn(&self, tracked: &TrackedHandoff, kind: SessionKind) -> Option<SessionTurn> {
+        match (kind, tracked.next_session()) {
+            (SessionKind::OneTurn, _) => None,
+            (_, Some((session, next))) => {
+                Some(SessionTurn { id: session.id.clone(), goes_on: true, repairs: next == NextTurn::Repairs })
+            }
+            (SessionKind::Chosen, None) => {
+                Some(SessionTurn { id: Some(session::uuid(&self.driver.random.word())), ..SessionTurn::default() })
+            }
+            (SessionKind::Told, None) => Some(SessionTurn::default()),
+        }
+    }
+
     fn prepare(&self, run: &Run, tracked: &TrackedHandoff) -> Prepared {
         if tracked.step.role == Role::Check {
             return Prepared::Nothing;
@@ -106,10 +120,16 @@ impl RunLoop<'_> {
         match self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to) {
             ReachedAgent::Elsewhere => Prepared::Elsewhere,
             ReachedAgent::Not(why) => Prepared::Impossible(why),
-            ReachedAgent::Here(agent) => match brief.tell(&self.driver.random.word()) {
-                Ok(told) => Prepared::Told(Box::new(told), agent.protection(&brief.confinement())),
-                Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
-            },
+            ReachedAgent::Here(agent) => {
+                let session = self.next_turn(tracked, agent.sessions());
+                match brief.tell(&self.driver.random.word(), session.as_ref()) {
+                    Ok(told) => {
+                        let protection = agent.protection(&brief.confinement());
+                        Prepared::Told { told: Box::new(told), protection, session }
+                    }
+                    Err(why) => Prepared::Impossible(format!("its prompt cannot be made: {why}")),
+                }
+            }
         }
     }
 }

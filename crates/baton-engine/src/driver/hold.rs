@@ -14,6 +14,7 @@ use crate::id::HandoffId;
 use crate::lifecycle::{self, Command, Expire, Heartbeat};
 use crate::run::TrackedHandoff;
 use crate::sabotage::{Bug, planted};
+use crate::session::Spent;
 use crate::store::StoreError;
 
 /// How long a store may be away before a driver gives up that has nothing left to wait for.
@@ -37,7 +38,7 @@ impl RunLoop<'_> {
         // Whether it can be extended is only asked of what must be now.
         let due = |held: &TrackedHandoff| {
             let at = held.handoff.lease().map(third)?;
-            (at > now || beat(held, now).is_some()).then_some(at)
+            (at > now || beat(held, None, now).is_some()).then_some(at)
         };
         self.held().filter_map(due).min()
     }
@@ -57,7 +58,12 @@ impl RunLoop<'_> {
         if self.hold_by(now).is_none_or(|at| now < at) {
             return Ok(());
         }
-        let mut beats: Vec<(HandoffId, Command)> = self.held().filter_map(|tracked| beat(tracked, now)).collect();
+        let spent = |tracked: &TrackedHandoff| {
+            let spent = self.spent.get(&tracked.handoff.id).filter(|(fence, _)| *fence == tracked.handoff.fence);
+            spent.map(|(_, spent)| *spent)
+        };
+        let beats = self.held().filter_map(|tracked| beat(tracked, spent(tracked), now));
+        let mut beats: Vec<(HandoffId, Command)> = beats.collect();
         if planted(Bug::HeartbeatForgetsOne) {
             beats.truncate(1);
         }
@@ -156,8 +162,8 @@ impl RunLoop<'_> {
 
 /// Returns the heartbeat that extends a handoff. What has taken too long cannot be extended, and must not keep the rest
 /// from it.
-fn beat(tracked: &TrackedHandoff, now: Timestamp) -> Option<(HandoffId, Command)> {
-    let heartbeat = Command::Heartbeat(Heartbeat { fence: tracked.handoff.fence, lease_ms: None, baseline: None });
+fn beat(tracked: &TrackedHandoff, spent: Option<Spent>, now: Timestamp) -> Option<(HandoffId, Command)> {
+    let heartbeat = Command::Heartbeat(Heartbeat { spent, ..Heartbeat::new(tracked.handoff.fence) });
     lifecycle::apply(&tracked.handoff, heartbeat.clone(), now).ok()?;
     Some((tracked.handoff.id.clone(), heartbeat))
 }

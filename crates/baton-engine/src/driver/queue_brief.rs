@@ -14,6 +14,7 @@ use crate::handover::Copy;
 use crate::id::HandoffId;
 use crate::prompt::{self, Briefing, ReportTo};
 use crate::run::{RecordFault, Run};
+use crate::session::{SessionTurn, Spent};
 
 /// How whoever has claimed a handoff hands in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl QueueBrief {
         let tracked =
             run.find(id).ok_or_else(|| RecordFault::Elsewhere { handoff: id.clone(), run: run.id.clone() })?;
         let brief = Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?;
-        let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff))?;
+        let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff), None)?;
         Ok(QueueBrief {
             job: brief.job(prompt.text, PathBuf::new())?,
             prompt_tokens: prompt.tokens,
@@ -106,6 +107,8 @@ impl QueueBrief {
                 agent: handoff.terms.to.clone(),
                 fence: handoff.fence,
                 attempt: handoff.attempts,
+                session: SessionTurn::default(),
+                spent_before: Spent::default(),
                 ended: handoff.attempts.saturating_sub(1),
                 prompt: prompt.text,
                 request: request.clone(),

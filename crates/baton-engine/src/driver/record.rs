@@ -5,9 +5,10 @@ use baton_protocol::model::terms::Outcome;
 use baton_protocol::{Dialect, Document, convert};
 use serde_json::{Value, json};
 
-use super::attempt::{Answered, Failed, Finished, SeenReport};
+use super::attempt::{Answered, Failed, Finished, SeenReport, TurnFigures};
 use super::brief::Brief;
 use crate::Fence;
+use crate::agent::AfterFailure;
 use crate::answer::Answer;
 use crate::draft::Draft;
 use crate::evidence;
@@ -15,8 +16,8 @@ use crate::failure::{Code, Failure, Transience};
 use crate::flow;
 use crate::handoff::{State, WrittenDocument};
 use crate::id::HandoffId;
-use crate::lifecycle::{self, Acknowledge, Command, Ending, Fail, HandIn, Refusal, Verdict, Verify};
-use crate::run::{Known, Run};
+use crate::lifecycle::{self, Acknowledge, Again, Command, Ending, Fail, HandIn, Heartbeat, Refusal, Verdict, Verify};
+use crate::run::{Known, Run, TrackedHandoff};
 use crate::step::Role;
 
 /// Adds what came out to a draft. What is refused came too late: somebody else has it, or it was called off. If it is
@@ -26,7 +27,7 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: 
     let Some(tracked) = draft.run.find(id).filter(|tracked| lifecycle::holds(&tracked.handoff, fence).is_ok()) else {
         return;
     };
-    if matches!(finished, Finished::Understood(_)) {
+    if matches!(finished, Finished::Understood(_) | Finished::Session(_) | Finished::Spent(_)) {
         return;
     }
     let failure = match refusal {
@@ -37,7 +38,7 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: 
         refusal => Failure::new(Code::validation_failed(), refusal.to_string()),
     };
     let failure = repeated(&draft.run, id, failure);
-    let _ = draft.apply(id, Command::Fail(Fail { fence, failure, document: None, dice, changed: Vec::new() }));
+    let _ = draft.apply(id, Command::Fail(Fail::new(fence, failure, dice)));
 }
 
 fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished, dice: f64) -> Result<(), Refusal> {
@@ -54,10 +55,16 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished
             draft.apply(id, verify(&draft.run, id, fence, &SeenReport::default(), Some(reasons), dice))
         }
         Finished::Failed(failed) => {
-            let Failed { failure, document, changed } = (**failed).clone();
-            let failure = repeated(&draft.run, id, failure);
-            let fail = Fail { fence, failure, document, dice, changed };
-            draft.apply(id, Command::Fail(fail))
+            let Failed { failure, document, changed, turn, after } = (**failed).clone();
+            let fail = Fail { document, changed, ..Fail::new(fence, failure, dice) };
+            draft.apply(id, failed_turn(draft, id, fail, turn, after))
+        }
+        Finished::Session(id_of_session) => {
+            let session = Some(id_of_session.clone());
+            draft.apply(id, Command::Heartbeat(Heartbeat { session, ..Heartbeat::new(fence) }))
+        }
+        Finished::Spent(spent) => {
+            draft.apply(id, Command::Heartbeat(Heartbeat { spent: Some(*spent), ..Heartbeat::new(fence) }))
         }
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
         Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),
@@ -68,14 +75,7 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished
         }
         Finished::Checked(outcome) => {
             let document = checked(draft, id, outcome);
-            let report = HandIn {
-                fence,
-                ending: Ending::Complete,
-                document,
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            };
+            let report = HandIn::new(fence, Ending::Complete, document);
             draft.apply(id, Command::Report(report))
         }
     }
@@ -95,26 +95,27 @@ fn record_answer(
     if let Some(other) = handed_in_by(&draft.run, id, &document) {
         let path = document.path.clone().unwrap_or_default();
         let message = format!("{path} is what {other} handed in; every attempt writes a report of its own");
-        let failure = repeated(&draft.run, id, Failure::new(Code::validation_failed(), message));
-        let fail = Fail { fence, failure, document: None, dice, changed: answered.changed.clone() };
-        return draft.apply(id, Command::Fail(fail));
+        let failure = Failure::new(Code::validation_failed(), message);
+        let fail = Fail { changed: answered.changed.clone(), ..Fail::new(fence, failure, dice) };
+        return draft.apply(id, failed_turn(draft, id, fail, answered.turn.clone(), AfterFailure::Policy));
     }
     let ending = match &answered.answer {
         Answer::Ended(ending) => ending.clone(),
         Answer::Failed(failure) => {
             let failure = repeated(&draft.run, id, failure.clone());
-            let fail = Fail { fence, failure, document: Some(document), dice, changed: answered.changed.clone() };
+            let TurnFigures { spent, skills } = answered.turn.clone();
+            let (document, changed) = (Some(document), answered.changed.clone());
+            let fail = Fail { document, changed, spent, skills, ..Fail::new(fence, failure, dice) };
             return draft.apply(id, Command::Fail(fail));
         }
     };
     let complete = matches!(ending, Ending::Complete | Ending::NeedsReview);
     let report = HandIn {
-        fence,
-        ending,
-        document,
-        tokens_used: answered.tokens_used,
+        spent: answered.turn.spent,
+        skills: answered.turn.skills.clone(),
         changed: answered.changed.clone(),
         transcript: answered.transcript.clone(),
+        ..HandIn::new(fence, ending, document)
     };
     let known = answered.known.as_ref().map_or(Known::Nothing, |told| Known::Report(told.clone()));
     draft.apply_known(id, Command::Report(report), known)?;
@@ -125,6 +126,28 @@ fn record_answer(
         }
         _ => Ok(()),
     }
+}
+
+/// Says what follows a turn that failed: a report is repaired in its session if that can go on, a limit is waited for, and
+/// everything else is up to the policy.
+fn failed_turn(draft: &Draft, id: &HandoffId, fail: Fail, turn: TurnFigures, after: AfterFailure) -> Command {
+    let tracked = draft.run.find(id);
+    let goes_on = tracked.and_then(TrackedHandoff::turn).is_some_and(|turn| turn.goes_on);
+    let again = match after {
+        AfterFailure::Wait { until } if until > draft.at => Again::At(until),
+        AfterFailure::FreshSession if goes_on => Again::Fresh,
+        AfterFailure::Policy if is_repaired(&draft.run, id, &fail.failure) => Again::Repair,
+        AfterFailure::Policy | AfterFailure::Wait { .. } | AfterFailure::FreshSession => Again::Policy,
+    };
+    let failure = if again == Again::Policy { repeated(&draft.run, id, fail.failure) } else { fail.failure };
+    let TurnFigures { spent, skills } = turn;
+    Command::Fail(Fail { failure, spent, skills, again, ..fail })
+}
+
+/// Says whether what was wrong with a report is repaired in the session that wrote it.
+fn is_repaired(run: &Run, id: &HandoffId, failure: &Failure) -> bool {
+    let can_be = run.find(id).is_some_and(TrackedHandoff::can_be_repaired);
+    can_be && failure.code == Code::validation_failed() && failure.chance == Transience::Transient
 }
 
 fn acknowledge(fence: Fence, understood: bool, document: &WrittenDocument) -> Command {
@@ -154,21 +177,24 @@ fn verify(run: &Run, id: &HandoffId, fence: Fence, seen: &SeenReport, refuted: O
     let reviewed = brief.as_ref().and_then(Brief::phase).is_some_and(|phase| phase.review.is_some());
     let review = reviewed || evidence::asks_person(&examined);
     let phase = brief.map(|brief| brief.tracked.step.phase.clone()).unwrap_or_default();
-    let verdict = match refuted {
-        None => Verdict::Verified,
+    let (verdict, repair) = match refuted {
+        None => (Verdict::Verified, false),
         Some(reasons) => {
-            let failure = Failure::new(Code::validation_failed(), reasons.clone()).to_string();
-            Verdict::Refuted { for_good: flow::same_failure(run, &phase, &failure), reasons }
+            let failure = Failure::new(Code::validation_failed(), reasons.clone());
+            let repair = is_repaired(run, id, &failure);
+            let for_good = !repair && flow::same_failure(run, &phase, &failure.to_string());
+            (Verdict::Refuted { for_good, reasons }, repair)
         }
     };
-    Command::Verify(Verify { fence, verdict, evidence: evidence::digest(&examined), examined, kept, review, dice })
+    let evidence = evidence::digest(&examined);
+    Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, repair, dice })
 }
 
 /// Says what a person is asked about, or that all is as the person has approved it.
 fn looked(fence: Fence, seen: Option<&SeenReport>, dice: f64) -> Command {
     let (review, SeenReport { examined, kept, .. }) = (seen.is_some(), seen.cloned().unwrap_or_default());
     let (verdict, evidence) = (Verdict::Verified, evidence::digest(&examined));
-    Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, dice })
+    Command::Verify(Verify { fence, verdict, evidence, examined, kept, review, repair: false, dice })
 }
 
 /// The same failure again and again is not tried again.

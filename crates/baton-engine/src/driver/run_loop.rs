@@ -21,6 +21,7 @@ use crate::draft::Foreseen;
 use crate::id::{HandoffId, RunId};
 use crate::journal::Event;
 use crate::run::Run;
+use crate::session::Spent;
 use crate::store::StoreError;
 
 /// By how much a turn may take longer than it should before the driver takes it that it was asleep.
@@ -86,6 +87,8 @@ pub(super) struct RunLoop<'d> {
     /// What was put down for agents that come for it, and what was said to have nobody.
     pub(super) lying: BTreeMap<HandoffId, Lying>,
     pub(super) missed: BTreeSet<HandoffId>,
+    /// What attempts that go on have spent so far.
+    pub(super) spent: BTreeMap<HandoffId, (Fence, Spent)>,
     pub(super) asked: BTreeMap<HandoffId, QuestionState>,
     pub(super) stop: channel::Receiver<bool>,
     pub(super) races: u32,
@@ -139,6 +142,7 @@ impl<'d> RunLoop<'d> {
             progress,
             lying: BTreeMap::new(),
             missed: BTreeSet::new(),
+            spent: BTreeMap::new(),
             asked: BTreeMap::new(),
             stop,
             races: 0,

@@ -166,13 +166,7 @@ impl Driver {
                 true => Command::Release(Release { fence, why }),
                 false => {
                     let failure = Failure::new(Code::abandoned(), why);
-                    Command::Fail(Fail {
-                        fence,
-                        failure,
-                        document: None,
-                        dice: self.random.number(),
-                        changed: Vec::new(),
-                    })
+                    Command::Fail(Fail::new(fence, failure, self.random.number()))
                 }
             };
             let _ = draft.apply(&id, command);

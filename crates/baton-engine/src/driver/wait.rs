@@ -46,6 +46,7 @@ impl RunLoop<'_> {
             self.working.remove(&handoff);
             self.newcomers.remove(&handoff);
             self.lying.remove(&handoff);
+            self.spent.remove(&handoff);
         }
         match (joined, fence) {
             (Ok((_, Outcome::Work(finished))), Some(fence)) => {
@@ -99,6 +100,14 @@ impl RunLoop<'_> {
                 self.lying.insert(handoff, Lying { place, since });
             }
             Happens::PickedUp => drop(self.lying.remove(&handoff)),
+            Happens::Session(id) => self.results.push((handoff, fence, Finished::Session(id))),
+            Happens::Spent(spent) => {
+                // What uses up a budget is written at once, and ends what goes on.
+                if self.run.find(&handoff).is_some_and(|tracked| flow::overspends(&self.run, tracked, spent)) {
+                    self.results.push((handoff.clone(), fence, Finished::Spent(spent)));
+                }
+                self.spent.insert(handoff, (fence, spent));
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ impl Engine {
         fence: Fence,
         lease: Option<Duration>,
     ) -> Result<AppliedCommand, Problem> {
-        let heartbeat = Heartbeat { fence, lease_ms: lease.map(retry::milliseconds), baseline: None };
+        let heartbeat = Heartbeat { lease_ms: lease.map(retry::milliseconds), ..Heartbeat::new(fence) };
         self.apply(handoff, Command::Heartbeat(heartbeat), Vec::new()).await
     }
 
@@ -38,7 +38,7 @@ impl Engine {
         document: Option<WrittenDocument>,
         changed: Vec<String>,
     ) -> Result<AppliedCommand, Problem> {
-        let fail = Fail { fence, failure, document, dice: self.random.number(), changed };
+        let fail = Fail { document, changed, ..Fail::new(fence, failure, self.random.number()) };
         self.apply(handoff, Command::Fail(fail), Vec::new()).await
     }
 

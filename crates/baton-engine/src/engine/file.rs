@@ -132,6 +132,7 @@ impl Engine {
                         verdict: Verdict::Verified,
                         evidence: evidence::digest(examined),
                         review: evidence::asks_person(examined),
+                        repair: false,
                         examined: examined.clone(),
                         kept: kept.to_vec(),
                         dice: 0.0,
@@ -178,5 +179,5 @@ impl Engine {
 
 fn failed(fence: Fence, refused: &RefusedText, chance: Transience) -> Command {
     let failure = Failure { chance, ..Failure::new(Code::validation_failed(), refused.why.clone()) };
-    Command::Fail(Fail { fence, failure, document: Some(refused.document.clone()), dice: 0.0, changed: Vec::new() })
+    Command::Fail(Fail { document: Some(refused.document.clone()), ..Fail::new(fence, failure, 0.0) })
 }

@@ -79,10 +79,10 @@ impl HandedIn<'_> {
             Answer::Failed(_) if stops(&understood.report) && alone => Ending::NeedsReview,
             Answer::Ended(ending) => ending,
             Answer::Failed(failure) => {
-                return Ok(Command::Fail(Fail { fence, failure, document: Some(written), dice, changed }));
+                return Ok(Command::Fail(Fail { document: Some(written), changed, ..Fail::new(fence, failure, dice) }));
             }
         };
-        Ok(Command::Report(HandIn { fence, ending, document: written, tokens_used: None, changed, transcript: None }))
+        Ok(Command::Report(HandIn { changed, ..HandIn::new(fence, ending, written) }))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, FlowFault>
     let phase = asking.located.phase();
     let data = if let Some(list) = &phase.foreach {
         let value = expression::evaluate(list, &names(asking.run, asking.path, [list.as_str()]));
-        let value = value.map_err(PhasePart::Foreach(list.clone()).wrong(asking.path))?;
+        let value = value.map_err(|fault| PhasePart::Foreach(list.clone()).wrong(asking.path, fault))?;
         let Value::Array(items) = value else {
             return Err(FlowFault::NoList { phase: asking.path.to_owned(), expression: list.clone() });
         };
@@ -188,8 +188,7 @@ fn finish(draft: &mut Draft, id: &HandoffId) -> Result<(), FlowFault> {
     let known = LastReport::of(&document, read).map_or(Known::Nothing, |told| Known::Report(Arc::new(told)));
     claim(draft, id)?;
     let fence = draft.run.find(id).map_or(Fence(1), |group| group.handoff.fence);
-    let reporting =
-        HandIn { fence, ending: Ending::Complete, document, tokens_used: None, changed: Vec::new(), transcript: None };
+    let reporting = HandIn::new(fence, Ending::Complete, document);
     Ok(draft.apply_known(id, Command::Report(reporting), known)?)
 }
 

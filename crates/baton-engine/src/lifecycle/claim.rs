@@ -7,6 +7,7 @@ use crate::Fence;
 use crate::handoff::{Digest, Handoff, Lease, State, later};
 use crate::protection::Protection;
 use crate::sabotage::{Bug, planted};
+use crate::session::SessionTurn;
 
 /// Take a handoff and work on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Claim {
     pub baseline: Option<Digest>,
     /// What keeps the processes of the attempt away from what is not theirs, where the driver starts them.
     pub protection: Option<Protection>,
+    /// Which turn of which session the attempt is, where its program keeps sessions.
+    pub session: Option<SessionTurn>,
 }
 
 impl Claim {
@@ -43,6 +46,7 @@ impl Claim {
             moved: Vec::new(),
             baseline: None,
             protection: None,
+            session: None,
         }
     }
 

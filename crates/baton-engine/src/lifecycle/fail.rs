@@ -7,8 +7,9 @@ use super::report::{completed, heard_once};
 use super::{Action, Refusal};
 use crate::Fence;
 use crate::failure::{Code, Failure, Transience};
-use crate::handoff::{About, Digest, Handoff, State, WrittenDocument};
+use crate::handoff::{About, Digest, Handoff, State, WrittenDocument, whole};
 use crate::sabotage::{Bug, planted};
+use crate::session::Spent;
 
 /// Say that the attempt failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +24,35 @@ pub struct Fail {
     pub dice: f64,
     /// Files that had changed since the attempt began, as far as somebody looked.
     pub changed: Vec<String>,
+    /// What the attempt spent, where its program tells.
+    pub spent: Option<Spent>,
+    /// The skills that its program shows to have been used; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
+    /// Whether and when another attempt follows.
+    pub again: Again,
+}
+
+/// What follows a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Again {
+    /// Whatever the retry policy says.
+    #[default]
+    Policy,
+    /// The same attempt goes on at once, in the same session: its report is repaired.
+    Repair,
+    /// The same attempt begins at once in a fresh session, because the old one cannot go on.
+    Fresh,
+    /// The same attempt goes on at this time, when a limit of its program's account ends.
+    At(Timestamp),
 }
 
 impl Fail {
+    /// Tells a failure of which nothing else is known.
+    pub fn new(fence: Fence, failure: Failure, dice: f64) -> Fail {
+        let (document, changed, spent, skills, again) = (None, Vec::new(), None, None, Again::Policy);
+        Fail { fence, failure, document, dice, changed, spent, skills, again }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.digest();
         heard_once(handoff, self.fence, &digest)?;
@@ -36,7 +63,12 @@ impl Fail {
         if self.document.is_some() && self.failure.code == Code::validation_failed() {
             handoff.note(About::Refuted, "baton", &self.failure.message);
         }
-        Ok(try_again(handoff, self.failure.clone(), self.dice, at))
+        let failure = self.failure.clone();
+        Ok(match self.again {
+            Again::Policy => try_again(handoff, failure, self.dice, at),
+            Again::Repair | Again::Fresh => go_on(handoff, failure, at),
+            Again::At(time) => go_on(handoff, failure, whole(time).max(at)),
+        })
     }
 
     fn digest(&self) -> Digest {
@@ -58,6 +90,14 @@ pub(super) fn try_again(handoff: &mut Handoff, failure: Failure, dice: f64, at: 
     let wait = policy.delay_before(handoff.attempts, dice);
     let wait = if planted(Bug::BackoffIgnored) { Default::default() } else { wait };
     let ready_at = at.checked_add(wait).unwrap_or(Timestamp::MAX);
+    handoff.state = State::Pending { ready_at };
+    vec![Action::announce(handoff, ready_at)]
+}
+
+/// Lets the same attempt go on at a time: it is not over, and it does not count twice.
+pub(super) fn go_on(handoff: &mut Handoff, failure: Failure, ready_at: Timestamp) -> Vec<Action> {
+    handoff.last_failure = Some(failure);
+    handoff.attempts = handoff.attempts.saturating_sub(1);
     handoff.state = State::Pending { ready_at };
     vec![Action::announce(handoff, ready_at)]
 }
@@ -98,8 +138,7 @@ mod tests {
     fn permanent_failure_is_not_tried_again() {
         let claimed = sample::handoff(StateName::Claimed);
         let failure = Failure::new(Code::schema_validation_failed(), "no name");
-        let fail =
-            Command::Fail(Fail { fence: claimed.fence, failure, document: None, dice: 0.0, changed: Vec::new() });
+        let fail = Command::Fail(Fail::new(claimed.fence, failure, 0.0));
         assert_eq!(apply(&claimed, fail, sample::time(30)).expect("held").handoff.state.name(), StateName::Failed);
     }
 

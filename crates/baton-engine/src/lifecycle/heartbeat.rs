@@ -6,6 +6,7 @@ use super::claim::held;
 use super::{Action, LEASE_MS_MAX, Refusal};
 use crate::Fence;
 use crate::handoff::{Digest, Handoff, later};
+use crate::session::Spent;
 
 /// Say that the work goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +17,18 @@ pub struct Heartbeat {
     pub lease_ms: Option<u64>,
     /// What identifies how the workspace was before the attempt, where whoever claimed it could only look afterwards.
     pub baseline: Option<Digest>,
+    /// The session of the attempt, where its program tells it only now.
+    pub session: Option<String>,
+    /// What the attempt has spent so far, where its program tells.
+    pub spent: Option<Spent>,
 }
 
 impl Heartbeat {
+    /// Says that the work goes on, and nothing else.
+    pub fn new(fence: Fence) -> Heartbeat {
+        Heartbeat { fence, lease_ms: None, baseline: None, session: None, spent: None }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let lease = held(handoff, self.fence, at)?;
         lease.length_ms = self.lease_ms.unwrap_or(lease.length_ms).min(LEASE_MS_MAX);

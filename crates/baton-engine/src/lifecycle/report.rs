@@ -9,6 +9,7 @@ use crate::Fence;
 use crate::evidence::Transcript;
 use crate::handoff::{Ask, Digest, Handoff, State, WrittenDocument};
 use crate::sabotage::{Bug, planted};
+use crate::session::Spent;
 
 /// Hand in what came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +20,10 @@ pub struct HandIn {
     pub ending: Ending,
     /// The report.
     pub document: WrittenDocument,
-    /// How many tokens the attempt used, where somebody has counted.
-    pub tokens_used: Option<u64>,
+    /// What the attempt spent, where its program tells.
+    pub spent: Option<Spent>,
+    /// The skills that its program shows to have been used; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
     /// Files that had changed since the attempt began, as far as somebody looked.
     pub changed: Vec<String>,
     /// What shows which tools the agent really called, where its program tells.
@@ -44,6 +47,11 @@ pub enum Ending {
 }
 
 impl HandIn {
+    /// Hands in a report of which nothing else is known.
+    pub fn new(fence: Fence, ending: Ending, document: WrittenDocument) -> HandIn {
+        HandIn { fence, ending, document, spent: None, skills: None, changed: Vec::new(), transcript: None }
+    }
+
     pub(super) fn apply(&self, handoff: &mut Handoff, at: Timestamp) -> Result<Vec<Action>, Refusal> {
         let digest = self.document.digest();
         heard_once(handoff, self.fence, &digest)?;

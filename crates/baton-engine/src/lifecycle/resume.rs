@@ -105,14 +105,7 @@ mod tests {
             path: None,
             warnings: Box::default(),
         };
-        let blocked = Command::Report(HandIn {
-            fence: told.fence,
-            ending,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        });
+        let blocked = Command::Report(HandIn::new(told.fence, ending, document));
         let next = apply(&told, blocked, sample::time(41)).expect("held").handoff;
         assert_eq!(next.state, State::Pending { ready_at: sample::time(41) });
         assert_eq!(next.notes[0].about, About::Resolution);

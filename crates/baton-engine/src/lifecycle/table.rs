@@ -146,7 +146,7 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn heartbeat(fence: Fence) -> Command {
-        Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None })
+        Command::Heartbeat(Heartbeat::new(fence))
     }
 
     pub(crate) fn report(fence: Fence) -> Command {
@@ -154,25 +154,11 @@ pub(crate) mod sample {
     }
 
     pub(crate) fn report_saying(fence: Fence, text: &str) -> Command {
-        Command::Report(HandIn {
-            fence,
-            ending: Ending::Complete,
-            document: written(text),
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        })
+        Command::Report(HandIn::new(fence, Ending::Complete, written(text)))
     }
 
     fn ending(fence: Fence, ending: Ending) -> Command {
-        Command::Report(HandIn {
-            fence,
-            ending,
-            document: written("done"),
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        })
+        Command::Report(HandIn::new(fence, ending, written("done")))
     }
 
     pub(crate) fn fail(fence: Fence) -> Command {
@@ -180,7 +166,7 @@ pub(crate) mod sample {
     }
 
     fn failing(fence: Fence, code: Code) -> Command {
-        Command::Fail(Fail { fence, failure: Failure::new(code, "no"), document: None, dice: 0.0, changed: Vec::new() })
+        Command::Fail(Fail::new(fence, Failure::new(code, "no"), 0.0))
     }
 
     pub(crate) fn cancel() -> Command {
@@ -209,6 +195,7 @@ pub(crate) mod sample {
             evidence: None,
             kept: Vec::new(),
             review: false,
+            repair: false,
             dice: 0.0,
         })
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::fail::{give_up, try_again};
+use super::fail::{give_up, go_on, try_again};
 use super::report::{asked, completed};
 use super::{Action, Refusal};
 use crate::Fence;
@@ -27,6 +27,8 @@ pub struct Verify {
     pub kept: Vec<Digest>,
     /// Whether a person must approve what was verified.
     pub review: bool,
+    /// Whether a refuted report is repaired at once, in the same session.
+    pub repair: bool,
     /// A random number between 0 and 1, for the jitter of the policy.
     pub dice: f64,
 }
@@ -93,6 +95,7 @@ impl Verify {
                 let failure = Failure::new(Code::validation_failed(), reasons.clone());
                 match for_good {
                     true => give_up(handoff, failure, at),
+                    false if self.repair => go_on(handoff, failure, at),
                     false => try_again(handoff, failure, self.dice, at),
                 }
             }
@@ -115,6 +118,7 @@ mod tests {
             evidence: None,
             kept: Vec::new(),
             review: false,
+            repair: false,
             dice: 0.0,
         })
     }

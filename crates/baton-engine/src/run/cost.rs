@@ -66,14 +66,7 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
     flow::claim(&mut draft, &id).expect("claimed");
     let text = json!({"baton": 1, "document": "report", "outcome": "complete", "summary": format!("{id} is done.")});
     let document = WrittenDocument::new(Dialect::Native, text.to_string());
-    let report = HandIn {
-        fence: Fence(1),
-        ending: Ending::Complete,
-        document,
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(Fence(1), Ending::Complete, document);
     draft.apply(&id, Command::Report(report)).expect("reported");
     let verify = Verify {
         fence: Fence(1),
@@ -82,6 +75,7 @@ fn step(run: &Run, at: Timestamp) -> (Run, u64) {
         evidence: None,
         kept: Vec::new(),
         review: false,
+        repair: false,
         dice: 0.0,
     };
     draft.apply(&id, Command::Verify(verify)).expect("verified");

@@ -18,12 +18,23 @@ pub struct RunCounters {
     pub since: Timestamp,
     /// Handoffs between agents, checks and groups.
     pub handoffs: u64,
-    /// Tokens of prompts and answers.
-    pub tokens: u64,
+    /// What was used.
+    pub used: Used,
+    /// What was used when a person was last asked because of a limit.
+    pub asked_at: Used,
     visits: HashTrieMapSync<String, u64>,
     failures: HashTrieMapSync<(String, String), u64>,
     /// Which agents had their turn in which phase, without repetitions.
     turns: Arc<VecDeque<Arc<(String, String)>>>,
+}
+
+/// What was used of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// Tokens of prompts and answers.
+    pub tokens: u64,
+    /// What they cost in millionths of a US dollar, as far as somebody told a price.
+    pub cost_micros: u64,
 }
 
 /// So many turns are remembered; two agents that go on for longer have reached every limit.
@@ -33,12 +44,22 @@ impl RunCounters {
     /// Starts counting.
     pub fn since(since: Timestamp) -> RunCounters {
         let (visits, failures) = (HashTrieMapSync::new_sync(), HashTrieMapSync::new_sync());
-        RunCounters { since, handoffs: 0, tokens: 0, visits, failures, turns: Arc::default() }
+        RunCounters {
+            since,
+            handoffs: 0,
+            used: Used::default(),
+            asked_at: Used::default(),
+            visits,
+            failures,
+            turns: Arc::default(),
+        }
     }
 
-    pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, tokens: u64) {
-        self.tokens = self.tokens.saturating_add(tokens);
+    pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, used: Used) {
+        self.used.tokens = self.used.tokens.saturating_add(used.tokens);
+        self.used.cost_micros = self.used.cost_micros.saturating_add(used.cost_micros);
         match fact {
+            Fact::Accepted(_) if step.role == Role::Limit => self.asked_at = self.used,
             Fact::Accepted(_) if step.role.is_counted() => {
                 self.handoffs += u64::from(!(step.role == Role::Check && planted(Bug::CounterNotCounted)));
                 if step.role.is_phase() {

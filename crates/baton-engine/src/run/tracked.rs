@@ -6,8 +6,8 @@ use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
-use super::RecordFault;
 use super::group::Items;
+use super::{RecordFault, Used};
 use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
@@ -15,8 +15,9 @@ use crate::evidence::{ExaminedClaim, Transcript};
 use crate::failure::Code;
 use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::journal::Fact;
-use crate::lifecycle::{Command, Decide, Decision, Ending, Route};
+use crate::lifecycle::{Again, Claim, Command, Decide, Decision, Ending, Route};
 use crate::protection::Protection;
+use crate::session::{REPAIRS_MAX, SessionTurn, Spending, Spent};
 use crate::step::{Role, Step};
 
 /// One handoff of a run.
@@ -56,12 +57,68 @@ pub struct TrackedHandoff {
     pub since: Timestamp,
     /// When the first attempt was begun.
     pub begun_at: Option<Timestamp>,
-    /// How many tokens its prompts had.
-    pub prompt_tokens: u64,
+    /// The session of its last attempt, where its program keeps sessions.
+    pub session: Option<TrackedSession>,
+    /// The skills that its program showed to have been used in the session; `None` if it shows nothing of the kind.
+    pub skills: Option<Vec<String>>,
+    /// What was spent before the last attempt, and in it.
+    earlier: EarlierFigures,
+    attempt: AttemptFigures,
     /// What kept the processes of the last attempt away from what is not theirs.
     pub protection: Option<Protection>,
-    /// How many tokens its attempts used.
-    pub tokens_used: u64,
+}
+
+/// The session of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TrackedSession {
+    /// Its name, where it is known.
+    pub id: Option<String>,
+    /// The turn that was claimed last.
+    pub turn: SessionTurn,
+    /// How many reports were repaired in it.
+    pub repairs: u32,
+    /// What its turns have spent.
+    pub spent: Spent,
+    /// What the next attempt is.
+    pub next: NextTurn,
+}
+
+/// How the next attempt begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NextTurn {
+    /// In a fresh session.
+    #[default]
+    Fresh,
+    /// In the same one, which was interrupted.
+    GoesOn,
+    /// In the same one, to repair its report.
+    Repairs,
+}
+
+/// What is known of the last attempt, while it goes on and after that.
+#[derive(Debug, Clone, Copy, Default)]
+struct AttemptFigures {
+    /// The length of its prompt, which is all that is known of an agent whose program tells nothing.
+    prompt_tokens: u64,
+    /// What its report says.
+    said: u64,
+    /// What its program tells.
+    spent: Option<Spent>,
+    /// Whether it is over, so that nothing better than the length of its prompt will be known.
+    is_over: bool,
+}
+
+impl AttemptFigures {
+    fn tokens(&self) -> u64 {
+        self.spent.map_or_else(|| self.prompt_tokens.saturating_add(self.said), |spent| spent.tokens())
+    }
+}
+
+/// What the attempts before the last one spent.
+#[derive(Debug, Clone, Copy, Default)]
+struct EarlierFigures {
+    tokens: u64,
+    spending: Spending,
 }
 
 /// What is known of a document because somebody has just written or read it: nobody reads it again.
@@ -146,9 +203,11 @@ impl TrackedHandoff {
             ended: 0,
             attempts: 0,
             begun_at: None,
-            prompt_tokens: 0,
+            session: None,
+            skills: None,
+            earlier: EarlierFigures::default(),
+            attempt: AttemptFigures::default(),
             protection: None,
-            tokens_used: 0,
         }
     }
 
@@ -158,14 +217,17 @@ impl TrackedHandoff {
         }
         match fact {
             Fact::Happened(Command::Claim(claim)) => {
-                self.attempts += 1;
+                self.begin_turn(claim);
                 self.begun_at = self.begun_at.or(Some(handoff.changed_at));
                 self.protection.clone_from(&claim.protection);
-                self.prompt_tokens = self.prompt_tokens.saturating_add(claim.prompt_tokens.unwrap_or_default());
                 self.remember(handoff.fence, claim.baseline.as_ref());
             }
             Fact::Happened(Command::Heartbeat(heartbeat)) => {
-                self.remember(heartbeat.fence, heartbeat.baseline.as_ref())
+                self.remember(heartbeat.fence, heartbeat.baseline.as_ref());
+                self.attempt.spent = heartbeat.spent.or(self.attempt.spent);
+                if let (Some(id), Some(session)) = (&heartbeat.session, &mut self.session) {
+                    session.id = Some(id.clone());
+                }
             }
             Fact::Happened(Command::Release(_)) => self.attempts = self.attempts.saturating_sub(1),
             Fact::Happened(Command::Acknowledge(acknowledge)) => {
@@ -184,12 +246,23 @@ impl TrackedHandoff {
                 self.changed.clone_from(&report.changed);
                 self.examined.clear();
                 self.transcript.clone_from(&report.transcript);
-                self.tokens_used = self.tokens_used.saturating_add(self.used(report.tokens_used));
+                self.attempt.spent = report.spent.or(self.attempt.spent);
+                self.attempt.said = self.report().and_then(|report| report.tokens_used.as_ref()?.as_u64()).unwrap_or(0);
+                self.used_skills(report.skills.as_deref());
+                self.next_turn(NextTurn::Fresh);
             }
             // What an abandoned attempt has begun can be found again.
             Fact::Happened(Command::Fail(fail)) if fail.failure.code == Code::abandoned() => {}
             Fact::Happened(Command::Fail(fail)) => {
                 self.ended += 1;
+                self.attempt.spent = fail.spent.or(self.attempt.spent);
+                self.used_skills(fail.skills.as_deref());
+                self.next_turn(match fail.again {
+                    Again::Repair => NextTurn::Repairs,
+                    Again::At(_) => NextTurn::GoesOn,
+                    Again::Policy if fail.failure.code == Code::timeout() => NextTurn::GoesOn,
+                    Again::Policy | Again::Fresh => NextTurn::Fresh,
+                });
                 self.changed.clone_from(&fail.changed);
                 match (&fail.document, fail.failure.code == Code::validation_failed()) {
                     (Some(document), true) => self.refused = Some(document.clone()),
@@ -202,10 +275,18 @@ impl TrackedHandoff {
             }
             // If all is as it was approved, what was seen before still stands.
             Fact::Happened(Command::Verify(verify)) if self.handoff.approved && verify.examined.is_empty() => {}
-            Fact::Happened(Command::Verify(verify)) => self.examined.clone_from(&verify.examined),
+            Fact::Happened(Command::Verify(verify)) => {
+                self.examined.clone_from(&verify.examined);
+                if verify.repair {
+                    self.next_turn(NextTurn::Repairs);
+                }
+            }
+            // Whoever starts over because of what others said is told everything again.
+            Fact::Happened(Command::Resume(_) | Command::Requeue(_)) => self.next_turn(NextTurn::Fresh),
             // While others must decide the same, it is not decided.
             Fact::Happened(Command::Decide(decide)) if !matches!(handoff.state, State::AwaitingPerson { .. }) => {
                 self.decided = Some(decide.clone());
+                self.next_turn(NextTurn::Fresh);
             }
             Fact::Happened(Command::Route(route)) => self.route = Some(route.clone()),
             Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => {}
@@ -213,6 +294,7 @@ impl TrackedHandoff {
         if !matches!(fact, Fact::Refused(_)) {
             self.since = handoff.changed_at;
         }
+        self.attempt.is_over = handoff.lease().is_none();
         self.handoff = handoff;
     }
 
@@ -228,19 +310,87 @@ impl TrackedHandoff {
         self.baselines.iter().find(|(claim, _)| *claim == fence).map(|(_, baseline)| baseline)
     }
 
-    /// Returns how many tokens an event used.
-    pub(super) fn tokens_of(&self, fact: &Fact) -> u64 {
-        match fact {
-            Fact::Happened(Command::Claim(claim)) => claim.prompt_tokens.unwrap_or_default(),
-            Fact::Happened(Command::Report(report)) => self.used(report.tokens_used),
-            Fact::Accepted(_) | Fact::Happened(_) | Fact::Refused(_) => 0,
+    /// Begins another attempt: in the same session, in a fresh one, or without any.
+    fn begin_turn(&mut self, claim: &Claim) {
+        self.earlier = EarlierFigures { tokens: self.tokens(), spending: self.spending() };
+        let spent = self.attempt.spent.take().unwrap_or_default();
+        self.attempt =
+            AttemptFigures { prompt_tokens: claim.prompt_tokens.unwrap_or_default(), ..AttemptFigures::default() };
+        let turn = claim.session.as_ref();
+        // A repair is part of the attempt whose report is repaired.
+        self.attempts += u32::from(!turn.is_some_and(|turn| turn.repairs));
+        let earlier = self.session.take().filter(|_| turn.is_some_and(|turn| turn.goes_on));
+        if earlier.is_none() {
+            self.skills = None;
+        }
+        self.session = turn.map(|turn| {
+            let mut session = earlier.unwrap_or_default();
+            session.id.clone_from(&turn.id);
+            session.turn.clone_from(turn);
+            session.repairs += u32::from(turn.repairs);
+            session.spent += spent;
+            // Whoever dies from now on has left something to go on with.
+            session.next = NextTurn::GoesOn;
+            session
+        });
+    }
+
+    /// Takes down how the next attempt begins.
+    fn next_turn(&mut self, next: NextTurn) {
+        if let Some(session) = &mut self.session {
+            session.next = next;
         }
     }
 
-    /// What somebody has counted, or else what the agent says.
-    fn used(&self, counted: Option<u64>) -> u64 {
-        let said = || self.report()?.tokens_used.as_ref()?.as_u64();
-        counted.or_else(said).unwrap_or_default()
+    /// Adds skills that were seen in the session.
+    fn used_skills(&mut self, seen: Option<&[String]>) {
+        if let Some(seen) = seen {
+            self.skills.get_or_insert_default().extend_from_slice(seen);
+        }
+    }
+
+    /// Returns which turn of its session the last attempt is.
+    pub fn turn(&self) -> Option<&SessionTurn> {
+        self.session.as_ref().map(|session| &session.turn)
+    }
+
+    /// Returns the session that the next attempt goes on in, and whether it repairs a report.
+    pub fn next_session(&self) -> Option<(&TrackedSession, NextTurn)> {
+        let session = self.session.as_ref().filter(|session| session.id.is_some())?;
+        (session.next != NextTurn::Fresh).then_some((session, session.next))
+    }
+
+    /// Says whether a report of the attempt that has just ended can be repaired in its session.
+    pub fn can_be_repaired(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.id.is_some() && session.repairs < REPAIRS_MAX)
+    }
+
+    /// Returns how many tokens count against limits. That never becomes less: while an agent works, the length of its prompt
+    /// may turn out to be more than what was used, because the rest came from a cache.
+    pub(super) fn counted_tokens(&self) -> u64 {
+        let is_certain = self.attempt.is_over || self.attempt.spent.is_some();
+        self.earlier.tokens.saturating_add(if is_certain { self.attempt.tokens() } else { 0 })
+    }
+
+    /// Returns how many tokens its attempts used, as far as is known.
+    pub fn tokens(&self) -> u64 {
+        self.earlier.tokens.saturating_add(self.attempt.tokens())
+    }
+
+    /// Returns what its last attempt has used beyond what the journal says, if it has spent so much by now.
+    pub(crate) fn beyond_journal(&self, spent: Spent) -> Used {
+        let known = self.attempt.spent.unwrap_or_default();
+        Used {
+            tokens: spent.tokens().saturating_sub(known.tokens()),
+            cost_micros: spent.cost_micros.unwrap_or_default().saturating_sub(known.cost_micros.unwrap_or_default()),
+        }
+    }
+
+    /// Returns what its attempts spent, as far as their programs tell.
+    pub fn spending(&self) -> Spending {
+        let mut spending = self.earlier.spending;
+        spending += self.attempt.spent.unwrap_or_default();
+        spending
     }
 
     /// Returns the last report, as it was understood.

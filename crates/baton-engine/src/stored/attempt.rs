@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::document::{StoredFailure, StoredWritten};
@@ -10,8 +11,9 @@ use super::finite;
 use crate::Fence;
 use crate::evidence::Transcript;
 use crate::handoff::{Digest, WrittenDocument};
-use crate::lifecycle::{Acknowledge, Claim, Ending, Expire, Fail, HandIn, Heartbeat, Release};
+use crate::lifecycle::{Acknowledge, Again, Claim, Ending, Expire, Fail, HandIn, Heartbeat, Release};
 use crate::protection::Protection;
+use crate::session::{SessionTurn, Spent};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredClaim<'s> {
@@ -29,6 +31,18 @@ pub(super) struct StoredClaim<'s> {
     baseline: Option<Cow<'s, Digest>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     protection: Option<StoredProtection<'s>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<StoredSession<'s>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredSession<'s> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    goes_on: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    repairs: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,6 +66,10 @@ pub(super) struct StoredHeartbeat<'s> {
     lease_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     baseline: Option<Cow<'s, Digest>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<Cow<'s, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spent: Option<Spent>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,8 +77,13 @@ pub(super) struct StoredReport<'s> {
     fence: Fence,
     ending: StoredEnding<'s>,
     document: StoredWritten<'s>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Written before there was `spent`.
+    #[serde(default, skip_serializing)]
     tokens_used: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spent: Option<Spent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    skills: Option<Cow<'s, [String]>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     changed: Cow<'s, [String]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +108,28 @@ pub(super) struct StoredFail<'s> {
     dice: f64,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     changed: Cow<'s, [String]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spent: Option<Spent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    skills: Option<Cow<'s, [String]>>,
+    #[serde(default, skip_serializing_if = "StoredAgain::is_policy")]
+    again: StoredAgain,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredAgain {
+    #[default]
+    Policy,
+    Repair,
+    Fresh,
+    At(Timestamp),
+}
+
+impl StoredAgain {
+    fn is_policy(&self) -> bool {
+        matches!(self, StoredAgain::Policy)
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -105,7 +150,8 @@ pub(super) struct StoredRelease<'s> {
 
 impl<'s> From<&'s Claim> for StoredClaim<'s> {
     fn from(claim: &'s Claim) -> Self {
-        let Claim { claimant, lease_ms, prompt_tokens, driver, times_itself, moved, baseline, protection } = claim;
+        let Claim { claimant, lease_ms, prompt_tokens, driver, times_itself, moved, baseline, protection, session } =
+            claim;
         StoredClaim {
             claimant: claimant.into(),
             lease_ms: *lease_ms,
@@ -115,14 +161,24 @@ impl<'s> From<&'s Claim> for StoredClaim<'s> {
             moved: moved.into(),
             baseline: baseline.as_ref().map(Cow::Borrowed),
             protection: protection.as_ref().map(StoredProtection::from),
+            session: session.as_ref().map(StoredSession::from),
         }
     }
 }
 
 impl From<StoredClaim<'_>> for Claim {
     fn from(stored: StoredClaim<'_>) -> Self {
-        let StoredClaim { claimant, lease_ms, prompt_tokens, driver, times_itself, moved, baseline, protection } =
-            stored;
+        let StoredClaim {
+            claimant,
+            lease_ms,
+            prompt_tokens,
+            driver,
+            times_itself,
+            moved,
+            baseline,
+            protection,
+            session,
+        } = stored;
         Claim {
             claimant: claimant.into_owned(),
             lease_ms,
@@ -132,7 +188,22 @@ impl From<StoredClaim<'_>> for Claim {
             moved: moved.into_owned(),
             baseline: baseline.map(Cow::into_owned),
             protection: protection.map(Protection::from),
+            session: session.map(SessionTurn::from),
         }
+    }
+}
+
+impl<'s> From<&'s SessionTurn> for StoredSession<'s> {
+    fn from(session: &'s SessionTurn) -> Self {
+        let SessionTurn { id, goes_on, repairs } = session;
+        StoredSession { id: id.as_ref().map(Cow::from), goes_on: *goes_on, repairs: *repairs }
+    }
+}
+
+impl From<StoredSession<'_>> for SessionTurn {
+    fn from(stored: StoredSession<'_>) -> Self {
+        let StoredSession { id, goes_on, repairs } = stored;
+        SessionTurn { id: id.map(Cow::into_owned), goes_on, repairs }
     }
 }
 
@@ -172,26 +243,30 @@ impl From<StoredAcknowledge<'_>> for Acknowledge {
 
 impl<'s> From<&'s Heartbeat> for StoredHeartbeat<'s> {
     fn from(heartbeat: &'s Heartbeat) -> Self {
-        let Heartbeat { fence, lease_ms, baseline } = heartbeat;
-        StoredHeartbeat { fence: *fence, lease_ms: *lease_ms, baseline: baseline.as_ref().map(Cow::Borrowed) }
+        let Heartbeat { fence, lease_ms, baseline, session, spent } = heartbeat;
+        let (baseline, session) = (baseline.as_ref().map(Cow::Borrowed), session.as_ref().map(Cow::from));
+        StoredHeartbeat { fence: *fence, lease_ms: *lease_ms, baseline, session, spent: *spent }
     }
 }
 
 impl From<StoredHeartbeat<'_>> for Heartbeat {
     fn from(stored: StoredHeartbeat<'_>) -> Self {
-        let StoredHeartbeat { fence, lease_ms, baseline } = stored;
-        Heartbeat { fence, lease_ms, baseline: baseline.map(Cow::into_owned) }
+        let StoredHeartbeat { fence, lease_ms, baseline, session, spent } = stored;
+        let (baseline, session) = (baseline.map(Cow::into_owned), session.map(Cow::into_owned));
+        Heartbeat { fence, lease_ms, baseline, session, spent }
     }
 }
 
 impl<'s> From<&'s HandIn> for StoredReport<'s> {
     fn from(report: &'s HandIn) -> Self {
-        let HandIn { fence, ending, document, tokens_used, changed, transcript } = report;
+        let HandIn { fence, ending, document, spent, skills, changed, transcript } = report;
         StoredReport {
             fence: *fence,
             ending: ending.into(),
             document: document.into(),
-            tokens_used: *tokens_used,
+            tokens_used: None,
+            spent: *spent,
+            skills: skills.as_ref().map(Cow::from),
             changed: changed.into(),
             transcript: transcript.as_ref().map(StoredTranscript::from),
         }
@@ -200,12 +275,14 @@ impl<'s> From<&'s HandIn> for StoredReport<'s> {
 
 impl From<StoredReport<'_>> for HandIn {
     fn from(stored: StoredReport<'_>) -> Self {
-        let StoredReport { fence, ending, document, tokens_used, changed, transcript } = stored;
+        let StoredReport { fence, ending, document, tokens_used, spent, skills, changed, transcript } = stored;
+        let older = || Some(Spent { output: tokens_used?, ..Spent::default() });
         HandIn {
             fence,
             ending: ending.into(),
             document: document.into(),
-            tokens_used,
+            spent: spent.or_else(older),
+            skills: skills.map(Cow::into_owned),
             changed: changed.into_owned(),
             transcript: transcript.map(Transcript::from),
         }
@@ -236,26 +313,42 @@ impl From<StoredEnding<'_>> for Ending {
 
 impl<'s> From<&'s Fail> for StoredFail<'s> {
     fn from(fail: &'s Fail) -> Self {
-        let Fail { fence, failure, document, dice, changed } = fail;
+        let Fail { fence, failure, document, dice, changed, spent, skills, again } = fail;
         StoredFail {
             fence: *fence,
             failure: failure.into(),
             document: document.as_ref().map(StoredWritten::from),
             dice: *dice,
             changed: changed.into(),
+            spent: *spent,
+            skills: skills.as_ref().map(Cow::from),
+            again: match again {
+                Again::Policy => StoredAgain::Policy,
+                Again::Repair => StoredAgain::Repair,
+                Again::Fresh => StoredAgain::Fresh,
+                Again::At(time) => StoredAgain::At(*time),
+            },
         }
     }
 }
 
 impl From<StoredFail<'_>> for Fail {
     fn from(stored: StoredFail<'_>) -> Self {
-        let StoredFail { fence, failure, document, dice, changed } = stored;
+        let StoredFail { fence, failure, document, dice, changed, spent, skills, again } = stored;
         Fail {
             fence,
             failure: failure.into(),
             document: document.map(WrittenDocument::from),
             dice,
             changed: changed.into_owned(),
+            spent,
+            skills: skills.map(Cow::into_owned),
+            again: match again {
+                StoredAgain::Policy => Again::Policy,
+                StoredAgain::Repair => Again::Repair,
+                StoredAgain::Fresh => Again::Fresh,
+                StoredAgain::At(time) => Again::At(time),
+            },
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct StoredVerify<'s> {
     kept: Cow<'s, [Digest]>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     review: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    repair: bool,
     #[serde(serialize_with = "finite")]
     dice: f64,
 }
@@ -71,7 +73,7 @@ pub(super) struct StoredTranscript<'s> {
 
 impl<'s> From<&'s Verify> for StoredVerify<'s> {
     fn from(verify: &'s Verify) -> Self {
-        let Verify { fence, verdict, examined, evidence, kept, review, dice } = verify;
+        let Verify { fence, verdict, examined, evidence, kept, review, repair, dice } = verify;
         StoredVerify {
             fence: *fence,
             verdict: verdict.into(),
@@ -79,6 +81,7 @@ impl<'s> From<&'s Verify> for StoredVerify<'s> {
             evidence: evidence.as_ref().map(Cow::Borrowed),
             kept: kept.into(),
             review: *review,
+            repair: *repair,
             dice: *dice,
         }
     }
@@ -86,7 +89,7 @@ impl<'s> From<&'s Verify> for StoredVerify<'s> {
 
 impl From<StoredVerify<'_>> for Verify {
     fn from(stored: StoredVerify<'_>) -> Self {
-        let StoredVerify { fence, verdict, examined, evidence, kept, review, dice } = stored;
+        let StoredVerify { fence, verdict, examined, evidence, kept, review, repair, dice } = stored;
         Verify {
             fence,
             verdict: verdict.into(),
@@ -94,6 +97,7 @@ impl From<StoredVerify<'_>> for Verify {
             evidence: evidence.map(Cow::into_owned),
             kept: kept.into_owned(),
             review,
+            repair,
             dice,
         }
     }

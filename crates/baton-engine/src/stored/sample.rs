@@ -14,11 +14,12 @@ use crate::journal::Fact;
 use crate::known::HowKnown;
 use crate::lifecycle::table::sample;
 use crate::lifecycle::{
-    Accept, Acknowledge, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
+    Accept, Acknowledge, Again, Cancel, Claim, Command, Decide, Decision, Ending, Expire, Fail, HandIn, Heartbeat,
     RefusedCommand, Release, Requeue, Resume, Route, SkippedPhase, Verdict, Verify,
 };
 use crate::protection::Protection;
 use crate::retry::Policy;
+use crate::session::{SessionTurn, Spent};
 use crate::ssh::Signature;
 use crate::step::{Role, Step};
 
@@ -117,17 +118,21 @@ fn claim(protection: Protection) -> Command {
         moved: several("moved"),
         baseline: Some(digest("baseline")),
         protection: Some(protection),
+        session: Some(SessionTurn { id: some("session"), goes_on: true, repairs: true }),
     })
+}
+
+fn spent() -> Spent {
+    Spent { input: 1, cached: 2, output: 3, cost_micros: Some(4) }
 }
 
 fn report(ending: Ending) -> Command {
     Command::Report(HandIn {
-        fence: Fence(1),
-        ending,
-        document: written(),
-        tokens_used: Some(2),
+        spent: Some(spent()),
+        skills: Some(several("skills")),
         changed: several("changed"),
         transcript: Some(Transcript { path: text("path"), sha256: text("sha256") }),
+        ..HandIn::new(Fence(1), ending, written())
     })
 }
 
@@ -139,6 +144,7 @@ fn verify(verdict: Verdict) -> Command {
         evidence: Some(digest("evidence")),
         kept: vec![digest("kept")],
         review: true,
+        repair: true,
         dice: 0.1,
     })
 }
@@ -173,17 +179,24 @@ pub(super) fn facts() -> Vec<Fact> {
         claim(Protection::Landlock { why: text("why") }),
         claim(Protection::Nothing { why: text("why") }),
         Command::Acknowledge(Acknowledge { fence: Fence(1), understood: true, document: written() }),
-        Command::Heartbeat(Heartbeat { fence: Fence(1), lease_ms: Some(2), baseline: Some(digest("baseline")) }),
+        Command::Heartbeat(Heartbeat {
+            lease_ms: Some(2),
+            baseline: Some(digest("baseline")),
+            session: some("session"),
+            spent: Some(spent()),
+            ..Heartbeat::new(Fence(1))
+        }),
         report(Ending::Complete),
         report(Ending::Blocked { reason: text("reason") }),
         report(Ending::NeedsReview),
         report(Ending::NeedsClarification),
         Command::Fail(Fail {
-            fence: Fence(1),
-            failure: failure(),
             document: Some(written()),
-            dice: 0.5,
             changed: several("changed"),
+            spent: Some(spent()),
+            skills: Some(several("skills")),
+            again: Again::At(Timestamp::UNIX_EPOCH),
+            ..Fail::new(Fence(1), failure(), 0.5)
         }),
         verify(Verdict::Verified),
         verify(Verdict::Refuted { reasons: text("reasons"), for_good: true }),

@@ -183,7 +183,7 @@ fn tokens_of_a_run_are_limited() {
     let used = |tokens: u64| Act::Says(json!({"outcome": "complete", "tokens_used": tokens}));
     let play = Play::of(&flow("tokens: 1000")).tell("build", [used(990)]).play();
     assert!(play.story().ends_with("build.limit.1 waits for a person"), "{}", play.story());
-    assert_eq!(play.run.counted.tokens, 1000);
+    assert_eq!(play.run.counted.used.tokens, 1000);
     let play = Play::of(&flow("tokens: 1000")).tell("build", [used(989)]).play();
     assert_eq!(gates(&play), 0);
 }

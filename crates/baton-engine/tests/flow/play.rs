@@ -248,14 +248,7 @@ impl Play {
                 let verdict = if passed { Value::Null } else { json!("failed") };
                 let summary = if passed { "The check passed." } else { "The check failed: exit 1." };
                 let document = native(&json!({"outcome": "complete", "verdict": verdict, "summary": summary}));
-                let report = HandIn {
-                    fence,
-                    ending: Ending::Complete,
-                    document,
-                    tokens_used: None,
-                    changed: Vec::new(),
-                    transcript: None,
-                };
+                let report = HandIn::new(fence, Ending::Complete, document);
                 draft.apply(id, Command::Report(report)).unwrap();
             }
             Act::Decides(..) | Act::Takes(_) => panic!("{id} is no person"),
@@ -342,19 +335,7 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: Fence, document: WrittenDo
         Answer::Failed(failure) => return fail(draft, id, fence, failure, Some(document)),
     };
     let done = matches!(ending, Ending::Complete | Ending::NeedsReview);
-    draft
-        .apply(
-            id,
-            Command::Report(HandIn {
-                fence,
-                ending,
-                document,
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            }),
-        )
-        .unwrap();
+    draft.apply(id, Command::Report(HandIn::new(fence, ending, document))).unwrap();
     if !done {
         return;
     }
@@ -370,7 +351,16 @@ fn answered(draft: &mut Draft, id: &HandoffId, fence: Fence, document: WrittenDo
             Verdict::Refuted { reasons: reasons.to_owned(), for_good }
         }
     };
-    let verify = Verify { fence, verdict, examined: Vec::new(), evidence: None, kept: Vec::new(), review, dice: 0.0 };
+    let verify = Verify {
+        fence,
+        verdict,
+        examined: Vec::new(),
+        evidence: None,
+        kept: Vec::new(),
+        review,
+        repair: false,
+        dice: 0.0,
+    };
     draft.apply(id, Command::Verify(verify)).unwrap();
 }
 
@@ -379,7 +369,7 @@ fn fail(draft: &mut Draft, id: &HandoffId, fence: Fence, mut failure: Failure, d
     if flow::same_failure(&draft.run, &phase, &failure.to_string()) {
         failure.chance = Transience::Permanent;
     }
-    draft.apply(id, Command::Fail(Fail { fence, failure, document, dice: 0.0, changed: Vec::new() })).unwrap();
+    draft.apply(id, Command::Fail(Fail { document, ..Fail::new(fence, failure, 0.0) })).unwrap();
 }
 
 /// Who a person is in the script, where a handoff waits for one.

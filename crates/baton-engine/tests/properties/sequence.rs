@@ -131,24 +131,11 @@ impl Step {
         match self.ask.clone() {
             Asked::Claim(lease_ms) => Command::Claim(Claim::by("w", lease_ms)),
             Asked::Acknowledge(understood) => Command::Acknowledge(Acknowledge { fence, understood, document }),
-            Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
-            Asked::Report(ending) => Command::Report(HandIn {
-                fence,
-                ending,
-                document,
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            }),
+            Asked::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { lease_ms, ..Heartbeat::new(fence) }),
+            Asked::Report(ending) => Command::Report(HandIn::new(fence, ending, document)),
             Asked::Fail(code, documented, dice) => {
                 let failure = Failure::new(Code::parse(code).unwrap(), format!("failure {}", self.text));
-                Command::Fail(Fail {
-                    fence,
-                    failure,
-                    document: documented.then_some(document),
-                    dice,
-                    changed: Vec::new(),
-                })
+                Command::Fail(Fail { document: documented.then_some(document), ..Fail::new(fence, failure, dice) })
             }
             Asked::Verify(true, dice) => Command::Verify(Verify {
                 fence,
@@ -157,6 +144,7 @@ impl Step {
                 evidence: None,
                 kept: Vec::new(),
                 review: false,
+                repair: false,
                 dice,
             }),
             Asked::Verify(false, dice) => Command::Verify(Verify {
@@ -166,6 +154,7 @@ impl Step {
                 evidence: None,
                 kept: Vec::new(),
                 review: false,
+                repair: false,
                 dice,
             }),
             Asked::Expire(dice) => Command::Expire(Expire { dice, for_good: false, fence: None }),

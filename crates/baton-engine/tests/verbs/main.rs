@@ -13,6 +13,7 @@ mod claim;
 mod decide;
 mod fail;
 mod file;
+mod follow;
 mod heartbeat;
 mod inbox;
 mod judge;

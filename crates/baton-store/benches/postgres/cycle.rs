@@ -54,17 +54,7 @@ pub(crate) fn report(id: &HandoffId, fence: Fence) -> Order {
         path: None,
         warnings: Box::default(),
     };
-    Order::new(
-        id.clone(),
-        Command::Report(HandIn {
-            fence,
-            ending: Ending::Complete,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        }),
-    )
+    Order::new(id.clone(), Command::Report(HandIn::new(fence, Ending::Complete, document)))
 }
 
 /// Returns how many cycles per second so many clients complete.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use baton_engine::Fence;
-use baton_engine::agent::{Agent, Attempt, Job, Reply, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Reply, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{
     Audience, Driver, News, PATIENCE, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
@@ -84,7 +84,7 @@ pub(crate) struct Clerk;
 
 #[async_trait]
 impl Agent for Clerk {
-    async fn attempt(&self, job: &Job, _: &Updates) -> Attempt {
+    async fn turn(&self, job: &Job, _: &Updates) -> EndedTurn {
         let text = format!(
             r#"{{"agent": "{}", "output_type": "note", "timestamp": "{}", "feature_directory": "out",
                 "skills_invoked": [], "status": "complete",
@@ -93,7 +93,7 @@ impl Agent for Clerk {
             Watch.now(),
             job.phase
         );
-        Attempt::Answered(Reply { text, source: "memory".to_owned(), ..Reply::default() })
+        Ok(Reply { text, source: "memory".to_owned(), ..Reply::default() }).into()
     }
 }
 

@@ -47,14 +47,7 @@ async fn live(store: &dyn Store, number: usize) {
         steps.push(TransactionStep::Apply(name(step), Command::Claim(claim)));
         store.carry_out(steps, now()).await.expect("carried out");
         let document = document("report", &name(step));
-        let report = HandIn {
-            fence: Fence(1),
-            ending: Ending::Complete,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        };
+        let report = HandIn::new(Fence(1), Ending::Complete, document);
         store.apply(Order::new(name(step), Command::Report(report)), now()).await.expect("reported");
     }
 }
@@ -68,6 +61,7 @@ fn end(id: &HandoffId) -> Vec<TransactionStep> {
         evidence: None,
         kept: Vec::new(),
         review: false,
+        repair: false,
         dice: 0.0,
     };
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());

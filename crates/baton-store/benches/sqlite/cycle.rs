@@ -83,13 +83,6 @@ pub(crate) async fn claim(store: &dyn Store, claimant: &str) -> ClaimedHandoff {
 pub(crate) async fn report(store: &dyn Store, claimed: ClaimedHandoff) {
     let text = format!(r#"{{"handoff_id":"{}","status":"completed"}}"#, claimed.handoff.id);
     let document = WrittenDocument { dialect: "mailbox".to_owned(), text, path: None, warnings: Box::default() };
-    let report = HandIn {
-        fence: claimed.handoff.fence,
-        ending: Ending::Complete,
-        document,
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(claimed.handoff.fence, Ending::Complete, document);
     store.apply(Order::new(claimed.handoff.id, Command::Report(report)), now()).await.expect("reported");
 }

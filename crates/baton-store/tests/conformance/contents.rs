@@ -59,13 +59,7 @@ async fn odd_text_comes_back_letter_by_letter(bed: Bed) {
         super::journal::replayed(&bed.events(&name).await);
         bed.claim(1, time(2)).await;
         let failure = Failure::new(Code::processing_error(), text);
-        let fail = Command::Fail(Fail {
-            fence: baton_engine::Fence(2),
-            failure,
-            document: Some(document),
-            dice: 0.25,
-            changed: Vec::new(),
-        });
+        let fail = Command::Fail(Fail { document: Some(document), ..Fail::new(baton_engine::Fence(2), failure, 0.25) });
         let failed = bed.apply(&name, fail, time(3)).await.unwrap();
         assert_eq!(bed.find(&name).await, failed);
         assert_eq!(failed.last_failure.unwrap().message, text);

@@ -71,14 +71,7 @@ pub(crate) fn report(fence: Fence, text: &str) -> Command {
 }
 
 pub(crate) fn ended(fence: Fence, ending: Ending, text: &str) -> Command {
-    Command::Report(HandIn {
-        fence,
-        ending,
-        document: written(text),
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    })
+    Command::Report(HandIn::new(fence, ending, written(text)))
 }
 
 pub(crate) fn blocked(fence: Fence) -> Command {
@@ -87,7 +80,7 @@ pub(crate) fn blocked(fence: Fence) -> Command {
 
 pub(crate) fn fail(fence: Fence, message: &str) -> Command {
     let failure = Failure::new(Code::processing_error(), message);
-    Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() })
+    Command::Fail(Fail::new(fence, failure, 0.0))
 }
 
 pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
@@ -95,7 +88,7 @@ pub(crate) fn acknowledge(fence: Fence, understood: bool) -> Command {
 }
 
 pub(crate) fn heartbeat(fence: Fence, lease_ms: Option<u64>) -> Command {
-    Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None })
+    Command::Heartbeat(Heartbeat { lease_ms, ..Heartbeat::new(fence) })
 }
 
 pub(crate) fn verify(fence: Fence, verdict: Verdict) -> Command {
@@ -106,6 +99,7 @@ pub(crate) fn verify(fence: Fence, verdict: Verdict) -> Command {
         evidence: None,
         kept: Vec::new(),
         review: false,
+        repair: false,
         dice: 0.0,
     })
 }

@@ -229,6 +229,7 @@ fn examined(fence: Fence, review: bool) -> Command {
         evidence: None,
         kept: Vec::new(),
         review,
+        repair: false,
         dice: 0.25,
     })
 }

@@ -33,21 +33,14 @@ async fn jumping(store: Arc<dyn Store>) {
     assert!(store.claim(&wish(1), time(HOUR - 1)).await.unwrap().is_empty(), "it is not ready before it was sent");
     let claimed = store.claim(&wish(1), time(HOUR)).await.unwrap().remove(0).handoff;
     let fence = claimed.fence;
-    let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
+    let heartbeat = Command::Heartbeat(Heartbeat::new(fence));
     let extended = store.apply(Order::new(id("h"), heartbeat), time(0)).await.unwrap();
     let lease = extended.lease().expect("still claimed");
     assert_eq!(lease.until, time(HOUR + 10), "a heartbeat from the past does not shorten the lease");
     assert!(store.rescue(10, 0.5, time(-HOUR)).await.unwrap().is_empty(), "nothing ends in the past");
     let document =
         WrittenDocument { dialect: "native".to_owned(), text: "{}".to_owned(), path: None, warnings: Box::default() };
-    let report = Command::Report(HandIn {
-        fence,
-        ending: Ending::Complete,
-        document,
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    });
+    let report = Command::Report(HandIn::new(fence, Ending::Complete, document));
     let done = store.apply(Order::new(id("h"), report), time(-HOUR)).await.unwrap();
     assert_eq!(done.state.name(), StateName::Completed);
     assert_eq!(done.changed_at, time(HOUR));

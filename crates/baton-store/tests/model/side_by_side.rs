@@ -235,16 +235,7 @@ impl SideBySide {
         };
         let document = text(number);
         let by = "ana".to_owned();
-        let ended = |ending| {
-            Command::Report(HandIn {
-                fence,
-                ending,
-                document: text(number),
-                tokens_used: None,
-                changed: Vec::new(),
-                transcript: None,
-            })
-        };
+        let ended = |ending| Command::Report(HandIn::new(fence, ending, text(number)));
         let verified = |verdict, dice| {
             Command::Verify(Verify {
                 fence,
@@ -253,6 +244,7 @@ impl SideBySide {
                 evidence: None,
                 kept: Vec::new(),
                 review: false,
+                repair: false,
                 dice,
             })
         };
@@ -273,7 +265,7 @@ impl SideBySide {
             Verb::Claim => Command::Claim(Claim::by("by id".to_owned(), 9_000)),
             Verb::Understand => Command::Acknowledge(Acknowledge { fence, understood: true, document }),
             Verb::Misunderstand => Command::Acknowledge(Acknowledge { fence, understood: false, document }),
-            Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { fence, lease_ms, baseline: None }),
+            Verb::Heartbeat(lease_ms) => Command::Heartbeat(Heartbeat { lease_ms, ..Heartbeat::new(fence) }),
             Verb::Complete => ended(Ending::Complete),
             Verb::Block => ended(Ending::Blocked { reason: "missing".to_owned() }),
             Verb::AskForReview => ended(Ending::NeedsReview),
@@ -281,13 +273,7 @@ impl SideBySide {
             Verb::Fail { permanent, documented, dice } => {
                 let code = if permanent { Code::schema_validation_failed() } else { Code::processing_error() };
                 let failure = Failure::new(code, document.text.clone());
-                Command::Fail(Fail {
-                    fence,
-                    failure,
-                    document: documented.then_some(document),
-                    dice,
-                    changed: Vec::new(),
-                })
+                Command::Fail(Fail { document: documented.then_some(document), ..Fail::new(fence, failure, dice) })
             }
             Verb::Verified => verified(Verdict::Verified, 0.0),
             Verb::Refuted(dice) => verified(Verdict::Refuted { reasons: document.text, for_good: false }, dice),
@@ -306,6 +292,7 @@ impl SideBySide {
                     evidence: None,
                     kept: Vec::new(),
                     review: true,
+                    repair: false,
                     dice: 0.0,
                 })
             }
@@ -322,14 +309,7 @@ impl SideBySide {
 
 /// What happens to a handoff from its claim on.
 fn life(fence: Fence) -> Vec<Command> {
-    let report = HandIn {
-        fence,
-        ending: Ending::Complete,
-        document: text(0),
-        tokens_used: Some(7),
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(fence, Ending::Complete, text(0));
     let (verdict, examined) = (Verdict::Verified, Vec::new());
     let (to, why) = ("next".to_owned(), "it comes next".to_owned());
     vec![
@@ -342,6 +322,7 @@ fn life(fence: Fence) -> Vec<Command> {
             evidence: None,
             kept: Vec::new(),
             review: false,
+            repair: false,
             dice: 0.0,
         }),
         Command::Route(Route { to, why, instead_of: None, skipped: Vec::new() }),

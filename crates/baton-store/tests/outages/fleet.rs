@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::Fence;
-use baton_engine::agent::{Agent, Attempt, Job, Updates};
+use baton_engine::agent::{Agent, EndedTurn, Job, Updates};
 use baton_engine::definition::Definition;
 use baton_engine::driver::{
     Audience, Driver, DriverProblem, End, News, PlaceFault, ReachedAgent, Team, WorkspaceLock, WorkspaceProblem,
@@ -207,9 +207,9 @@ struct SlowClerk(Duration);
 
 #[async_trait]
 impl Agent for SlowClerk {
-    async fn attempt(&self, job: &Job, updates: &Updates) -> Attempt {
+    async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
         dawdle(self.0).await;
-        instant::Clerk.attempt(job, updates).await
+        instant::Clerk.turn(job, updates).await
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn is_blank(output: &[u8]) -> bool {
 
 /// Says that an attempt failed.
 pub(super) fn failed(fence: Fence, failure: Failure) -> Command {
-    Command::Fail(Fail { fence, failure, document: None, dice: random::number(), changed: Vec::new() })
+    Command::Fail(Fail::new(fence, failure, random::number()))
 }
 
 fn report(output: &[u8], claimed: &ClaimedHandoff, yardstick: &Yardstick) -> Result<Command, String> {

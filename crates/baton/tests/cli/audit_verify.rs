@@ -13,11 +13,10 @@ fn two() -> Stocked {
     let (one, two) = (stocked.accept_with("one", "r", |_| {}), stocked.accept_with("two", "r", |_| {}));
     for id in [&one, &two] {
         let fence = stocked.claim(60_000).fence;
-        stocked.apply(id, Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None }));
+        stocked.apply(id, Command::Heartbeat(Heartbeat::new(fence)));
     }
     let failure = Failure::new(Code::timeout(), "too slow");
-    stocked
-        .apply(&one, Command::Fail(Fail { fence: Fence(1), failure, document: None, dice: 0.0, changed: Vec::new() }));
+    stocked.apply(&one, Command::Fail(Fail::new(Fence(1), failure, 0.0)));
     stocked
 }
 

@@ -45,7 +45,7 @@ fn expired_leases_dead_letters_and_paused_queues_are_warnings() {
     let fence = stocked.claim(60_000).fence;
     let mut failure = Failure::new(Code::timeout(), "no");
     failure.chance = Transience::Permanent;
-    stocked.apply(&dead, Command::Fail(Fail { fence, failure, document: None, dice: 0.0, changed: Vec::new() }));
+    stocked.apply(&dead, Command::Fail(Fail::new(fence, failure, 0.0)));
     stocked.accept("stuck");
     stocked.claim(1);
     stocked.block_on(stocked.store().set_queue(&Queue { paused: true, ..Queue::open("b") })).expect("set");

@@ -44,6 +44,7 @@ fn a_question_goes_to_the_agent_and_comes_back() {
         evidence: None,
         kept: Vec::new(),
         review: false,
+        repair: false,
         dice: 0.0,
     };
     stocked.apply(&id, baton_engine::lifecycle::Command::Verify(verify));

@@ -173,14 +173,7 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
     done(&stocked.sandbox, &["ask", "HO-2", "Why?", "--yes", "--shown", &shown]);
     let fence = stocked.claim(60_000).fence;
     let document = WrittenDocument::new(Dialect::Task, REPORT.replace("912", "913"));
-    let report = HandIn {
-        fence,
-        ending: Ending::NeedsReview,
-        document,
-        tokens_used: None,
-        changed: Vec::new(),
-        transcript: None,
-    };
+    let report = HandIn::new(fence, Ending::NeedsReview, document);
     stocked.apply(&id, Command::Report(report));
     let verify = Verify {
         fence,
@@ -189,6 +182,7 @@ fn what_was_seen_of_an_older_report_is_not_shown_beside_a_newer_one() {
         evidence: None,
         kept: Vec::new(),
         review: false,
+        repair: false,
         dice: 0.0,
     };
     stocked.apply(&id, Command::Verify(verify));

@@ -67,6 +67,7 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
                 evidence: None,
                 kept: Vec::new(),
                 review,
+                repair: false,
                 dice: 0.0,
             }),
         );
@@ -78,17 +79,7 @@ pub(crate) fn with_review(stocked: &Stocked, id: &str, phase: &str) -> HandoffId
 pub(crate) fn reported(stocked: &Stocked, id: &HandoffId) {
     let fence = stocked.claim(60_000).fence;
     let document = WrittenDocument::new(Dialect::Task, REPORT);
-    stocked.apply(
-        id,
-        Command::Report(HandIn {
-            fence,
-            ending: Ending::Complete,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        }),
-    );
+    stocked.apply(id, Command::Report(HandIn::new(fence, Ending::Complete, document)));
 }
 
 fn examined() -> Vec<ExaminedClaim> {

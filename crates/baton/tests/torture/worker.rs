@@ -132,14 +132,7 @@ impl Worker {
         let next_id = next.as_ref().map(|next| next.id.to_string());
         let text = json!({ "by": self.name, "fence": fence, "next": next_id }).to_string();
         let document = WrittenDocument::new(Dialect::Native, text);
-        let report = Command::Report(HandIn {
-            fence,
-            ending: Ending::Complete,
-            document,
-            tokens_used: None,
-            changed: Vec::new(),
-            transcript: None,
-        });
+        let report = Command::Report(HandIn::new(fence, Ending::Complete, document));
         let order = Order::new(id.clone(), report);
         let mut attempts = 0;
         let answer = persist(|| {
@@ -173,7 +166,7 @@ impl Worker {
         let (id, fence) = (handoff.id.clone(), handoff.fence);
         let failure = Failure::new(Code::processing_error(), format!("mischief of {} at {fence}", self.name));
         let chance = self.dice.below(1000) as f64 / 1000.0;
-        let fail = Command::Fail(Fail { fence, failure, document: None, dice: chance, changed: Vec::new() });
+        let fail = Command::Fail(Fail::new(fence, failure, chance));
         let order = Order::new(id.clone(), fail);
         let mut attempts = 0;
         let answer = persist(|| {
@@ -194,7 +187,7 @@ impl Worker {
         let fence = handoff.fence;
         let document = WrittenDocument::new(Dialect::Native, "{}");
         let acknowledge = Command::Acknowledge(Acknowledge { fence, document, understood: true });
-        let heartbeat = Command::Heartbeat(Heartbeat { fence, lease_ms: None, baseline: None });
+        let heartbeat = Command::Heartbeat(Heartbeat::new(fence));
         for command in [acknowledge, heartbeat.clone(), heartbeat] {
             let order = Order::new(handoff.id.clone(), command);
             match persist(|| self.store.apply(order.clone(), now())).await {
