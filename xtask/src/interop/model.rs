@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +14,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::http::{self, Request, Response};
-use super::script::{Answer, Script};
+use super::script::{Answer, NOW, Script};
 use super::vendor::Vendor;
 use super::{anthropic, generate_content, responses};
 
@@ -103,6 +104,12 @@ pub(crate) fn in_an_hour() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() + 3600)
 }
 
+/// Returns the time as reports write it.
+fn now() -> String {
+    let date = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]).output();
+    date.map_or_else(|_| String::new(), |date| String::from_utf8_lossy(&date.stdout).trim().to_owned())
+}
+
 fn serve(inner: &Mutex<Inner>, stream: TcpStream) {
     // A program that was killed closes its connection in the middle of a request, which is no business of the model.
     let Ok(request) = http::read(&stream) else { return };
@@ -141,7 +148,10 @@ fn answer(inner: &mut Inner, request: &Request) -> Option<Response> {
         note(inner, request, "title", &body);
         return Some(respond(vendor, &body, stream, &Answer::Text("A title".to_owned()), inner.usage, 0));
     }
-    let answer = inner.script.answer(&turn.prompt, turn.position);
+    let mut answer = inner.script.answer(&turn.prompt, turn.position);
+    if let Answer::Text(text) = &mut answer {
+        *text = text.replace(NOW, &now());
+    }
     inner.asked.calls += 1;
     inner.asked.bytes += request.body.len();
     note(inner, request, &format!("{}: {answer:?}", turn.position), &body);
