@@ -8,6 +8,7 @@ mod cases;
 mod generate_content;
 mod http;
 mod journal;
+mod launch;
 mod model;
 mod programs;
 mod recording;

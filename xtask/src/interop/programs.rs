@@ -81,7 +81,7 @@ impl Home {
             std::fs::write(path, text)?;
             Ok(())
         };
-        for own in [".claude", ".local/share/opencode", ".local/state/opencode"] {
+        for own in [".claude", ".cache", ".local/share/opencode", ".local/state/opencode"] {
             std::fs::create_dir_all(folder.join(own))?;
         }
         write(".codex/config.toml", codex_settings(&model.url(Vendor::Codex)))?;

@@ -1,6 +1,7 @@
 //! Where one case plays: a model with a script, a home for the programs, a workspace, and Baton.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,9 +10,11 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::journal::Journal;
+use super::launch::{self, Session};
 use super::model::{Model, Usage};
 use super::programs::{Home, Programs};
 use super::script::Script;
+use super::vendor::Vendor;
 
 /// No case takes longer; a program that hangs is part of none.
 const LIMIT: Duration = Duration::from_secs(400);
@@ -105,12 +108,17 @@ impl Stage {
         Ok(Journal::read(self.wait(command.spawn()?, "resume")?))
     }
 
-    /// Runs another command of Baton.
-    pub(crate) fn baton(&self, arguments: &[&str]) -> Result<Ended> {
-        let name = arguments.first().copied().unwrap_or("baton");
-        let mut command = self.command(name)?;
-        command.args(arguments);
-        self.wait(command.spawn()?, name)
+    /// Runs one of the programs without Baton around it, in the workspace; a hook finds Baton on the search path.
+    pub(crate) fn program(&self, vendor: Vendor, arguments: &[&str], prompt: &str) -> Result<Ended> {
+        let mut command = launch::command(vendor, Session::Begins, arguments, &self.folder.join("last-message"));
+        let mut search_path = vec![self.baton.parent().context("Baton is in a folder")?.to_owned()];
+        search_path.extend(std::env::split_paths(&self.programs.search_path()?));
+        command.current_dir(self.in_workspace(""));
+        let mut command = self.surrounded(command, vendor.name())?;
+        command.env("PATH", std::env::join_paths(search_path)?).stdin(Stdio::piped());
+        let mut child = command.spawn()?;
+        child.stdin.take().context("standard input is piped")?.write_all(prompt.as_bytes())?;
+        self.wait(child, vendor.name())
     }
 
     /// Waits until something is there; what the case waits for comes soon or never.
@@ -166,7 +174,13 @@ impl Stage {
 
     fn command(&self, name: &str) -> Result<Command> {
         let mut command = Command::new(&self.baton);
-        command.current_dir(&self.folder).env_clear().envs(self.home.environment(&self.programs, &self.model)?);
+        command.current_dir(&self.folder);
+        self.surrounded(command, name)
+    }
+
+    /// Gives a command the environment of the stage, and files for what it prints.
+    fn surrounded(&self, mut command: Command, name: &str) -> Result<Command> {
+        command.env_clear().envs(self.home.environment(&self.programs, &self.model)?);
         command.stdin(Stdio::null());
         command.stdout(File::create(self.folder.join(format!("{name}.stdout")))?);
         command.stderr(File::create(self.folder.join(format!("{name}.stderr")))?);
