@@ -76,7 +76,7 @@ pub enum WorkspaceFault {
         source: io::Error,
     },
     /// Something else is there.
-    #[error("the workspace {} is no folder", .0.display())]
+    #[error("the workspace {} is not a folder", .0.display())]
     NoFolder(PathBuf),
 }
 

@@ -150,6 +150,13 @@ impl Yardstick {
         Yardstick { output_directory: told.map(|folder| folder.to_string_lossy().into_owned()), ..self }
     }
 
+    /// Judges acknowledgments of the same handoff. How an agent writes its reports says nothing about them: most dialects
+    /// have no form for one.
+    #[must_use]
+    pub fn for_acknowledgments(&self) -> Yardstick {
+        Yardstick { dialect: None, ..self.clone() }
+    }
+
     /// Reads and judges a document.
     pub fn judge(&self, incoming: &IncomingDocument<'_>) -> JudgedDocument {
         let hints = Hints { format: incoming.format, dialect: incoming.dialect.or(self.dialect) };

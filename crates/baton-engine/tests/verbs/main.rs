@@ -12,6 +12,7 @@ mod cancel;
 mod claim;
 mod decide;
 mod fail;
+mod follow;
 mod heartbeat;
 mod inbox;
 mod judge;

@@ -1,10 +1,10 @@
 //! `baton log`: the journal of a run, or of one handoff, as readable lines.
 
 use std::path::Path;
-use std::time::Duration;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
+use baton_engine::pages::JournalPages;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::{EventKind, Fence};
 use baton_views::event::{self, phase_of};
@@ -42,12 +42,6 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
-/// How many events are read at a time.
-const EVENTS: u32 = 500;
-
-/// How long to wait for a change before looking again.
-const PAUSE: Duration = Duration::from_secs(30);
-
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
@@ -55,24 +49,19 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
-        let mut telling = Telling { run: None, output, json: options.json, subject: handoff };
-        let mut seq = 0;
-        loop {
-            let since = session.store.changes();
-            let events = session.store.history(&telling.subject.run, seq, EVENTS).await?;
-            for event in &events {
-                seq = event.seq;
-                telling.hear(event)?;
+        let mut telling = Telling { run: None, output, json: options.json, subject: &handoff };
+        if options.follow {
+            let mut follower = session.engine.follow(&handoff, 0);
+            while let Some(events) = follower.next().await? {
+                telling.hear(&events)?;
             }
-            if events.len() == EVENTS as usize {
-                continue;
+        } else {
+            let mut pages = JournalPages::after(&*session.store, &handoff.run, 0);
+            while let Some(events) = pages.next().await? {
+                telling.hear(&events)?;
             }
-            let now = session.store.find(&telling.subject.id).await?;
-            if !options.follow || now.is_none_or(|handoff| handoff.state.name().is_finished()) {
-                return Ok(Exit::Done);
-            }
-            session.store.changed(since, PAUSE).await;
         }
+        Ok(Exit::Done)
     })
 }
 
@@ -82,11 +71,15 @@ struct Telling<'o> {
     run: Option<Run>,
     output: &'o Output,
     json: bool,
-    subject: Handoff,
+    subject: &'o Handoff,
 }
 
 impl Telling<'_> {
-    fn hear(&mut self, event: &Event) -> Result<(), CommandError> {
+    fn hear(&mut self, events: &[Event]) -> Result<(), CommandError> {
+        events.iter().try_for_each(|event| self.tell(event))
+    }
+
+    fn tell(&mut self, event: &Event) -> Result<(), CommandError> {
         match &mut self.run {
             // What does not fit together is for the audit to tell; here it is shown as it is.
             Some(run) => drop(run.absorb(event)),
