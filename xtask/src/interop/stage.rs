@@ -115,7 +115,11 @@ impl Stage {
         search_path.extend(std::env::split_paths(&self.programs.search_path()?));
         command.current_dir(self.in_workspace(""));
         let mut command = self.surrounded(command, vendor.name())?;
-        command.env("PATH", std::env::join_paths(search_path)?).stdin(Stdio::piped());
+        // With `--skip-trust` alone Gemini CLI does not read the settings of the workspace, where the hooks are.
+        command
+            .env("PATH", std::env::join_paths(search_path)?)
+            .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+            .stdin(Stdio::piped());
         let mut child = command.spawn()?;
         child.stdin.take().context("standard input is piped")?.write_all(prompt.as_bytes())?;
         self.wait(child, vendor.name())

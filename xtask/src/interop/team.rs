@@ -93,18 +93,27 @@ pub(crate) fn workflow(vendors: [Vendor; 3], dialect: Dialect, variables: &[&str
 
 /// Returns what the model says in the three phases.
 pub(crate) fn script(dialect: Dialect) -> Script {
-    let design = vec![skill("designing"), write_design(), Answer::Text(report(dialect, "architect", "design"))];
-    let implement =
-        vec![write("count.sh", COUNTER), shell("sh check.sh"), Answer::Text(report(dialect, "developer", "implement"))];
+    let design =
+        vec![skill("designing"), write_design(), Answer::Text(report(dialect, "architect", "design", &["designing"]))];
+    let implement = vec![
+        write("count.sh", COUNTER),
+        shell("sh check.sh"),
+        Answer::Text(report(dialect, "developer", "implement", &[])),
+    ];
     Script::default()
-        .when("Review the word counter", vec![Answer::Text(report(dialect, "reviewer", "review"))])
+        .when("Review the word counter", vec![Answer::Text(report(dialect, "reviewer", "review", &[]))])
         .when("Implement the word counter", implement)
         .when("Design the word counter", design)
 }
 
 /// Returns the report of the phase `design`.
 pub(crate) fn good_report() -> Answer {
-    Answer::Text(report(Dialect::MetadataBlock, "architect", "design"))
+    report_with_skills(&[])
+}
+
+/// Returns the report of the phase `design`, which claims to have used skills.
+pub(crate) fn report_with_skills(skills: &[&str]) -> Answer {
+    Answer::Text(report(Dialect::MetadataBlock, "architect", "design", skills))
 }
 
 pub(crate) fn write_design() -> Answer {
@@ -124,7 +133,7 @@ pub(crate) fn skill(name: &str) -> Answer {
 }
 
 /// Returns a report that is true if the script was followed.
-pub(crate) fn report(dialect: Dialect, agent: &str, phase: &str) -> String {
+pub(crate) fn report(dialect: Dialect, agent: &str, phase: &str, skills: &[&str]) -> String {
     let mut report = match dialect {
         Dialect::MetadataBlock => json!({
             "agent": agent, "output_type": phase, "timestamp": NOW, "feature_directory": format!(".baton/output/{RUN}"), "status": "complete",
@@ -137,7 +146,7 @@ pub(crate) fn report(dialect: Dialect, agent: &str, phase: &str) -> String {
             "next": {"context": "The word counter prints the number of its arguments; DESIGN.md says why."},
         }),
     };
-    report["skills_invoked"] = if phase == "design" { json!(["designing"]) } else { json!([]) };
+    report["skills_invoked"] = json!(skills);
     if phase == "review" {
         report["verdict"] = json!("APPROVED");
     }

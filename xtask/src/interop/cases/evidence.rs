@@ -13,7 +13,8 @@ use super::super::vendor::Vendor;
 pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     let name = |name: &str| format!("{}/{name}", vendor.name());
     let design = |steps| Script::default().when("Design the word counter", steps);
-    let with_skill = |skill: &str| design(vec![team::skill(skill), team::write_design(), team::good_report()]);
+    let with_skill =
+        |skill: &str| design(vec![team::skill(skill), team::write_design(), team::report_with_skills(&["designing"])]);
     let mut cases = vec![
         Case::new(name("skill-proven"), with_skill("designing"), move |stage| skill(stage, vendor, "verified")),
         Case::new(name("skill-failed"), with_skill("no-such-skill"), move |stage| skill(stage, vendor, "refuted")),
@@ -38,7 +39,10 @@ fn before_subagent() -> Script {
     let last = Answer::Text("The subagent agrees. My report above stands.".to_owned());
     Script::default()
         .when("Look at the design again", vec![team::skill("designing"), Answer::Text("It is good.".to_owned())])
-        .when("Design the word counter", vec![team::write_design(), subagent, team::good_report(), last])
+        .when(
+            "Design the word counter",
+            vec![team::write_design(), subagent, team::report_with_skills(&["designing"]), last],
+        )
 }
 
 fn lost_report(stage: &Stage) -> Result<()> {
