@@ -17,7 +17,7 @@ use super::script::Script;
 use super::vendor::Vendor;
 
 /// No case takes longer; a program that hangs is part of none.
-const LIMIT: Duration = Duration::from_secs(400);
+const LIMIT: Duration = Duration::from_secs(240);
 /// How long Baton may take to end what it has started.
 const ENDING: Duration = Duration::from_secs(15);
 

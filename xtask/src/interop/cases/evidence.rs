@@ -21,7 +21,8 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     ];
     // A command that fails in Codex' sandbox leaves no trace in its events.
     if vendor != Vendor::Codex {
-        let refused = design(vec![team::write_design(), team::good_report()]);
+        let told = Answer::Text("I was not allowed to write DESIGN.md.".to_owned());
+        let refused = design(vec![team::write_design(), told]);
         cases.push(Case::new(name("permission-refused"), refused, move |stage| permission(stage, vendor)));
     }
     if vendor == Vendor::Claude {
