@@ -226,11 +226,11 @@ impl Trial {
             Update::PickedUp => Happens::PickedUp,
             Update::Session(id) => Happens::Session(id),
             Update::Spent(spent) => {
-                self.audience.see(&self.job.handoff, &Seen::Spent(spent));
+                self.audience.see(&self.job, &Seen::Spent(spent));
                 Happens::Spent(spent)
             }
             Update::Activity(activity) => {
-                self.audience.see(&self.job.handoff, &Seen::Activity(activity));
+                self.audience.see(&self.job, &Seen::Activity(activity));
                 return Ok(());
             }
         };

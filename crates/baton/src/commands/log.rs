@@ -1,21 +1,26 @@
 //! `baton log`: the journal of a run, or of one handoff, as readable lines.
 
 use std::path::Path;
+use std::time::Duration;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::pages::JournalPages;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::{EventKind, Fence};
+use baton_protocol::printable;
+use baton_views::activity;
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Tint;
+use crate::showing::activities::ActivityReader;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Show what happened in a run, or to one handoff
@@ -24,7 +29,7 @@ use crate::store::{Access, Session, StoreOptions};
 /// --files it lists where prompts, logs and reports of each attempt are.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton log integration-k3f9q2\n  baton log integration-k3f9q2 --follow\n  \
-baton log integration-k3f9q2.architecture.1 --files")]
+baton log integration-k3f9q2 --follow --agents\n  baton log integration-k3f9q2.architecture.1 --files")]
 pub(crate) struct Options {
     /// The run or the handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
@@ -35,12 +40,18 @@ pub(crate) struct Options {
     /// List the files of each attempt instead
     #[arg(long, conflicts_with = "follow")]
     files: bool,
+    /// Also tell what the agents do: the tools they use, what they are refused, what they say
+    #[arg(long, conflicts_with = "files")]
+    agents: bool,
     /// Write each event, or each file, as a JSON object on a line of its own
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     store: StoreOptions,
 }
+
+/// How often it is looked whether agents have done something.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
@@ -49,11 +60,18 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
-        let mut telling = Telling { run: None, output, json: options.json, subject: &handoff };
+        let activities = options.agents.then(ActivityReader::default);
+        let mut telling = Telling { run: None, output, json: options.json, subject: &handoff, activities };
         if options.follow {
             let mut follower = session.engine.follow(&handoff, 0);
-            while let Some(events) = follower.next().await? {
-                telling.hear(&events)?;
+            loop {
+                tokio::select! {
+                    events = follower.next() => match events? {
+                        Some(events) => telling.hear(&events)?,
+                        None => break,
+                    },
+                    () = tokio::time::sleep(LOOK_AGAIN), if options.agents => telling.look(None)?,
+                }
             }
         } else {
             let mut pages = JournalPages::after(&*session.store, &handoff.run, 0);
@@ -61,6 +79,7 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
                 telling.hear(&events)?;
             }
         }
+        telling.look(None)?;
         Ok(Exit::Done)
     })
 }
@@ -72,6 +91,8 @@ struct Telling<'o> {
     output: &'o Output,
     json: bool,
     subject: &'o Handoff,
+    /// What the agents do, where somebody wants to know that.
+    activities: Option<ActivityReader>,
 }
 
 impl Telling<'_> {
@@ -89,6 +110,14 @@ impl Telling<'_> {
         if !self.subject.is_run() && event.handoff != self.subject.id {
             return Ok(());
         }
+        // What was done before comes before.
+        self.look(Some(event.at))?;
+        if event.is(EventKind::Claimed)
+            && let (Some(run), Some(activities)) = (&self.run, &mut self.activities)
+            && let Some(tracked) = run.find(&event.handoff)
+        {
+            activities.add(&run.attempt_folder(&event.handoff, tracked.handoff.fence));
+        }
         // That somebody still works is no news.
         if event.is(EventKind::Extended) && !self.json {
             return Ok(());
@@ -97,6 +126,34 @@ impl Telling<'_> {
             true => self.output.data(&format!("{}\n", self.object(event))),
             false => self.output.data(&format!("{}\n", self.line(event))),
         }
+    }
+
+    /// Tells what agents have done, up to a time.
+    fn look(&mut self, until: Option<Timestamp>) -> Result<(), CommandError> {
+        let Some(activities) = &mut self.activities else { return Ok(()) };
+        for activity in activities.next(until) {
+            let line = match self.json {
+                true => Some(activity.to_string()),
+                false => activity::told(&activity).map(|told| self.activity_line(&activity, &told)),
+            };
+            if let Some(line) = line {
+                self.output.data(&format!("{line}\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn activity_line(&self, activity: &Value, told: &str) -> String {
+        let paint = self.output.paint();
+        let text = |name: &str| activity[name].as_str().unwrap_or_default();
+        let time = text("at").parse().map(render::timeline::clock_time).unwrap_or_default();
+        let told = render::timeline::shortened(&printable(told), self.output.width());
+        format!(
+            "{} {} {} {told}",
+            paint.tint(Tint::Faint, &time),
+            paint.tint(Tint::Strong, &format!("{:<24}", text("phase"))),
+            paint.tint(Tint::Faint, &format!("{:<12}", text("agent"))),
+        )
     }
 
     fn object(&self, event: &Event) -> Value {
