@@ -156,7 +156,7 @@ impl CommandAgent {
 
     fn launch(&self, job: &Job, files: &AttemptFiles, heard: Option<SharedStream>) -> Result<Launch, Failure> {
         if !job.workspace.is_dir() {
-            let message = format!("the workspace {} is no folder", job.workspace.display());
+            let message = format!("the workspace {} is not a folder", job.workspace.display());
             return Err(permanent(Code::dependency_missing(), message));
         }
         let mut input = Vec::new();

@@ -56,7 +56,7 @@ pub enum ReachFault {
     #[error("agent `{0}` has no directory")]
     NoDirectory(String),
     /// The folder of the workflow has no place.
-    #[error("{} is no folder: {why}", path.display())]
+    #[error("{} is not a folder: {why}", path.display())]
     WorkflowFolder {
         /// What should be one.
         path: PathBuf,

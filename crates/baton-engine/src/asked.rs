@@ -35,7 +35,7 @@ pub enum AskedFault {
     #[error(transparent)]
     Id(#[from] UnsafeId),
     /// A time is none.
-    #[error("the {0} is no number of seconds")]
+    #[error("the {0} is not a number of seconds")]
     Seconds(&'static str),
     /// The retries cannot be worked out.
     #[error(transparent)]

@@ -35,7 +35,7 @@ use baton_protocol::Settings;
 use tokio::sync::watch as channel;
 
 use crate::Fence;
-use crate::agent::{Activity, Agent};
+use crate::agent::{Activity, Agent, Job};
 use crate::clock::Clock;
 use crate::definition::Definition;
 use crate::engine::Random;
@@ -163,8 +163,8 @@ pub trait Audience: Send + Sync {
     fn hear(&self, run: &Run, news: &News<'_>);
 
     /// Sees what an agent does while it works. That is not recorded, and may come often.
-    fn see(&self, handoff: &HandoffId, seen: &Seen) {
-        let (_, _) = (handoff, seen);
+    fn see(&self, job: &Job, seen: &Seen) {
+        let (_, _) = (job, seen);
     }
 }
 

@@ -8,6 +8,8 @@ mod apply;
 mod cancel;
 mod claim;
 mod decide;
+mod file;
+mod follow;
 mod inbox;
 mod judge;
 mod look;
@@ -22,10 +24,12 @@ use std::sync::Arc;
 
 use baton_protocol::Settings;
 
-pub use acknowledge::plain_acknowledgment;
+pub use acknowledge::{GivenAcknowledgment, plain_acknowledgment};
 pub use apply::AppliedCommand;
+pub use file::{FiledEnd, FiledWork, RefusedText};
+pub use follow::Follower;
 pub use inbox::{InboxPage, InboxPlace, NotAPlace};
-pub use judge::{IncomingDocument, JudgedDocument, ValidDocument, Yardstick};
+pub use judge::{IncomingDocument, JudgedDocument, SessionTask, ValidDocument, Yardstick};
 pub use look::{RunRecord, accepted_request, document_of, examined_of, reported_document, shown_document};
 pub use problem::{IdKind, Problem};
 pub use report::{HandedIn, NoAnswer};

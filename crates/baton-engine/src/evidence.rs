@@ -76,7 +76,7 @@ pub enum WorkspaceFault {
         source: io::Error,
     },
     /// Something else is there.
-    #[error("the workspace {} is no folder", .0.display())]
+    #[error("the workspace {} is not a folder", .0.display())]
     NoFolder(PathBuf),
 }
 
@@ -281,10 +281,12 @@ pub fn digest(examined: &[ExaminedClaim]) -> Option<Digest> {
 }
 
 /// Says what was refuted and is not allowed, one line each; `None` if nothing was.
+///
+/// Further lines of what a command wrote are indented, so that none of them can pass as a finding.
 pub fn refuted(examined: &[ExaminedClaim]) -> Option<String> {
     let counts = |examined: &&ExaminedClaim| examined.verdict == ClaimFinding::Refuted && examined.allowed.is_none();
-    let lines: Vec<String> =
-        examined.iter().filter(counts).map(|examined| format!("{}: {}", examined.rule, examined.sentence())).collect();
+    let line = |examined: &ExaminedClaim| format!("{}: {}", examined.rule, examined.sentence().replace('\n', "\n    "));
+    let lines: Vec<String> = examined.iter().filter(counts).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

@@ -14,7 +14,7 @@ pub struct Code(String);
 
 /// Why a text is not a code: it is not made of capital letters, digits and `_`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no error code: use {known}, or capital letters of your own", known = known_codes())]
+#[error("unknown error code `{0}`: use {known}, or capital letters of your own", known = known_codes())]
 pub struct InvalidCode(String);
 
 fn known_codes() -> String {

@@ -31,7 +31,7 @@ pub(crate) use requests::{write, written};
 pub use turn::{Turn, after};
 pub(crate) use values::context;
 pub use values::{names, result};
-pub use waiting::{Comes, comes, is_held, waits_until};
+pub use waiting::{Comes, comes, is_held, overspends, waits_until};
 
 use std::collections::HashMap;
 

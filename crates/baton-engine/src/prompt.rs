@@ -11,6 +11,7 @@ mod lone;
 mod material;
 mod measure;
 mod page;
+mod reasons;
 #[cfg(test)]
 mod tests;
 
@@ -191,4 +192,22 @@ pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
 /// ```
 pub fn render(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
     budget::fit(&page::Page::of(briefing)?, briefing.budget_tokens)
+}
+
+/// Makes the prompt of a session that goes on because its report was not accepted: why, as [`crate::evidence::refuted`] or
+/// the judge of the report say it, and how the report must look.
+pub fn render_repair(briefing: &Briefing<'_>, reasons: &str) -> Result<Prompt, PromptFault> {
+    short(&page::Page::of_template(briefing, "repair", reasons)?)
+}
+
+/// Makes the prompt of a session that goes on after it was interrupted.
+pub fn render_resumed(briefing: &Briefing<'_>) -> Result<Prompt, PromptFault> {
+    short(&page::Page::of_template(briefing, "resumed", "")?)
+}
+
+/// Prints a page that is short by itself.
+fn short(page: &page::Page<'_>) -> Result<Prompt, PromptFault> {
+    let text = page.print(&page::Cuts::default())?;
+    let tokens = measure::count(&text);
+    Ok(Prompt { text, tokens, shortened: Vec::new() })
 }

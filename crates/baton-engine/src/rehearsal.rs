@@ -81,7 +81,7 @@ pub struct Following {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RehearsalFault {
     /// The document is something else.
-    #[error("it is no report")]
+    #[error("it is not a report")]
     NoReport,
     /// The report leaves open how the work ended.
     #[error("the report does not say how the work ended")]

@@ -125,7 +125,8 @@ impl Run {
         let at = handoff.changed_at;
         let tracked = Arc::make_mut(self.handoffs.get_mut(place).expect("every handoff has its place"));
         let (before, changed_before) = (tracked.handoff.state.name(), tracked.handoff.changed_at);
-        let (tokens_before, cost_before) = (tracked.tokens(), tracked.spending().spent.cost_micros.unwrap_or_default());
+        let (tokens_before, cost_before) =
+            (tracked.counted_tokens(), tracked.spending().spent.cost_micros.unwrap_or_default());
         tracked.take(handoff, fact, known);
         self.changed_at = self.changed_at.max(at);
         let tracked = self.handoffs[place].clone();
@@ -148,7 +149,7 @@ impl Run {
         }
         let failure = handoff.last_failure.as_ref().filter(|_| is_failure(fact)).map(|failure| failure.to_string());
         let used = Used {
-            tokens: tracked.tokens().saturating_sub(tokens_before),
+            tokens: tracked.counted_tokens().saturating_sub(tokens_before),
             cost_micros: tracked.spending().spent.cost_micros.unwrap_or_default().saturating_sub(cost_before),
         };
         for nested in self.nested_around(step) {

@@ -4,7 +4,6 @@
 //! the reasons and the contract only; a session that was interrupted goes on; everything else begins a fresh one.
 
 use std::fmt;
-use std::iter::Sum;
 use std::ops::{AddAssign, Sub};
 
 use crate::handoff::Digest;
@@ -110,23 +109,20 @@ impl AddAssign<Spent> for Spending {
     }
 }
 
-impl Sum<Spending> for Spending {
-    fn sum<I: Iterator<Item = Spending>>(all: I) -> Spending {
-        all.fold(Spending::default(), |mut sum, one| {
-            sum.spent += one.spent;
-            sum.unpriced += one.unpriced;
-            sum
-        })
+impl AddAssign for Spending {
+    fn add_assign(&mut self, other: Spending) {
+        self.spent += other.spent;
+        self.unpriced += other.unpriced;
     }
 }
 
-/// The cost, as people read it: `$0.42`, `at least $0.42` where some prices are unknown, or nothing.
+/// The cost, as people read it: `$0.42`, `> $0.42` where some prices are unknown, or nothing.
 impl fmt::Display for Spending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.spent.cost_micros, self.unpriced) {
             (None, _) => Ok(()),
             (Some(micros), 0) => write!(formatter, "{}", dollars(micros)),
-            (Some(micros), _) => write!(formatter, "at least {}", dollars(micros)),
+            (Some(micros), _) => write!(formatter, "> {}", dollars(micros)),
         }
     }
 }
@@ -172,7 +168,7 @@ mod tests {
         spending += ONE;
         assert_eq!(spending.to_string(), "$0.0050");
         spending += Spent { cost_micros: None, ..ONE };
-        assert_eq!((spending.to_string().as_str(), spending.unpriced), ("at least $0.0050", 1));
+        assert_eq!((spending.to_string().as_str(), spending.unpriced), ("> $0.0050", 1));
         assert_eq!(spending.spent.tokens(), 220);
     }
 

@@ -158,7 +158,7 @@ impl Reader {
 
     /// Reports a word outside a vocabulary and keeps it.
     pub fn unknown_word(&mut self, rule: &'static rules::Rule, what: &str, word: &str, known: &[&str]) {
-        let finding = Finding::new(rule, Place::Value(self.pointer()), format!("`{}` is no {what}", excerpt(word)));
+        let finding = Finding::new(rule, Place::Value(self.pointer()), format!("unknown {what} `{}`", excerpt(word)));
         self.findings.push(finding.help(suggest(word, known)));
         self.keep(Value::String(word.to_owned()));
     }

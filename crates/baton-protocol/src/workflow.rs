@@ -296,8 +296,10 @@ wire! {
         optional ping_pong: Option<u64>,
         /// How long the run may take.
         optional wall_clock: Option<Duration>,
-        /// Tokens of all prompts and answers.
+        /// Tokens of all prompts and answers; those that a model had read before and that come from a cache do not count.
         optional tokens: Option<u64>,
+        /// What all of it may cost in US dollars, as far as the agents' programs tell a price.
+        optional cost: Option<Number>,
         /// Tokens of a summary; 500 unless given.
         optional summary_tokens: Option<u64>,
         /// Tokens of a prompt, unless the agent says otherwise.

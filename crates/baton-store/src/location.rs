@@ -16,7 +16,7 @@ pub enum Location {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationFault {
     /// It is the address of something else.
-    #[error("`{0}` is no kind of store: use a path, sqlite:PATH or postgres://…")]
+    #[error("unknown kind of store `{0}`: use a path, sqlite:PATH or postgres://…")]
     UnknownKind(String),
     /// It says nothing.
     #[error("the location of the store is empty")]

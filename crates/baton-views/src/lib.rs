@@ -7,6 +7,7 @@
 //! |---|---|
 //! | a handoff, its documents and what is recorded about it | [`handoff`] |
 //! | an event of the journal: as JSON, in words, and worth telling while a run goes on | [`event`], [`timeline`], [`sentence`] |
+//! | what an agent does while it works | [`activity`] |
 //! | a question to a person | [`question`] |
 //! | a run: where it stands, phase by phase, as a picture | [`standing`], [`run_summary`], [`graph`] |
 //! | everything about one handoff or one run, and a list of runs | [`details`] |
@@ -33,6 +34,7 @@
 
 #![warn(clippy::match_bool)]
 
+pub mod activity;
 pub mod archive;
 pub mod details;
 pub mod event;

@@ -8,11 +8,13 @@ use baton_engine::handoff::State;
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::Command;
 use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::session::Spending;
 use baton_engine::step::Role;
 use baton_engine::{EventKind, HandoffId};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::activity::spending_json;
 use crate::step_name::StepName;
 use crate::words::{counted, span};
 
@@ -42,6 +44,8 @@ pub struct PhaseSummary {
     pub took: Duration,
     /// How many tokens it took: those of the prompts, and those that agents report.
     pub tokens: u64,
+    /// What that was in particular, as far as the agents' programs tell.
+    pub spending: Spending,
     /// What was seen of the claims.
     pub evidence: EvidenceTally,
     /// How the last visit ended, or where it is.
@@ -106,6 +110,7 @@ impl RunSummary {
             total.visits += row.visits;
             total.attempts += row.attempts;
             total.tokens = total.tokens.saturating_add(row.tokens);
+            total.spending += row.spending;
             total.evidence.add(row.evidence);
         }
         rows.extend(left_out(run));
@@ -142,6 +147,7 @@ impl PhaseSummary {
         self.attempts += later.attempts;
         self.took += later.took;
         self.tokens = self.tokens.saturating_add(later.tokens);
+        self.spending += later.spending;
         self.evidence.add(later.evidence);
         self.agent = later.agent;
         self.outcome = later.outcome;
@@ -155,6 +161,7 @@ impl PhaseSummary {
             "attempts": self.attempts,
             "seconds": self.took.as_secs_f64(),
             "tokens": self.tokens,
+            "spent": spending_json(&self.spending),
             "evidence": self.evidence.json(),
             "outcome": self.outcome,
         })
@@ -179,6 +186,7 @@ fn row(tracked: &TrackedHandoff, evidence: EvidenceTally, now: Timestamp) -> Pha
         attempts: if matches!(tracked.step.role, Role::Run | Role::Group) { 0 } else { u64::from(tracked.attempts) },
         took: span(begun, tracked.handoff.state.finished_at().unwrap_or(now)),
         tokens: tracked.tokens(),
+        spending: tracked.spending(),
         evidence,
         outcome: outcome(tracked),
     }
@@ -219,6 +227,7 @@ fn left_out(run: &Run) -> impl Iterator<Item = PhaseSummary> {
         attempts: 0,
         took: Duration::ZERO,
         tokens: 0,
+        spending: Spending::default(),
         evidence: EvidenceTally::default(),
         outcome: "left out".to_owned(),
     })

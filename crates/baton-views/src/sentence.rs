@@ -7,7 +7,7 @@ use baton_engine::flow;
 use baton_engine::handoff::{Ask, State, WrittenDocument};
 use baton_engine::journal::{Event, Fact};
 use baton_engine::lifecycle::{Command, Decide, Decision, Ending, HandIn, RefusedCommand, Route, Verdict, Verify};
-use baton_engine::run::{Run, TrackedHandoff};
+use baton_engine::run::{NextTurn, Run, TrackedHandoff};
 use baton_engine::step::{HUMAN, Role};
 
 use crate::step_name::StepName;
@@ -242,11 +242,16 @@ fn verdicts(examined: &[ExaminedClaim]) -> String {
     told.join(", ")
 }
 
+fn is_repaired(tracked: &TrackedHandoff) -> bool {
+    tracked.session.as_ref().is_some_and(|session| session.next == NextTurn::Repairs)
+}
+
 fn failed(tracked: &TrackedHandoff, why: &str) -> String {
     let next = match &tracked.handoff.state {
         State::Pending { ready_at } => {
             let pause = ready_at.duration_since(tracked.handoff.changed_at).as_secs();
             match pause {
+                0 if is_repaired(tracked) => "; repaired in the same session".to_owned(),
                 0 => "; tried again".to_owned(),
                 seconds => format!("; tried again in {seconds} s"),
             }

@@ -1,7 +1,7 @@
 //! What an event of the journal says, in a few words: who did it, or why.
 
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
+use baton_engine::lifecycle::{Again, Command, Decision, Ending, RefusedCommand, Verdict, readable_claimant};
 
 use crate::sentence::{asked_again, left_open};
 
@@ -38,13 +38,21 @@ fn happened(command: &Command) -> String {
             Ending::NeedsReview => "needs review".to_owned(),
             Ending::NeedsClarification => "needs clarification".to_owned(),
         },
-        Command::Fail(fail) => fail.failure.to_string(),
+        Command::Fail(fail) => match fail.again {
+            Again::Policy => fail.failure.to_string(),
+            Again::Repair => format!("{}; repaired in the same session", fail.failure),
+            Again::Fresh => format!("{}; goes on in a fresh session", fail.failure),
+            Again::At(time) => format!("{}; goes on at {}", fail.failure, time.strftime("%F %H:%M:%SZ")),
+        },
         Command::Verify(verify) => match &verify.verdict {
             Verdict::Verified => match (asked_again(verify), left_open(verify)) {
                 (Some(changed), _) => format!("asked again: {changed}"),
                 (None, Some(open)) => format!("a person must look: {open}"),
                 (None, None) => "verified".to_owned(),
             },
+            Verdict::Refuted { reasons, .. } if verify.repair => {
+                format!("refuted: {reasons}; repaired in the same session")
+            }
             Verdict::Refuted { reasons, .. } => format!("refuted: {reasons}"),
         },
         Command::Expire(_) => "a lease, a time-out or another time limit ended".to_owned(),

@@ -1,5 +1,6 @@
 //! Showing a run while it is driven: on a terminal, in plain lines, or as JSON events; and what came out in the end.
 
+pub(crate) mod activities;
 mod ending;
 mod events;
 mod live;
@@ -32,6 +33,7 @@ use crate::recorded_keys;
 use crate::running;
 use crate::store::{Session, StoreOptions, place};
 use crate::views::Views;
+use activities::Activities;
 use events::Events;
 use live::Live;
 use plain::Plain;
@@ -86,7 +88,8 @@ impl Show<'_> {
         let answers = self.options.answers.as_deref().map(Answers::open).transpose()?.map(Arc::new);
         let watching = self.watching();
         let people = self.people(answers.clone(), &watching)?;
-        let views = Arc::new(Views::before(watching.audience()));
+        let views =
+            Arc::new(Views::before(Arc::new(Activities::before(watching.audience(), self.session.clock.clone()))));
         let scripts = match begin {
             Some(definition) => running::scripts(definition),
             None => self.session.run(self.beginning()).map(|run| running::scripts(&run.definition))?,
@@ -200,7 +203,7 @@ impl Show<'_> {
     fn watching(&self) -> Watching {
         let output = *self.output;
         match (self.options.json, output.is_watched()) {
-            (true, _) => Watching::Machine(Arc::new(Events { output })),
+            (true, _) => Watching::Machine(Arc::new(Events { output, clock: self.session.clock.clone() })),
             (false, true) => Watching::Terminal(Arc::new(Live::new(output, self.session.clock.clone()))),
             (false, false) => Watching::Reader(Arc::new(Plain { output })),
         }

@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 use baton_agents::directory;
 use baton_engine::HandoffId;
-use baton_engine::driver::{Audience, News};
+use baton_engine::agent::Job;
+use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::Digest;
 use baton_engine::run::{JournalFault, Run};
 use baton_engine::view;
@@ -81,6 +82,10 @@ impl Audience for Views {
             }
             News::Examines(_) | News::Note(_) => {}
         }
+    }
+
+    fn see(&self, job: &Job, seen: &Seen) {
+        self.audience.see(job, seen);
     }
 }
 

@@ -44,9 +44,9 @@ impl Directory {
         now: Timestamp,
     ) -> Result<Copied<'_>, DirectoryError> {
         let mut source = File::open(&artifact.file)
-            .and_then(
-                |file| if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) },
-            )
+            .and_then(|file| {
+                if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
+            })
             .map_err(|error| DirectoryError::io("read", &artifact.file, error))?;
         let artifact_id = format!("artifact-{id}-{}", handoff.attempt());
         let path = destination(handoff, &artifact_id, &artifact.file, now)?;

@@ -111,7 +111,7 @@ pub enum DirectoryError {
         folder: PathBuf,
     },
     /// A schema is none.
-    #[error("{path} is no JSON Schema: {fault}")]
+    #[error("{path} is not a JSON Schema: {fault}")]
     BrokenSchema {
         /// Where it is.
         path: PathBuf,

@@ -163,7 +163,7 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, DirectoryError> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
     let found = opened.and_then(|file| {
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
     });
     match found {
         Ok(file) => Ok(Some(file)),

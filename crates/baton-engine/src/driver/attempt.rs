@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use baton_protocol::model::{Document, Report};
+use baton_protocol::model::Report;
 use baton_protocol::read::is_blockless;
-use baton_protocol::{Dialect, Hints, Settings};
+use baton_protocol::{Dialect, Settings};
 
 use tokio::sync::mpsc;
 
@@ -13,7 +13,7 @@ use super::{Audience, Seen};
 use crate::Fence;
 use crate::agent::{AfterFailure, Agent, EndedTurn, Job, Reply, TurnEnd, Update};
 use crate::answer::{self, Answer, Successors, UnderstoodReport};
-use crate::engine::{IncomingDocument, Yardstick};
+use crate::engine::{GivenAcknowledgment, IncomingDocument, Yardstick};
 use crate::evidence::{
     self, ChangedFiles, CheckCommand, CheckOutcome, Content, Evidence, ExaminedClaim, KeptBytes, Moment, Scene,
     Transcript,
@@ -33,6 +33,8 @@ pub(super) enum Finished {
     Understood(WrittenDocument),
     /// The program of the agent has told the name of its session, and it works on.
     Session(String),
+    /// The agent has spent so much, and works on.
+    Spent(Spent),
     /// The agent does not understand what is asked.
     NotUnderstood(WrittenDocument),
     /// The attempt has failed.
@@ -53,6 +55,7 @@ impl Finished {
             Finished::Answered(answered) => answered.examined.as_mut()?,
             Finished::Understood(_)
             | Finished::Session(_)
+            | Finished::Spent(_)
             | Finished::NotUnderstood(_)
             | Finished::Failed(_)
             | Finished::Looked(None)
@@ -215,7 +218,7 @@ impl Trial {
     fn hear(&self, update: Update, said: &mut Said) -> Result<(), Finished> {
         let what = match update {
             Update::Acknowledged(text) => {
-                let written = read_acknowledgment(&text)?;
+                let written = read_acknowledgment(&text, &self.yardstick)?;
                 *said = Some(text);
                 Happens::Understood(written)
             }
@@ -223,11 +226,11 @@ impl Trial {
             Update::PickedUp => Happens::PickedUp,
             Update::Session(id) => Happens::Session(id),
             Update::Spent(spent) => {
-                self.audience.see(&self.job.handoff, &Seen::Spent(spent));
+                self.audience.see(&self.job, &Seen::Spent(spent));
                 Happens::Spent(spent)
             }
             Update::Activity(activity) => {
-                self.audience.see(&self.job.handoff, &Seen::Activity(activity));
+                self.audience.see(&self.job, &Seen::Activity(activity));
                 return Ok(());
             }
         };
@@ -283,7 +286,7 @@ impl Trial {
     fn acknowledged(&self, reply: &Reply, said: &Said) -> Result<Option<WrittenDocument>, Finished> {
         match &reply.acknowledgment {
             text if text == said && said.is_some() => Ok(None),
-            Some(text) => read_acknowledgment(text).map(Some),
+            Some(text) => read_acknowledgment(text, &self.yardstick).map(Some),
             None if self.acknowledge && said.is_none() => {
                 Err(refused("it must say that it understood before its report counts, and it did not".to_owned()))
             }
@@ -317,23 +320,18 @@ impl Trial {
         match judged.valid.and_then(|valid| answer::understand(valid.document, next)) {
             Some(understood) => Ok((understood, document.judged(judgement))),
             None => {
-                let failure = Failure::new(Code::validation_failed(), "what it handed in is no report");
+                let failure = Failure::new(Code::validation_failed(), "what it handed in is not a report");
                 Err(Box::new((failure, document)))
             }
         }
     }
 }
 
-/// Reads an acknowledgment; whoever has not understood does not go on.
-fn read_acknowledgment(text: &str) -> Result<WrittenDocument, Finished> {
-    let reading = baton_protocol::read(text.as_bytes(), Hints::default());
-    let dialect = reading.dialect.unwrap_or(Dialect::Package);
-    let written = WrittenDocument::new(dialect, text.to_owned());
-    match reading.document {
-        Some(Document::Acknowledgment(acknowledgment)) if answer::is_understood(&acknowledgment) => Ok(written),
-        Some(Document::Acknowledgment(_)) => Err(Finished::NotUnderstood(written)),
-        _ => Err(refused("its acknowledgment cannot be read".to_owned())),
-    }
+/// Judges an acknowledgment; whoever has not understood does not go on.
+fn read_acknowledgment(text: &str, yardstick: &Yardstick) -> Result<WrittenDocument, Finished> {
+    let GivenAcknowledgment { understood, document } =
+        GivenAcknowledgment::judge(text, yardstick).map_err(Failed::with)?;
+    if understood { Ok(document) } else { Err(Finished::NotUnderstood(document)) }
 }
 
 fn refused(message: String) -> Finished {

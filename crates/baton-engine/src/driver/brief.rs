@@ -159,7 +159,6 @@ impl<'r> Brief<'r> {
         report_to: ReportTo<'_>,
         turn: Option<&SessionTurn>,
     ) -> Result<Instructions, BriefFault> {
-        let _ = turn;
         let agent = self.agent.ok_or_else(|| BriefFault::NoAgent(self.tracked.handoff.terms.to.clone()))?;
         let request = self.tracked.asked().ok_or(RecordFault::Request)?;
         // What one agent expects of another is data, and is handed over as such.
@@ -211,7 +210,14 @@ impl<'r> Brief<'r> {
                 .prompt_tokens
                 .or_else(|| limits::smallest(&self.located, |limits| limits.prompt_tokens)),
         };
-        let prompt = prompt::render(&briefing)?;
+        let prompt = match turn.filter(|turn| turn.goes_on) {
+            None => prompt::render(&briefing)?,
+            Some(SessionTurn { repairs: true, .. }) => {
+                let reasons = handoff.last_failure.as_ref().map(|failure| failure.message.as_str());
+                prompt::render_repair(&briefing, reasons.unwrap_or_default())?
+            }
+            Some(_) => prompt::render_resumed(&briefing)?,
+        };
         // A file that the prompt names is the one that is written: both are worked out together.
         Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
     }

@@ -27,7 +27,7 @@ pub(super) fn record(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: 
     let Some(tracked) = draft.run.find(id).filter(|tracked| lifecycle::holds(&tracked.handoff, fence).is_ok()) else {
         return;
     };
-    if matches!(finished, Finished::Understood(_) | Finished::Session(_)) {
+    if matches!(finished, Finished::Understood(_) | Finished::Session(_) | Finished::Spent(_)) {
         return;
     }
     let failure = match refusal {
@@ -62,6 +62,9 @@ fn recorded(draft: &mut Draft, id: &HandoffId, fence: Fence, finished: &Finished
         Finished::Session(id_of_session) => {
             let session = Some(id_of_session.clone());
             draft.apply(id, Command::Heartbeat(Heartbeat { session, ..Heartbeat::new(fence) }))
+        }
+        Finished::Spent(spent) => {
+            draft.apply(id, Command::Heartbeat(Heartbeat { spent: Some(*spent), ..Heartbeat::new(fence) }))
         }
         Finished::Understood(document) => draft.apply(id, acknowledge(fence, true, document)),
         Finished::NotUnderstood(document) => draft.apply(id, acknowledge(fence, false, document)),

@@ -101,7 +101,13 @@ impl RunLoop<'_> {
             }
             Happens::PickedUp => drop(self.lying.remove(&handoff)),
             Happens::Session(id) => self.results.push((handoff, fence, Finished::Session(id))),
-            Happens::Spent(spent) => drop(self.spent.insert(handoff, (fence, spent))),
+            Happens::Spent(spent) => {
+                // What uses up a budget is written at once, and ends what goes on.
+                if self.run.find(&handoff).is_some_and(|tracked| flow::overspends(&self.run, tracked, spent)) {
+                    self.results.push((handoff.clone(), fence, Finished::Spent(spent)));
+                }
+                self.spent.insert(handoff, (fence, spent));
+            }
         }
     }
 }

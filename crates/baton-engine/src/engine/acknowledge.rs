@@ -5,11 +5,43 @@ use baton_protocol::convert::{self, Form};
 use baton_protocol::model::acknowledgment::Understanding;
 use baton_protocol::model::{Acknowledgment, Document, Kind};
 
-use super::{AppliedCommand, Engine, Problem, ValidDocument};
+use super::{AppliedCommand, Engine, IncomingDocument, Problem, ValidDocument, Yardstick};
 use crate::Fence;
 use crate::answer;
+use crate::failure::{Code, Failure};
 use crate::handoff::{Handoff, WrittenDocument};
 use crate::lifecycle::{Acknowledge, Command};
+
+/// What a valid acknowledgment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenAcknowledgment {
+    /// Whether the work may begin.
+    pub understood: bool,
+    /// The document as it was written.
+    pub document: WrittenDocument,
+}
+
+impl GivenAcknowledgment {
+    /// Judges what an agent wrote about having understood; one that is not valid fails the attempt.
+    pub fn judge(text: &str, yardstick: &Yardstick) -> Result<GivenAcknowledgment, Failure> {
+        let mut judged = yardstick.for_acknowledgments().judge(&IncomingDocument::of(text.as_bytes()));
+        let given = match judged.valid.take() {
+            Some(valid) => GivenAcknowledgment::of(valid).map_err(|problem| problem.to_string()),
+            None => Err(format!("the acknowledgment is not valid:\n{}", judged.told_errors())),
+        };
+        given.map_err(|why| Failure::new(Code::validation_failed(), why))
+    }
+
+    /// Takes a valid document, which must be an acknowledgment.
+    fn of(valid: ValidDocument) -> Result<GivenAcknowledgment, Problem> {
+        match valid.document {
+            Document::Acknowledgment(said) => {
+                Ok(GivenAcknowledgment { understood: answer::is_understood(&said), document: valid.written })
+            }
+            other => Err(Problem::WrongKind { found: other.kind(), wanted: Kind::Acknowledgment }),
+        }
+    }
+}
 
 impl Engine {
     /// Acknowledges a claimed request; without a document, as understood.
@@ -19,15 +51,9 @@ impl Engine {
         fence: Fence,
         given: Option<ValidDocument>,
     ) -> Result<AppliedCommand, Problem> {
-        let (understood, document) = match given {
-            None => (true, plain_acknowledgment(handoff)),
-            Some(ValidDocument { document: Document::Acknowledgment(said), written, .. }) => {
-                (answer::is_understood(&said), written)
-            }
-            Some(ValidDocument { document, .. }) => {
-                return Err(Problem::WrongKind { found: document.kind(), wanted: Kind::Acknowledgment });
-            }
-        };
+        let given = given.map(GivenAcknowledgment::of).transpose()?;
+        let GivenAcknowledgment { understood, document } =
+            given.unwrap_or_else(|| GivenAcknowledgment { understood: true, document: plain_acknowledgment(handoff) });
         self.apply(handoff, Command::Acknowledge(Acknowledge { fence, understood, document }), Vec::new()).await
     }
 }

@@ -39,7 +39,7 @@ pub enum FlowFault {
         fault: ExpressionFault,
     },
     /// What a phase is done for each item of is not a list.
-    #[error("phase {phase}: {} is no list", PhasePart::Foreach(expression.clone()))]
+    #[error("phase {phase}: {} is not a list", PhasePart::Foreach(expression.clone()))]
     NoList {
         /// The path of the phase.
         phase: String,
@@ -115,9 +115,8 @@ impl fmt::Display for PhasePart {
 
 impl PhasePart {
     /// Says that it cannot be worked out in a phase.
-    pub(super) fn wrong(self, phase: &str) -> impl FnOnce(ExpressionFault) -> FlowFault {
-        let phase = phase.to_owned();
-        move |fault| FlowFault::Expression { phase, part: self, fault }
+    pub(super) fn wrong(self, phase: &str, fault: ExpressionFault) -> FlowFault {
+        FlowFault::Expression { phase: phase.to_owned(), part: self, fault }
     }
 }
 

@@ -47,6 +47,15 @@ pub(super) fn at_limit(draft: &mut Draft, about: &HandoffId, limit: &str) -> Res
     ask(draft, about, Role::Limit, &question, &AT_LIMIT)
 }
 
+/// Makes the question whether a run whose budget is used up should go on.
+pub(super) fn about_spending(
+    draft: &Draft,
+    about: &HandoffId,
+    limit: &str,
+) -> Result<(Terms, WrittenDocument), FlowFault> {
+    asking(draft, about, Role::Limit, &format!("A limit is reached: {limit}. Go on?"), &AT_LIMIT)
+}
+
 /// Makes the question whether the run should go on waiting for a handoff.
 pub(super) fn about_waiting(
     draft: &Draft,

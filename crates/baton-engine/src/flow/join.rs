@@ -38,7 +38,7 @@ pub(super) fn request(asking: &Asking<'_>) -> Result<WrittenDocument, FlowFault>
     let phase = asking.located.phase();
     let data = if let Some(list) = &phase.foreach {
         let value = expression::evaluate(list, &names(asking.run, asking.path, [list.as_str()]));
-        let value = value.map_err(PhasePart::Foreach(list.clone()).wrong(asking.path))?;
+        let value = value.map_err(|fault| PhasePart::Foreach(list.clone()).wrong(asking.path, fault))?;
         let Value::Array(items) = value else {
             return Err(FlowFault::NoList { phase: asking.path.to_owned(), expression: list.clone() });
         };

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use baton_protocol::workflow::Limits;
 use jiff::Timestamp;
 
-use crate::definition::LocatedPhase;
+use crate::definition::{Definition, LocatedPhase};
 use crate::handoff::later;
-use crate::run::{Run, RunCounters};
+use crate::run::{Run, RunCounters, TrackedHandoff, Used};
+use crate::session::{Spent, dollars};
 use crate::step::Role;
 
 /// What would come next.
@@ -98,7 +99,10 @@ pub(super) fn reached(run: &Run, next: &Next<'_>, now: Timestamp) -> Option<Stri
         }
     }
     if let Some((scope, limit)) = over(&scopes, |limits| limits.tokens, (0, false), |counted| counted.used.tokens) {
-        return told(scope, format!("{} tokens were used, and {limit} are allowed", scope.counted.used.tokens));
+        return told(scope, told_tokens(scope.counted.used.tokens, limit));
+    }
+    if let Some((scope, limit)) = over(&scopes, cost_of, (0, false), |counted| counted.used.cost_micros) {
+        return told(scope, told_cost(scope.counted.used.cost_micros, limit));
     }
     let late = scopes.iter().find(|scope| scope.ends_at().is_some_and(|end| end <= now))?;
     told(late, late.told_wall_clock(now))
@@ -117,6 +121,48 @@ impl Scope<'_> {
         let what = if self.path.is_empty() { "the run" } else { "it" };
         format!("{what} has taken {} s, and {} s are allowed", elapsed.as_secs(), limit.as_std().as_secs_f64())
     }
+}
+
+/// Says which budget is used up for an agent that works or would work again, if it has used so much more than the journal
+/// says; `None` if a person was asked since it was used up.
+pub(super) fn overspent(run: &Run, tracked: &TrackedHandoff, more: Used) -> Option<String> {
+    let located = run.definition.locate(&tracked.step.phase);
+    for scope in scopes(run, located.as_ref()) {
+        let (used, asked) = (scope.counted.used, scope.counted.asked_at);
+        let limit = |limit: Option<u64>| limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
+        let (tokens, cost) =
+            (used.tokens.saturating_add(more.tokens), used.cost_micros.saturating_add(more.cost_micros));
+        let allowed = limit(scope.given(|limits| limits.tokens));
+        if tokens >= allowed && asked.tokens < allowed {
+            return Some(format!("{}{}", scope.place(), told_tokens(tokens, allowed)));
+        }
+        let allowed = limit(scope.given(cost_of));
+        if cost >= allowed && asked.cost_micros < allowed {
+            return Some(format!("{}{}", scope.place(), told_cost(cost, allowed)));
+        }
+    }
+    None
+}
+
+/// Says whether anything in a workflow limits what may be spent.
+pub(super) fn has_budget(definition: &Definition) -> bool {
+    let limited = |definition: &Definition| {
+        let limits = definition.workflow.limits.as_ref();
+        limits.is_some_and(|limits| limits.tokens.is_some() || limits.cost.is_some())
+    };
+    limited(definition) || definition.nested.values().any(|nested| has_budget(nested))
+}
+
+fn cost_of(limits: &Limits) -> Option<u64> {
+    Spent::micros(limits.cost.as_ref()?.as_f64()?)
+}
+
+fn told_tokens(used: u64, limit: u64) -> String {
+    format!("{used} tokens were used, and {limit} are allowed")
+}
+
+fn told_cost(used: u64, limit: u64) -> String {
+    format!("{} were spent, and {} are allowed", dollars(used), dollars(limit))
 }
 
 /// Returns when the run has taken as long as it may.

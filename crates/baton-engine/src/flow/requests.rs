@@ -270,7 +270,7 @@ impl Asking<'_> {
                 .filter(|(name, _)| name.as_str() != "run" && (inner || name.as_str() != "inputs"))
                 .for_each(|(_, value)| quoted.quote(value));
         }
-        let text = expression::render(task, &names).map_err(PhasePart::Task.wrong(self.path))?;
+        let text = expression::render(task, &names).map_err(|fault| PhasePart::Task.wrong(self.path, fault))?;
         let facts = quoted.said_in(&text);
         Ok((text, facts))
     }
@@ -285,8 +285,8 @@ impl Asking<'_> {
         let evaluate = |(name, value): (&String, &Value)| {
             let value = match value {
                 Value::String(text) => {
-                    let part = PhasePart::Input { name: name.clone(), expression: text.clone() };
-                    expression::evaluate(text, &names).map_err(part.wrong(self.path))?
+                    let part = || PhasePart::Input { name: name.clone(), expression: text.clone() };
+                    expression::evaluate(text, &names).map_err(|fault| part().wrong(self.path, fault))?
                 }
                 value => value.clone(),
             };

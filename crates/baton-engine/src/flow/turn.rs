@@ -458,7 +458,7 @@ fn note(about: About, tracked: &TrackedHandoff, text: &str) -> Note {
 pub(super) fn holds(run: &Run, path: &str, expression: Option<&str>) -> Result<bool, FlowFault> {
     let Some(expression) = expression else { return Ok(true) };
     let value = expression::evaluate(expression, &names(run, path, [expression]));
-    Ok(match value.map_err(PhasePart::When(expression.to_owned()).wrong(path))? {
+    Ok(match value.map_err(|fault| PhasePart::When(expression.to_owned()).wrong(path, fault))? {
         serde_json::Value::Null => false,
         serde_json::Value::Bool(holds) => holds,
         serde_json::Value::Number(number) => number.as_f64() != Some(0.0),

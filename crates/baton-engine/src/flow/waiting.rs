@@ -12,7 +12,8 @@ use crate::draft::Draft;
 use crate::handoff::State;
 use crate::id::HandoffId;
 use crate::lifecycle::{Command, Release};
-use crate::run::{Run, TrackedHandoff};
+use crate::run::{Run, TrackedHandoff, Used};
+use crate::session::Spent;
 use crate::step::Role;
 
 /// Where work lies until an agent comes for it.
@@ -53,9 +54,51 @@ pub fn waits_until(run: &Run) -> Option<Timestamp> {
     (!asked && !run.is_finished() && awaited(run).is_some()).then_some(end)
 }
 
+/// Asks a person whether to go on, if the run has waited long enough or its budget is used up.
+pub(super) fn interrupt(draft: &mut Draft) -> Result<(), FlowFault> {
+    stop_spending(draft)?;
+    stop_waiting(draft)
+}
+
+/// Asks a person before an agent is given another turn that no budget is left for. Agents that work are interrupted: their
+/// attempts do not count, and where they have sessions these go on afterwards.
+fn stop_spending(draft: &mut Draft) -> Result<(), FlowFault> {
+    if !limits::has_budget(&draft.run.definition) {
+        return Ok(());
+    }
+    let overspent = |tracked: &TrackedHandoff| limits::overspent(&draft.run, tracked, Used::default());
+    let Some((id, limit)) = draft
+        .run
+        .open()
+        .filter(|tracked| spends(tracked))
+        .find_map(|tracked| Some((tracked.handoff.id.clone(), overspent(tracked)?)))
+    else {
+        return Ok(());
+    };
+    let driven =
+        |tracked: &&TrackedHandoff| spends(tracked) && tracked.handoff.lease().is_some_and(|lease| lease.driven);
+    let driven = draft.run.open().filter(driven).map(|tracked| (tracked.handoff.id.clone(), tracked.handoff.fence));
+    for (id, fence) in driven.collect::<Vec<_>>() {
+        draft.apply(&id, Command::Release(Release { fence, why: "the budget is used up".to_owned() }))?;
+    }
+    let root = draft.run.root().handoff.id.clone();
+    let (terms, request) = gates::about_spending(draft, &id, &limit)?;
+    beside(draft, &id, &root, Role::Limit, terms, request)
+}
+
+/// Returns what was spent on an agent beyond what the journal says, if that uses up a budget.
+pub fn overspends(run: &Run, tracked: &TrackedHandoff, spent: Spent) -> bool {
+    limits::has_budget(&run.definition) && limits::overspent(run, tracked, tracked.beyond_journal(spent)).is_some()
+}
+
+fn spends(tracked: &TrackedHandoff) -> bool {
+    let is_open = matches!(tracked.handoff.state, State::Pending { .. } | State::Claimed { .. });
+    is_open && matches!(tracked.step.role, Role::Work | Role::Delegation)
+}
+
 /// Asks a person whether to go on waiting, if the run has waited long enough. A wait for a folder ends; what was asked
 /// stays there, and is found again.
-pub(super) fn interrupt(draft: &mut Draft) -> Result<(), FlowFault> {
+fn stop_waiting(draft: &mut Draft) -> Result<(), FlowFault> {
     if waits_until(&draft.run).is_none_or(|end| end > draft.at) {
         return Ok(());
     }

@@ -75,7 +75,7 @@ pub enum Refusal {
     #[error("an agent waits for an answer, so approval is not enough: use `baton answer ID TEXT`")]
     Unanswered,
     /// The person chose something that is not offered.
-    #[error("this is no answer here: choose one of what is offered, or approve or reject it")]
+    #[error("this is not one of the answers: choose one of what is offered, or approve or reject it")]
     NoChoice,
     /// The gate names others.
     #[error("the account `{by}` is not one of the approvers: {named}")]

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::example::{self, Example};
 use super::fence::{self, PromptFence};
 use super::material::{Material, Piece};
+use super::reasons::{self, Reasons};
 use super::{Briefing, PromptFault, ReportTo};
 use crate::Fence;
 use crate::expression::{self, ExpressionFault};
@@ -40,6 +41,9 @@ pub(super) const BLOCKS: &[(&str, &str)] = &[
     ("contract-package", include_str!("templates/contract-package.md.jinja")),
     ("contract-task", include_str!("templates/contract-task.md.jinja")),
     ("contract-mailbox", include_str!("templates/contract-mailbox.md.jinja")),
+    ("contract-short", include_str!("templates/contract-short.md.jinja")),
+    ("repair", include_str!("templates/repair.md.jinja")),
+    ("resumed", include_str!("templates/resumed.md.jinja")),
     ("contract-native", include_str!("templates/contract-native.md.jinja")),
 ];
 
@@ -52,6 +56,9 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     }
     environment
 });
+
+/// How much of what Baton quotes stands in the prompt of a repair.
+const QUOTED_TOKENS_MAX: usize = 1_000;
 
 /// What is left out of a page to make it shorter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,6 +74,10 @@ pub(super) struct Cuts {
 /// One prompt before it is printed.
 pub(super) struct Page<'a> {
     briefing: &'a Briefing<'a>,
+    /// The built-in template, where the workflow's own does not count.
+    template: Option<&'static str>,
+    /// Why the last report was not accepted.
+    reasons: Reasons,
     fence: PromptFence<'a>,
     material: Material,
     example: Example,
@@ -80,12 +91,24 @@ impl<'a> Page<'a> {
         let sender = briefing.request.from.as_ref().and_then(|from| from.agent.as_deref());
         Ok(Page {
             briefing,
+            template: None,
+            reasons: Reasons::default(),
             fence,
             material: Material::of(briefing, fence),
             example: example::of(briefing),
             handoff: briefing.handoff.map(|id| fence.origin(id)),
             from: sender.map(|agent| fence.origin(agent)),
         })
+    }
+
+    /// Takes a built-in template whatever the workflow has, and says why the last report was not accepted.
+    pub(super) fn of_template(
+        briefing: &'a Briefing<'a>,
+        template: &'static str,
+        reasons: &str,
+    ) -> Result<Self, PromptFault> {
+        let page = Page::of(briefing)?;
+        Ok(Page { template: Some(template), reasons: reasons::of(reasons, page.fence), ..page })
     }
 
     /// Returns how many notes there are.
@@ -107,9 +130,11 @@ impl<'a> Page<'a> {
     pub(super) fn print(&self, cuts: &Cuts) -> Result<String, PromptFault> {
         let view = Serde(self.view(cuts));
         let environment: &Environment<'_> = &ENVIRONMENT;
-        let rendered = match self.briefing.template {
-            Some(text) => environment.render_named_str(OWN, text, view),
-            None => environment.get_template("prompt").and_then(|template| template.render(view)),
+        let rendered = match (self.template, self.briefing.template) {
+            (None, Some(text)) => environment.render_named_str(OWN, text, view),
+            (built_in, _) => {
+                environment.get_template(built_in.unwrap_or("prompt")).and_then(|template| template.render(view))
+            }
         };
         let text = rendered.map_err(|error| {
             // Only of the workflow's own template does a line say anything to whoever wrote it.
@@ -216,6 +241,14 @@ impl<'a> Page<'a> {
             older_notes: cuts.notes_dropped,
             notes: self.notes_view(cuts),
             failure: self.material.failure.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
+            reasons_found: &self.reasons.found,
+            reasons_quoted: match self.reasons.quoted.is_empty() {
+                true => String::new(),
+                false => {
+                    let quoted = fence::cut(&self.reasons.quoted, QUOTED_TOKENS_MAX, None);
+                    self.fence.around("quoted by Baton", quoted.as_deref().unwrap_or(&self.reasons.quoted))
+                }
+            },
         }
     }
 
@@ -297,6 +330,8 @@ pub(super) struct View<'a> {
     older_notes: usize,
     notes: Vec<NoteView<'a>>,
     failure: Option<String>,
+    reasons_found: &'a str,
+    reasons_quoted: String,
 }
 
 #[derive(Serialize)]

@@ -16,7 +16,7 @@ use baton_protocol::wire::Label;
 use baton_protocol::workflow::Skill;
 use serde_json::json;
 
-use super::{Briefing, Prompt, ReportTo, render};
+use super::{Briefing, Prompt, ReportTo, render, render_repair, render_resumed};
 use crate::evidence::CheckCommand;
 use crate::failure::{Code, Failure};
 use crate::handoff::{About, Note};

@@ -20,6 +20,8 @@ pub struct RunCounters {
     pub handoffs: u64,
     /// What was used.
     pub used: Used,
+    /// What was used when a person was last asked because of a limit.
+    pub asked_at: Used,
     visits: HashTrieMapSync<String, u64>,
     failures: HashTrieMapSync<(String, String), u64>,
     /// Which agents had their turn in which phase, without repetitions.
@@ -42,13 +44,22 @@ impl RunCounters {
     /// Starts counting.
     pub fn since(since: Timestamp) -> RunCounters {
         let (visits, failures) = (HashTrieMapSync::new_sync(), HashTrieMapSync::new_sync());
-        RunCounters { since, handoffs: 0, used: Used::default(), visits, failures, turns: Arc::default() }
+        RunCounters {
+            since,
+            handoffs: 0,
+            used: Used::default(),
+            asked_at: Used::default(),
+            visits,
+            failures,
+            turns: Arc::default(),
+        }
     }
 
     pub(super) fn take(&mut self, step: &Step, to: &str, fact: &Fact, failure: Option<String>, used: Used) {
         self.used.tokens = self.used.tokens.saturating_add(used.tokens);
         self.used.cost_micros = self.used.cost_micros.saturating_add(used.cost_micros);
         match fact {
+            Fact::Accepted(_) if step.role == Role::Limit => self.asked_at = self.used,
             Fact::Accepted(_) if step.role.is_counted() => {
                 self.handoffs += u64::from(!(step.role == Role::Check && planted(Bug::CounterNotCounted)));
                 if step.role.is_phase() {

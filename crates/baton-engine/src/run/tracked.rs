@@ -6,8 +6,8 @@ use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Report, Request};
 use jiff::Timestamp;
 
-use super::RecordFault;
 use super::group::Items;
+use super::{RecordFault, Used};
 use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
@@ -104,6 +104,8 @@ struct AttemptFigures {
     said: u64,
     /// What its program tells.
     spent: Option<Spent>,
+    /// Whether it is over, so that nothing better than the length of its prompt will be known.
+    is_over: bool,
 }
 
 impl AttemptFigures {
@@ -292,6 +294,7 @@ impl TrackedHandoff {
         if !matches!(fact, Fact::Refused(_)) {
             self.since = handoff.changed_at;
         }
+        self.attempt.is_over = handoff.lease().is_none();
         self.handoff = handoff;
     }
 
@@ -362,9 +365,25 @@ impl TrackedHandoff {
         self.session.as_ref().is_some_and(|session| session.id.is_some() && session.repairs < REPAIRS_MAX)
     }
 
+    /// Returns how many tokens count against limits. That never becomes less: while an agent works, the length of its prompt
+    /// may turn out to be more than what was used, because the rest came from a cache.
+    pub(super) fn counted_tokens(&self) -> u64 {
+        let is_certain = self.attempt.is_over || self.attempt.spent.is_some();
+        self.earlier.tokens.saturating_add(if is_certain { self.attempt.tokens() } else { 0 })
+    }
+
     /// Returns how many tokens its attempts used, as far as is known.
     pub fn tokens(&self) -> u64 {
         self.earlier.tokens.saturating_add(self.attempt.tokens())
+    }
+
+    /// Returns what its last attempt has used beyond what the journal says, if it has spent so much by now.
+    pub(crate) fn beyond_journal(&self, spent: Spent) -> Used {
+        let known = self.attempt.spent.unwrap_or_default();
+        Used {
+            tokens: spent.tokens().saturating_sub(known.tokens()),
+            cost_micros: spent.cost_micros.unwrap_or_default().saturating_sub(known.cost_micros.unwrap_or_default()),
+        }
     }
 
     /// Returns what its attempts spent, as far as their programs tell.

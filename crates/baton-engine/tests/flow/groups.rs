@@ -303,7 +303,7 @@ fn check_that_fails_goes_back_within_its_item() {
 fn what_is_no_list_stops_the_run_with_the_reason() {
     let play = Play::of(&flow(TOOLS)).tell("scout", [scouts(&json!("a"))]).play();
     assert!(
-        play.story().contains("failed: phase tools: `foreach: phases.scout.verification.tools` is no list"),
+        play.story().contains("failed: phase tools: `foreach: phases.scout.verification.tools` is not a list"),
         "{}",
         play.story()
     );

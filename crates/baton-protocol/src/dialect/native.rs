@@ -74,7 +74,7 @@ fn read_kind(node: Node<'_>, reader: &mut Reader) -> Option<Kind> {
     let kind = Kind::ALL.into_iter().find(|kind| crate::wire::same_word(kind.as_str(), &word));
     if kind.is_none() {
         let known = Kind::ALL.map(Kind::as_str);
-        let message = format!("`{}` is no document", excerpt(&word));
+        let message = format!("unknown document `{}`", excerpt(&word));
         let place = Place::Value(reader.pointer());
         reader.findings.push(Finding::new(&rules::unknown_dialect::RULE, place, message).help(suggest(&word, &known)));
     }

@@ -97,7 +97,7 @@ fn judge_words(agent: &AgentFields, pointer: &str, findings: &mut RuleFindings<'
     }
     if let Some(dialect) = agent.dialect.as_deref().filter(|name| Dialect::parse(name).is_none()) {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
-        findings.add(&join(pointer, "dialect"), format!("`{dialect}` is no dialect"), suggest(dialect, &known));
+        findings.add(&join(pointer, "dialect"), format!("unknown dialect `{dialect}`"), suggest(dialect, &known));
     }
     for (name, value) in &agent.set_env {
         if value.is_array() || value.is_object() {

@@ -89,7 +89,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let Some(rule) = aggregation.rule.as_deref() else { return };
     match PassWhen::parse(rule) {
         None => {
-            findings.add("/findings/aggregation/rule", format!("`{rule}` is no aggregation rule"), suggest(rule, KNOWN))
+            findings.add("/findings/aggregation/rule", format!("unknown aggregation rule `{rule}`"), suggest(rule, KNOWN))
         }
         Some(when) => check_overall(parallel, aggregation, (rule, when), findings),
     }

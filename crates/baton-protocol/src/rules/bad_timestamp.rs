@@ -42,7 +42,7 @@ fn fault(text: &str) -> Option<String> {
         Ok(pieces) if pieces.time().is_some() => None,
         Ok(_) => Some(format!("`{}` is a date without a time", excerpt(text))),
         Err(_) if text.trim().is_empty() => Some("the timestamp is blank".to_owned()),
-        Err(_) => Some(format!("`{}` is no date and time in ISO 8601", excerpt(text))),
+        Err(_) => Some(format!("`{}` is not a date and time in ISO 8601", excerpt(text))),
     }
 }
 

@@ -59,7 +59,7 @@ fn check_artifact(case: &Case<'_>, report: &Report, findings: &mut RuleFindings<
     let Some(value) = workspace.read_json(path) else {
         // What is missing, empty or outside has rules of its own.
         if matches!(workspace.look(path), PathState::File { bytes: 1.. }) {
-            findings.add(pointer, format!("`{path}` is no JSON, so it cannot satisfy `{name}`"), help());
+            findings.add(pointer, format!("`{path}` is not JSON, so it cannot satisfy `{name}`"), help());
         }
         return;
     };

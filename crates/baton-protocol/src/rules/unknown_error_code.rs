@@ -32,6 +32,6 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         return;
     };
     if !KNOWN.iter().any(|known| same_word(known, code)) {
-        findings.add("/error/code", format!("`{code}` is no known error code"), suggest(code, KNOWN));
+        findings.add("/error/code", format!("unknown error code `{code}`"), suggest(code, KNOWN));
     }
 }

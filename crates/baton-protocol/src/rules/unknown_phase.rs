@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
         let message = if name.trim().is_empty() {
             "the name of the phase is blank".to_owned()
         } else {
-            format!("`{}` is no phase", excerpt(name))
+            format!("unknown phase `{}`", excerpt(name))
         };
         findings.add(pointer, message, suggest(name, &known_words(usual, own)));
     }

@@ -43,7 +43,7 @@ fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
     let help = suggest(reason, &known_words(REASONS, own));
     findings.add(
         "/blocked_reason",
-        format!("`{}` is no reason that can be routed", excerpt(reason)),
+        format!("`{}` is not a reason that can be routed", excerpt(reason)),
         format!("{help}; any other goes to a person"),
     );
 }

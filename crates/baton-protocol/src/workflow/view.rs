@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn unknown_view_is_an_error_with_a_suggestion() {
         let (_, told) = read("[stat]");
-        assert!(told[0].starts_with("unknown-kind: `stat` is no view; did you mean `state`?"), "{told:?}");
+        assert!(told[0].starts_with("unknown-kind: unknown view `stat`; did you mean `state`?"), "{told:?}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(super) async fn census(node: &Node) -> Result<Vec<Count>, Fault> {
     let sql = "SELECT agent, state, count(*) FROM handoffs GROUP BY agent, state ORDER BY agent, state";
     let count = |row: &SqlRow| {
         let word: &str = row.try_get(1)?;
-        let state = StateName::parse(word).ok_or_else(|| StoreError::Damaged(format!("`{word}` is no state")))?;
+        let state = StateName::parse(word).ok_or_else(|| StoreError::Damaged(format!("unknown state `{word}`")))?;
         Ok(Count { agent: row.try_get(0)?, state, handoffs: rows::unsigned(row.try_get(2)?)? })
     };
     node.session().await?.query(sql, &[]).await?.iter().map(count).collect()

@@ -73,7 +73,7 @@ pub(super) fn census(connection: &Connection) -> Result<Vec<Count>, StoreError> 
     let counted: Vec<(String, String, i64)> =
         all(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let count = |(agent, word, handoffs): (String, String, i64)| {
-        let unknown = || StoreError::Damaged(format!("`{word}` is no state"));
+        let unknown = || StoreError::Damaged(format!("unknown state `{word}`"));
         Ok(Count { agent, state: StateName::parse(&word).ok_or_else(unknown)?, handoffs: rows::unsigned(handoffs)? })
     };
     counted.into_iter().map(count).collect()

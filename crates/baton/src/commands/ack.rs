@@ -47,18 +47,20 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
-    let given = match &options.file {
-        Some(file) => {
-            let yardstick = Yardstick::of_project(&session.settings);
-            let intake = Intake::by_name(&yardstick, options.dialect);
-            let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
-            let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };
-            Some(taken.valid)
-        }
-        None => None,
-    };
     session.run(async {
         let handoff = session.engine.resolve(&options.id).await?;
+        let given = match &options.file {
+            Some(file) => {
+                let definition = session.engine.definition_of(&handoff).await?;
+                let yardstick =
+                    Yardstick::of_handoff(&handoff, None, definition.as_ref(), &session.settings).for_acknowledgments();
+                let intake = Intake::by_name(&yardstick, options.dialect);
+                let taken = intake.take(std::slice::from_ref(file), Kind::Acknowledgment, options.json, output)?;
+                let Some(taken) = taken.and_then(|taken| taken.into_iter().next()) else { return Ok(Exit::No) };
+                Some(taken.valid)
+            }
+            None => None,
+        };
         let applied = session.engine.acknowledge(&handoff, options.fence, given).await?;
         session.tell(&applied, options.json, output)?;
         match applied.handoff.state.name() {

@@ -139,7 +139,7 @@ fn read_json(path: &Path) -> Result<Value, CommandError> {
     };
     let name = input.name();
     let bytes = input.read().map_err(|not_read| CommandError::usage(not_read.describe(&name)))?;
-    serde_json::from_slice(&bytes).map_err(|error| CommandError::usage(format!("{name} is no JSON: {error}")))
+    serde_json::from_slice(&bytes).map_err(|error| CommandError::usage(format!("{name} is not JSON: {error}")))
 }
 
 /// Reads an object: JSON itself, or a file with it. Nothing is an empty one.
@@ -147,7 +147,7 @@ fn read_object(given: Option<&str>) -> Result<Map<String, Value>, CommandError> 
     let Some(given) = given else { return Ok(Map::new()) };
     let value = match given.trim_start().starts_with('{') {
         true => serde_json::from_str(given)
-            .map_err(|error| CommandError::usage(format!("`{given}` is no JSON: {error}")))?,
+            .map_err(|error| CommandError::usage(format!("`{given}` is not JSON: {error}")))?,
         false => read_json(Path::new(given))?,
     };
     match value {

@@ -5,17 +5,22 @@ use std::time::Duration;
 
 use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
+use baton_engine::pages::JournalPages;
 use baton_engine::run::{Run, TrackedHandoff};
-use baton_engine::{EventKind, Fence};
+use baton_engine::{EventKind, Fence, HandoffId};
+use baton_protocol::printable;
+use baton_views::activity;
 use baton_views::event::{self, phase_of};
 use baton_views::step_name::StepName;
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render;
 use crate::render::sheet::Tint;
+use crate::showing::activities::ActivityReader;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Show what happened in a run, or to one handoff
@@ -24,7 +29,7 @@ use crate::store::{Access, Session, StoreOptions};
 /// --files it lists where prompts, logs and reports of each attempt are.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  baton log integration-k3f9q2\n  baton log integration-k3f9q2 --follow\n  \
-baton log integration-k3f9q2.architecture.1 --files")]
+baton log integration-k3f9q2 --follow --agents\n  baton log integration-k3f9q2.architecture.1 --files")]
 pub(crate) struct Options {
     /// The run or the handoff: its id, or a unique beginning of it
     #[arg(value_name = "ID")]
@@ -35,6 +40,9 @@ pub(crate) struct Options {
     /// List the files of each attempt instead
     #[arg(long, conflicts_with = "follow")]
     files: bool,
+    /// Also tell what the agents do: the tools they use, what they are refused, what they say
+    #[arg(long, conflicts_with = "files")]
+    agents: bool,
     /// Write each event, or each file, as a JSON object on a line of its own
     #[arg(long)]
     json: bool,
@@ -42,37 +50,44 @@ pub(crate) struct Options {
     store: StoreOptions,
 }
 
-/// How many events are read at a time.
-const EVENTS: u32 = 500;
-
-/// How long to wait for a change before looking again.
-const PAUSE: Duration = Duration::from_secs(30);
+/// How often it is looked whether agents have done something.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.engine.resolve(&options.id).await?;
+        // A session has no handoff that stands for it; its last one ends when there is nothing more to tell.
+        let last = session.engine.plain_run(&options.id).await?.and_then(|handoffs| handoffs.into_iter().next_back());
+        let is_session = last.is_some();
+        let handoff = match last {
+            Some(last) => last,
+            None => session.engine.resolve(&options.id).await?,
+        };
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
-        let mut telling = Telling { run: None, output, json: options.json, subject: handoff };
-        let mut seq = 0;
-        loop {
-            let since = session.store.changes();
-            let events = session.store.history(&telling.subject.run, seq, EVENTS).await?;
-            for event in &events {
-                seq = event.seq;
-                telling.hear(event)?;
+        let activities = options.agents.then(ActivityReader::default);
+        let only = Some(&handoff.id).filter(|_| !handoff.is_run() && !is_session);
+        let mut telling = Telling { run: None, output, json: options.json, only, activities };
+        if options.follow {
+            let mut follower = session.engine.follow(&handoff, 0);
+            loop {
+                tokio::select! {
+                    events = follower.next() => match events? {
+                        Some(events) => telling.hear(&events)?,
+                        None => break,
+                    },
+                    () = tokio::time::sleep(LOOK_AGAIN), if options.agents => telling.look(None)?,
+                }
             }
-            if events.len() == EVENTS as usize {
-                continue;
+        } else {
+            let mut pages = JournalPages::after(&*session.store, &handoff.run, 0);
+            while let Some(events) = pages.next().await? {
+                telling.hear(&events)?;
             }
-            let now = session.store.find(&telling.subject.id).await?;
-            if !options.follow || now.is_none_or(|handoff| handoff.state.name().is_finished()) {
-                return Ok(Exit::Done);
-            }
-            session.store.changed(since, PAUSE).await;
         }
+        telling.look(None)?;
+        Ok(Exit::Done)
     })
 }
 
@@ -82,19 +97,34 @@ struct Telling<'o> {
     run: Option<Run>,
     output: &'o Output,
     json: bool,
-    subject: Handoff,
+    /// The handoff, if its events alone are told.
+    only: Option<&'o HandoffId>,
+    /// What the agents do, where somebody wants to know that.
+    activities: Option<ActivityReader>,
 }
 
 impl Telling<'_> {
-    fn hear(&mut self, event: &Event) -> Result<(), CommandError> {
+    fn hear(&mut self, events: &[Event]) -> Result<(), CommandError> {
+        events.iter().try_for_each(|event| self.tell(event))
+    }
+
+    fn tell(&mut self, event: &Event) -> Result<(), CommandError> {
         match &mut self.run {
             // What does not fit together is for the audit to tell; here it is shown as it is.
             Some(run) => drop(run.absorb(event)),
             None if event.seq == 1 => self.run = Run::begin(event).ok(),
             None => {}
         }
-        if !self.subject.is_run() && event.handoff != self.subject.id {
+        if self.only.is_some_and(|only| event.handoff != *only) {
             return Ok(());
+        }
+        // What was done before comes before.
+        self.look(Some(event.at))?;
+        if event.is(EventKind::Claimed)
+            && let (Some(run), Some(activities)) = (&self.run, &mut self.activities)
+            && let Some(tracked) = run.find(&event.handoff)
+        {
+            activities.add(&run.attempt_folder(&event.handoff, tracked.handoff.fence));
         }
         // That somebody still works is no news.
         if event.is(EventKind::Extended) && !self.json {
@@ -104,6 +134,34 @@ impl Telling<'_> {
             true => self.output.data(&format!("{}\n", self.object(event))),
             false => self.output.data(&format!("{}\n", self.line(event))),
         }
+    }
+
+    /// Tells what agents have done, up to a time.
+    fn look(&mut self, until: Option<Timestamp>) -> Result<(), CommandError> {
+        let Some(activities) = &mut self.activities else { return Ok(()) };
+        for activity in activities.next(until) {
+            let line = match self.json {
+                true => Some(activity.to_string()),
+                false => activity::told(&activity).map(|told| self.activity_line(&activity, &told)),
+            };
+            if let Some(line) = line {
+                self.output.data(&format!("{line}\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn activity_line(&self, activity: &Value, told: &str) -> String {
+        let paint = self.output.paint();
+        let text = |name: &str| activity[name].as_str().unwrap_or_default();
+        let time = text("at").parse().map(render::timeline::clock_time).unwrap_or_default();
+        let told = render::timeline::shortened(&printable(told), self.output.width());
+        format!(
+            "{} {} {} {told}",
+            paint.tint(Tint::Faint, &time),
+            paint.tint(Tint::Strong, &format!("{:<24}", text("phase"))),
+            paint.tint(Tint::Faint, &format!("{:<12}", text("agent"))),
+        )
     }
 
     fn object(&self, event: &Event) -> Value {
@@ -134,7 +192,7 @@ impl Telling<'_> {
 async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output) -> Result<Exit, CommandError> {
     let root = session.engine.resolve_run(subject.id.as_str()).await?;
     let run = session.engine.run(&root.run).await?.run;
-    let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
+    let wanted = |id: &HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
         for fence in 1..=tracked.handoff.fence.0 {

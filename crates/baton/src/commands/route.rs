@@ -107,7 +107,7 @@ fn rehearse(definition: &Definition, phase: &str, written: &WrittenDocument) -> 
 fn report_of(name: &str, taken: &ValidDocument) -> Result<Report, CommandError> {
     let what = match &taken.document {
         Document::Acknowledgment(_) => "an acknowledgment is followed by nothing",
-        Document::Request(_) | Document::Report(_) => "it is no report",
+        Document::Request(_) | Document::Report(_) => "it is not a report",
     };
     let understood = answer::understand(taken.document.clone(), Successors::Nobody);
     understood.map(|understood| understood.report).ok_or_else(|| CommandError::no(format!("{name}: {what}")))

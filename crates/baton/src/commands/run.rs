@@ -55,7 +55,7 @@ pub(super) fn parse_input(text: &str) -> Result<(String, Value), String> {
     let number = serde_json::from_str::<serde_json::Number>(value).is_ok_and(|number| number.to_string() == value);
     let is_json = value.starts_with(['[', '{']) || number || matches!(value, "true" | "false");
     let value = match is_json {
-        true => serde_json::from_str(value).map_err(|error| format!("the value is no JSON: {error}"))?,
+        true => serde_json::from_str(value).map_err(|error| format!("the value is not JSON: {error}"))?,
         false => Value::String(value.to_owned()),
     };
     Ok((name.trim().to_owned(), value))

@@ -17,24 +17,27 @@ enum Column {
     Tries,
     Time,
     Tokens,
+    Cost,
     Evidence,
     Outcome,
 }
 
 /// The columns, from left to right.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column::Phase,
     Column::Agent,
     Column::Visits,
     Column::Tries,
     Column::Time,
     Column::Tokens,
+    Column::Cost,
     Column::Evidence,
     Column::Outcome,
 ];
 
 /// What a narrow terminal goes without, the least important first.
-const DISPENSABLE: [Column; 5] = [Column::Tokens, Column::Tries, Column::Visits, Column::Agent, Column::Evidence];
+const DISPENSABLE: [Column; 6] =
+    [Column::Tokens, Column::Tries, Column::Visits, Column::Agent, Column::Cost, Column::Evidence];
 
 impl Column {
     fn title(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Column {
             Column::Tries => "TRIES",
             Column::Time => "TIME",
             Column::Tokens => "TOKENS",
+            Column::Cost => "COST",
             Column::Evidence => "EVIDENCE",
             Column::Outcome => "OUTCOME",
         }
@@ -52,7 +56,7 @@ impl Column {
 
     /// Returns whether it holds numbers, which stand at the right.
     fn is_number(self) -> bool {
-        matches!(self, Column::Visits | Column::Tries | Column::Time | Column::Tokens)
+        matches!(self, Column::Visits | Column::Tries | Column::Time | Column::Tokens | Column::Cost)
     }
 
     fn cell(self, row: &PhaseSummary, label: &RowLabel) -> String {
@@ -65,6 +69,7 @@ impl Column {
             Column::Time if row.visits == 0 => String::new(),
             Column::Time => took(row.took),
             Column::Tokens => number(row.tokens),
+            Column::Cost => row.spending.to_string(),
             Column::Evidence => row.evidence.signs(),
             Column::Outcome => cut(&one_line(&row.outcome), OUTCOME_MAX),
         }
@@ -74,6 +79,9 @@ impl Column {
 /// Returns the table, under a line of titles. What does not fit into a terminal is left out, column by column.
 pub(crate) fn table(summary: &RunSummary, width: Option<usize>) -> String {
     let mut shown = COLUMNS.to_vec();
+    if summary.total.spending.spent.cost_micros.is_none() {
+        shown.retain(|column| *column != Column::Cost);
+    }
     for dropped in DISPENSABLE {
         if width.is_none_or(|width| widest(&lines(summary, &shown)) <= width) {
             break;

@@ -24,11 +24,11 @@ pub(crate) fn told_at(event: &Event, width: Option<usize>) -> (String, String) {
     (clock_time(event.at), shortened(&in_words(event), width))
 }
 
-fn shortened(text: &str, width: Option<usize>) -> String {
+pub(crate) fn shortened(text: &str, width: Option<usize>) -> String {
     cut(&one_line(text), if width.is_some() { COLUMNS_MAX } else { WRITTEN_MAX })
 }
 
 /// Returns a time in whole seconds.
-fn clock_time(time: Timestamp) -> String {
+pub(crate) fn clock_time(time: Timestamp) -> String {
     Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }

@@ -1,9 +1,13 @@
 //! A run for machines: one JSON object per line. The form is a promise; members are added, never changed.
 
-use baton_engine::RunId;
-use baton_engine::driver::{Audience, End, News};
+use std::sync::Arc;
+
+use baton_engine::agent::Job;
+use baton_engine::driver::{Audience, End, News, Seen};
 use baton_engine::lifecycle::readable_claimant;
 use baton_engine::run::Run;
+use baton_engine::{Clock, RunId};
+use baton_views::activity;
 use baton_views::event::{self, VERSION, phase_of};
 use serde_json::{Value, json};
 
@@ -15,6 +19,7 @@ use crate::store::StoreOptions;
 /// Writes a JSON object for each event.
 pub(super) struct Events {
     pub(super) output: Output,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Audience for Events {
@@ -29,6 +34,10 @@ impl Audience for Events {
             }
             News::Begins(_) | News::Examines(_) | News::Asks(_) => {}
         }
+    }
+
+    fn see(&self, job: &Job, seen: &Seen) {
+        self.write(&activity::json(job, seen, self.clock.now()));
     }
 }
 

@@ -6,16 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use baton_engine::driver::{Audience, News};
+use baton_engine::agent::Job;
+use baton_engine::driver::{Audience, News, Seen};
 use baton_engine::handoff::State;
 use baton_engine::run::{Run, TrackedHandoff};
 use baton_engine::step::Role;
 use baton_engine::{Clock, HandoffId};
 use baton_protocol::printable;
+use baton_views::activity::Pulse;
 use baton_views::sentence::{EventSentence, SentenceSign, going_on, sentences};
 use baton_views::step_name::StepName;
 use baton_views::words::{cut, took};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use jiff::Timestamp;
 
 use crate::output::Output;
 use crate::people::talk::Screen;
@@ -46,6 +50,10 @@ pub(super) struct Live {
 #[derive(Default)]
 struct Drawn {
     rows: HashMap<HandoffId, ProgressBar>,
+    /// What the agents do.
+    pulses: HashMap<HandoffId, Pulse>,
+    /// What is said about each of them beyond that.
+    doing: HashMap<HandoffId, String>,
     /// What does not fit.
     more: Option<ProgressBar>,
     /// Whether somebody is asked, so that nothing may be drawn.
@@ -58,9 +66,9 @@ impl Live {
     pub(super) fn new(output: Output, clock: Arc<dyn Clock>) -> Live {
         let drawn: Arc<Mutex<Drawn>> = Arc::default();
         let (stop, stopped) = channel();
-        let ticked = drawn.clone();
+        let (ticked, time) = (drawn.clone(), clock.clone());
         // One thread for all lines; each of them could have its own.
-        let thread = std::thread::spawn(move || tick(&ticked, &stopped));
+        let thread = std::thread::spawn(move || tick(&ticked, &*time, &stopped));
         Live { output, clock, bars: output.several(), drawn, ticker: Mutex::new(Some((stop, thread))) }
     }
 
@@ -114,7 +122,10 @@ impl Live {
         let shown: Vec<&TrackedHandoff> = run.open().filter(|tracked| is_shown(tracked)).collect();
         let is_open = |id: &HandoffId| shown.iter().take(ROWS_MAX).any(|tracked| tracked.handoff.id == *id);
         let over: Vec<HandoffId> = drawn.rows.keys().filter(|id| !is_open(id)).cloned().collect();
-        for bar in over.iter().filter_map(|id| drawn.rows.remove(id)) {
+        for id in over {
+            drawn.pulses.remove(&id);
+            drawn.doing.remove(&id);
+            let Some(bar) = drawn.rows.remove(&id) else { continue };
             bar.finish_and_clear();
             self.bars.remove(&bar);
         }
@@ -135,10 +146,17 @@ impl Live {
                 true => format!("{}, its claims are examined", tracked.handoff.terms.to),
                 false => going_on(tracked),
             };
+            if !matches!(tracked.handoff.state, State::Claimed { .. }) {
+                drawn.pulses.remove(id);
+            }
             let tokens = tracked.tokens();
             let tokens = if tokens > 0 { format!(" · {tokens} tokens") } else { String::new() };
             bar.set_prefix(columns::padded(&printable(&name(tracked)), wide));
-            bar.set_message(printable(&format!("{doing}{tokens}")));
+            match drawn.pulses.get(id) {
+                Some(pulse) => bar.set_message(beating(&doing, pulse, self.clock.now())),
+                None => bar.set_message(printable(&format!("{doing}{tokens}"))),
+            }
+            drawn.doing.insert(id.clone(), doing);
         }
         let more = shown.len().saturating_sub(ROWS_MAX);
         match (more, drawn.more.take()) {
@@ -197,10 +215,21 @@ fn styled(template: &str) -> ProgressBar {
     bar
 }
 
-fn tick(drawn: &Mutex<Drawn>, stopped: &Receiver<()>) {
+/// Writes what an agent does now behind who it is.
+fn beating(doing: &str, pulse: &Pulse, now: Timestamp) -> String {
+    let told = pulse.told(now);
+    printable(&if told.is_empty() { doing.to_owned() } else { format!("{doing} · {told}") })
+}
+
+fn tick(drawn: &Mutex<Drawn>, clock: &dyn Clock, stopped: &Receiver<()>) {
     while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         let drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
         if !drawn.is_held {
+            for (id, pulse) in &drawn.pulses {
+                if let (Some(bar), Some(doing)) = (drawn.rows.get(id), drawn.doing.get(id)) {
+                    bar.set_message(beating(doing, pulse, clock.now()));
+                }
+            }
             drawn.rows.values().for_each(ProgressBar::tick);
         }
     }
@@ -219,6 +248,12 @@ impl Audience for Live {
             News::Begins(_) | News::Asks(_) => self.draw(run, None),
             News::Note(text) => self.say(&printable(text)),
         }
+    }
+
+    fn see(&self, job: &Job, seen: &Seen) {
+        let now = self.clock.now();
+        let mut drawn = self.drawn();
+        drawn.pulses.entry(job.handoff.clone()).or_insert_with(|| Pulse::since(now)).take(seen, now);
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use baton_agents::AcknowledgmentFile;
-use baton_engine::handoff::{StateName, WrittenDocument};
+use baton_engine::engine::{GivenAcknowledgment, Yardstick};
+use baton_engine::handoff::StateName;
 use baton_engine::lifecycle::{Acknowledge, Command};
-use baton_engine::{Code, Failure, Handoff, answer};
-use baton_protocol::{Dialect, Document, Hints};
+use baton_engine::{Code, Failure, Handoff};
 use baton_views::words::briefly;
 use tokio::sync::watch;
 
@@ -21,13 +21,14 @@ impl Worker {
     pub(super) async fn listen(
         &self,
         handoff: &Handoff,
+        yardstick: &Yardstick,
         file: &mut AcknowledgmentFile,
         mut stop: watch::Receiver<Stop>,
     ) -> Work {
         let mut limit = handoff.terms.acknowledge_within_ms.map(Duration::from_millis);
         loop {
             let over = tokio::select! {
-                text = file.next() => self.acknowledge(handoff, text, &mut stop).await,
+                text = file.next() => self.acknowledge(handoff, yardstick, &text, &mut stop).await,
                 limit = expired(limit) => self.unacknowledged(handoff, limit).await,
             };
             if let Some(work) = over {
@@ -41,13 +42,14 @@ impl Worker {
     pub(super) async fn acknowledge(
         &self,
         handoff: &Handoff,
-        text: String,
+        yardstick: &Yardstick,
+        text: &str,
         stop: &mut watch::Receiver<Stop>,
     ) -> Option<Work> {
-        let reading = baton_protocol::read(text.as_bytes(), Hints::default());
-        let Some(Document::Acknowledgment(acknowledgment)) = &reading.document else { return None };
-        let understood = answer::is_understood(acknowledgment);
-        let document = WrittenDocument::new(reading.dialect.unwrap_or(Dialect::Package), text);
+        let GivenAcknowledgment { understood, document } = match GivenAcknowledgment::judge(text, yardstick) {
+            Ok(given) => given,
+            Err(failure) => return Some(Work::Done(Box::new(failed(handoff.fence, failure)))),
+        };
         let command = Command::Acknowledge(Acknowledge { fence: handoff.fence, understood, document });
         match self.record(handoff, command, stop).await {
             Result::Recorded(next) if next.state.name() == StateName::Claimed => None,

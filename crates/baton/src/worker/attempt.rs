@@ -126,7 +126,7 @@ impl Worker {
                 ProcessEnd::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),
-            over = self.listen(&claimed.handoff, &mut acknowledgment, stop.clone()) => over,
+            over = self.listen(&claimed.handoff, &yardstick, &mut acknowledgment, stop.clone()) => over,
             limit = expired(limit) => too_late(limit),
             // An error means that nobody can say stop any more, which cannot be while the worker lives.
             _ = stop.wait_for(|stop| *stop == Stop::Kill) => Work::Over(Result::Killed),
@@ -143,7 +143,7 @@ impl Worker {
         }
         match (&work, acknowledgment.last()) {
             (Work::Done(_) | Work::Silent(_), Some(text)) => {
-                self.acknowledge(&claimed.handoff, text, stop).await.unwrap_or(work)
+                self.acknowledge(&claimed.handoff, &yardstick, &text, stop).await.unwrap_or(work)
             }
             _ => work,
         }

@@ -122,7 +122,7 @@ mod tests {
             briefly_said("it ended with 3; it said last:\n\nfirst\nsecond"),
             "it ended with 3; it said last: second"
         );
-        assert_eq!(briefly_said("it is no report: \n1:1: empty"), "it is no report: 1:1: empty");
+        assert_eq!(briefly_said("it is not a report: \n1:1: empty"), "it is not a report: 1:1: empty");
         assert_eq!(briefly_said("it said last:\n"), "it said last: wrote nothing");
         assert_eq!(briefly_said("it took too long\nmuch"), "it took too long");
     }

@@ -81,7 +81,7 @@ fn standard_input_has_no_name_so_its_form_is_told_from_the_text() {
     }
     let run = sandbox.baton_with_input(&["check", "-"], report_with("\"complete\"", "\"done\"").as_bytes());
     assert_snapshot!(run, @r#"
-    error[unknown-status]: `done` is no status
+    error[unknown-status]: unknown status `done`
      --> <stdin>:4:13
       |
     4 |   "status": "done",

@@ -27,7 +27,7 @@ fn a_markdown_block_is_shown_with_excerpt_caret_and_help() {
        |
        = help: list what was tried and what came out, so that nobody tries it again
 
-    warning[unknown-reason]: `tests_missing` is no reason that can be routed
+    warning[unknown-reason]: `tests_missing` is not a reason that can be routed
       --> review.md:11:21
        |
     11 |   "blocked_reason": "tests_missing",
@@ -98,7 +98,7 @@ fn json_is_shown_with_excerpt_caret_and_help() {
     let report = report_with("\"complete\"", "\"done\"");
     sandbox.write("report.json", with(&report, "\"tokens_used\"", "\"tokens\": 3, \"tokens_used\""));
     assert_snapshot!(sandbox.baton(&["check", "report.json"]), @r#"
-    error[unknown-status]: `done` is no status
+    error[unknown-status]: unknown status `done`
      --> report.json:4:13
       |
     4 |   "status": "done",
@@ -157,7 +157,7 @@ fn the_json_form_is_the_promised_one() {
             {
               "code": "unknown-status",
               "severity": "error",
-              "message": "`compleet` is no status",
+              "message": "unknown status `compleet`",
               "pointer": "/status",
               "line": 4,
               "column": 13,
@@ -224,7 +224,7 @@ fn github_commands_are_escaped() {
     let run = sandbox.baton(&["check", "--format", "github", "a,b: 100%.json"]);
     assert!(run.stdout.lines().all(|line| line.starts_with("::")), "{run}");
     assert_snapshot!(run, @"
-    ::error file=a%2Cb%3A 100%25.json,line=4,col=13,title=baton unknown-status::`50%25  ::error::x` is no status%0Ahelp: use one of: complete, partial, blocked
+    ::error file=a%2Cb%3A 100%25.json,line=4,col=13,title=baton unknown-status::unknown status `50%25  ::error::x`%0Ahelp: use one of: complete, partial, blocked
     ::warning file=a%2Cb%3A 100%25.json,line=17,col=3,title=baton unknown-field::`tokens` is not a field of this document%0Ahelp: did you mean `tokens_used`?
     --- exit 1
     ");

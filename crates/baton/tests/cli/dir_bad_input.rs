@@ -157,7 +157,7 @@ fn broken_list_of_artifacts_is_not_overwritten() {
 fn missing_and_garbled_input_is_named() {
     let sandbox = folders();
     sandbox.write("task.json", "{");
-    assert!(create(&sandbox, "a", &[]).stderr.starts_with("error: task.json is no JSON"));
+    assert!(create(&sandbox, "a", &[]).stderr.starts_with("error: task.json is not JSON"));
     assert_eq!(create(&sandbox, "a", &["--priority", "urgent"]).code, Some(2));
     assert_eq!(create(&sandbox, "a", &["--timeout", "-1"]).code, Some(2));
     fs::remove_file(sandbox.path("task.json")).expect("it was there");

@@ -115,7 +115,7 @@ fn schema_that_is_none_is_an_error() {
     let sandbox = folders();
     sandbox.write("schemas/bad.json", r#"{"type": 7}"#);
     let run = create(&sandbox, "a", &["--schema", "bad.json"]);
-    assert!(run.code == Some(2) && run.stderr.contains("schemas/bad.json is no JSON Schema"), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains("schemas/bad.json is not a JSON Schema"), "{run}");
 }
 
 #[test]
@@ -126,6 +126,6 @@ fn request_with_an_unusable_schema_does_not_block_the_others() {
     sandbox.write("schemas/later.json", "{");
     let run = claim(&sandbox);
     assert_eq!(run.json()["handoff_id"], "b", "{run}");
-    assert!(run.stderr.starts_with("warning: `a` is left alone: ./schemas/later.json is no JSON Schema"), "{run}");
+    assert!(run.stderr.starts_with("warning: `a` is left alone: ./schemas/later.json is not a JSON Schema"), "{run}");
     assert_eq!(document(&sandbox, "pending", "a")["status"], "pending");
 }

@@ -75,6 +75,7 @@ fn documents() -> BTreeMap<&'static str, String> {
         ("long.json", long_summary(&long)),
         ("stop.json", with(REPORT, "\"complete\"", "\"partial\"").replace("PROCEED", "STOP")),
         ("ack.yaml", ACKNOWLEDGMENT.to_owned()),
+        ("maybe.yaml", with(ACKNOWLEDGMENT, "received: true", "received: maybe")),
         ("broken.json", "{\"task_id\": ".to_owned()),
     ])
 }
@@ -119,6 +120,7 @@ fn script() -> Vec<Verb> {
         Heartbeat { id, fence: Fence(1) },
         Heartbeat { id, fence: Fence(7) },
         Acknowledge { id, fence: Fence(1), document: Some("request.json") },
+        Acknowledge { id, fence: Fence(1), document: Some("maybe.yaml") },
         Acknowledge { id, fence: Fence(1), document: None },
         Report { id, fence: Fence(1), document: "broken.json" },
         Report { id, fence: Fence(1), document: "other.json" },
@@ -311,12 +313,14 @@ impl Direct {
             }
             Verb::Heartbeat { id, fence } => engine.heartbeat(&engine.resolve(id).await?, *fence, None).await?,
             Verb::Acknowledge { id, fence, document } => {
-                let given = match document.map(|document| judged(&project, document)) {
+                let handoff = engine.resolve(id).await?;
+                let yardstick = Yardstick::of_handoff(&handoff, None, None, &engine.settings).for_acknowledgments();
+                let given = match document.map(|document| judged(&yardstick, document)) {
                     Some(Err(invalid)) => return Ok(invalid),
                     Some(Ok(document)) => Some(document),
                     None => None,
                 };
-                engine.acknowledge(&engine.resolve(id).await?, *fence, given).await?
+                engine.acknowledge(&handoff, *fence, given).await?
             }
             Verb::Report { id, fence, document } => {
                 let handoff = engine.resolve(id).await?;

@@ -11,7 +11,7 @@ fn a_report_that_is_not_valid_changes_nothing() {
     sandbox.write("report.json", report_with("\"complete\"", "\"done\""));
     assert_snapshot!(sandbox.baton(&["report", "csv-07.research", "--fence", "1", "report.json"]), @r#"
     --- stderr
-    error[unknown-status]: `done` is no status
+    error[unknown-status]: unknown status `done`
      --> report.json:4:13
       |
     4 |   "status": "done",

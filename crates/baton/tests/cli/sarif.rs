@@ -71,7 +71,7 @@ fn one_result_in_full() {
       "ruleIndex": 4,
       "level": "error",
       "message": {
-        "text": "`done` is no status\nhelp: use one of: complete, partial, blocked"
+        "text": "unknown status `done`\nhelp: use one of: complete, partial, blocked"
       },
       "locations": [
         {

@@ -106,6 +106,52 @@ fn report_without_acknowledgment_is_refused_where_one_is_asked_for() {
     assert!(ended.stderr.contains("it must say that it understood"), "{}", ended.stderr);
 }
 
+/// Members that no door takes as an acknowledgment in a project that is strict: a template was not filled in.
+const UNFILLED: &str = "from: '[sending agent]', understood: {task: Parse dates.}, starting: true";
+
+fn strict(site: Site) -> Site {
+    site.scratch.write("baton.toml", "[rules]\nplaceholder = \"error\"\n");
+    site
+}
+
+#[test]
+fn acknowledgment_that_is_not_valid_ends_an_attempt_in_a_run() {
+    let body = format!("{}\nsignal.pause()", acknowledging(&UNFILLED.replace('\'', "\\'")));
+    let site = strict(Site::new().workflow(&flow("true")).agent("dev", &body));
+    let ended = end(&mut site.start(&START));
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stdout.contains("the acknowledgment is not valid:\\n1:"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("placeholder"), "{}", ended.stdout);
+}
+
+#[test]
+fn warning_about_an_acknowledgment_does_not_stop_a_run() {
+    let body = format!("{}\nreport()", acknowledging(&UNFILLED.replace('\'', "\\'")));
+    let site = Site::new().workflow(&flow("true")).agent("dev", &body);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn the_same_acknowledgment_gets_the_same_answer_from_a_worker_and_from_the_command_line() {
+    let text = format!("acknowledgment: {{received: true, {UNFILLED}}}");
+    let (site, mut driver) = with_queue("true");
+    let site = strict(site);
+    site.scratch.write("ack.yaml", format!("{text}\n"));
+    let claim = site.baton(&["claim", "--agent", "ack/anyone"]);
+    assert_eq!(claim.code, Some(0), "{}", claim.stderr);
+    let refused = site.baton(&["ack", "t.build.1", "--fence", "1", "ack.yaml"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("error[placeholder]"), "{}", refused.stderr);
+    let failed = site.baton(&["fail", "t.build.1", "--fence", "1", "--code", "TIMEOUT", "--message", "too slow"]);
+    assert_eq!(failed.code, Some(0), "{}", failed.stderr);
+    let written = format!("printf \"{text}\" > $BATON_ACKNOWLEDGMENT_FILE; {REPORT}");
+    assert_eq!(worker(&site, &written).wait(LONG).and_then(|status| status.code()), Some(1));
+    let ended = end(&mut driver);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stdout.contains("the acknowledgment is not valid:\\n1:"), "{}", ended.stdout);
+}
+
 /// Starts a worker for one handoff; what it runs is shell text.
 fn worker(site: &Site, text: &str) -> Process {
     let mut command = site.command(&["worker", "--agent", "ack/anyone", "--once", "--", "sh", "-c", text]);

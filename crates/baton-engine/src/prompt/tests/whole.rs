@@ -60,3 +60,29 @@ fn question_and_answer_stand_together() {
         assert!(prompt.contains(pair), "{prompt}");
     }
 }
+
+const REASONS: &str = "claim-refuted: the check `tests_passed` failed, exit code 1; it wrote: test rows ... FAILED\n    \
+                       left: 3\nartifact-missing: `out/architecture.md`, but it does not exist";
+
+#[test]
+fn repair_has_the_reasons_and_the_contract_only() {
+    let case = Case::usual().say(About::Feedback, "maria", "Tabs, please.");
+    let prompt = render_repair(&case.briefing(Dialect::MetadataBlock), REASONS).expect("a prompt");
+    assert_snapshot!(prompt.text);
+}
+
+#[test]
+fn resumed_session_is_told_to_look_at_what_is_done() {
+    let case = Case::usual();
+    let briefing = Briefing { report_to: ReportTo::Stdout, ..case.briefing(Dialect::Native) };
+    assert_snapshot!(render_resumed(&briefing).expect("a prompt").text);
+}
+
+#[test]
+fn repair_is_short_in_every_dialect() {
+    for dialect in Dialect::ALL {
+        let case = Case::usual();
+        let prompt = render_repair(&case.briefing(dialect), "").expect("a prompt");
+        assert!(prompt.tokens <= 450, "{dialect}: {}", prompt.tokens);
+    }
+}
