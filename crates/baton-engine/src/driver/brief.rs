@@ -264,6 +264,7 @@ impl<'r> Brief<'r> {
             ended: self.tracked.ended,
             prompt,
             request: self.request(),
+            contract: None,
             notes: self.notes(),
             workspace: self.run.definition.workspace.clone(),
             output_directory: self.output_directory()?,
