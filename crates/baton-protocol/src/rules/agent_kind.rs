@@ -69,7 +69,7 @@ fn judge_fields(agent: &AgentFields, pointer: &str, ways: &[&str], findings: &mu
     let misplaced = [
         ("arguments", !agent.arguments.is_empty() && *way != "profile", "they belong to a `profile`"),
         ("prompt", agent.prompt.is_some() && *way != "command", "only a `command` is given its prompt in a chosen way"),
-        ("report", agent.report.is_some() && *way != "command", "only a `command` puts its report in a chosen place"),
+        ("report", agent.report.is_some() && !is_process, "Baton starts no process for this agent"),
         ("env", !agent.env.is_empty() && !is_process, "Baton starts no process for this agent"),
         ("set_env", !agent.set_env.is_empty() && !is_process, "Baton starts no process for this agent"),
     ];
