@@ -37,6 +37,8 @@ Commands:
   tidy                             Check what the compiler does not: arrows, names, sizes
   fuzz [--seconds N] [TARGET]      Run the fuzz targets, N seconds each (60 by default)
   bench [NAME]                     Run the benchmarks one after the other
+  interop [--record | --baton PATH] [CASE]
+                                   Let Baton run the coding agents of four vendors against a scripted model (needs npm)
   simulate --hours N [--seed S] [--hail]
                                    Let worlds of chance live in which everything goes wrong that can
   torture --minutes N [--seed S] [PART]

@@ -5,28 +5,34 @@
 
 mod answer;
 mod files;
+mod final_answer;
 mod output_files;
 mod words;
 
 use std::convert::Infallible;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_engine::Clock;
 use baton_engine::agent::{Agent, EndedTurn, Job, Update, Updates};
 use baton_engine::failure::{Code, Failure};
 use baton_engine::protection::Protection;
-use baton_protocol::workflow::{self, Confinement, PromptBy, ReportFrom};
+use baton_engine::session::SessionKind;
+use baton_protocol::workflow::{self, Confinement, Profile, PromptBy, ReportFrom};
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::ReachFault;
 use crate::acknowledgment::AcknowledgmentFile;
 use crate::confinement::{Ground, OURS};
 use crate::process::{
-    Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, RUN, ResourceLimits, STDOUT_BYTES_MAX, Sink,
-    WORKSPACE, not_started, permanent, size,
+    Cage, Environment, FENCE, GRACE, HANDOFF, Launch, Launcher, Mark, ProcessEnd, RUN, ResourceLimits, Sink,
+    TimeLimits, WORKSPACE, not_started, permanent, size,
 };
-use crate::profile::{self, Recipe};
+use crate::profile::{self, EventStream, Recipe, TurnStart};
 pub use files::AttemptFiles;
 use output_files::OutputFiles;
 
@@ -34,24 +40,31 @@ use output_files::OutputFiles;
 const ARGUMENT_BYTES_MAX: usize = 120 * 1024;
 
 /// An agent that is a command.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct CommandAgent {
     program: PathBuf,
     arguments: Vec<String>,
-    recipe: Option<&'static Recipe>,
+    profile: Option<Profile>,
     prompt: PromptBy,
     report: ReportFrom,
     env: Vec<String>,
     set_env: Vec<(String, String)>,
     workflow_folder: PathBuf,
     timeout: Option<Duration>,
+    silence: Option<Duration>,
     grace: Duration,
     launcher: Launcher,
+    clock: Arc<dyn Clock>,
 }
 
 impl CommandAgent {
     /// Makes an agent from what a workflow says; the error says why it cannot be reached.
-    pub fn new(name: &str, agent: &workflow::AgentFields, workflow_folder: &Path) -> Result<CommandAgent, ReachFault> {
+    pub fn new(
+        name: &str,
+        agent: &workflow::AgentFields,
+        workflow_folder: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<CommandAgent, ReachFault> {
         let folder = std::path::absolute(workflow_folder)
             .map_err(|error| ReachFault::WorkflowFolder { path: workflow_folder.to_owned(), why: error.to_string() })?;
         let recipe = agent.profile.map(profile::recipe);
@@ -66,18 +79,24 @@ impl CommandAgent {
             (None, None) => return Err(ReachFault::NoCommand(name.to_owned())),
         };
         arguments.extend(agent.arguments.iter().cloned());
+        let usual = |time| recipe.map(|_| time);
         Ok(CommandAgent {
             program,
             arguments,
-            recipe,
+            profile: agent.profile,
             prompt,
             report: agent.report.unwrap_or(ReportFrom::Auto),
             env: agent.env.clone(),
             set_env: agent.set_env.iter().map(|(key, value)| set(name, key, value)).collect::<Result<_, _>>()?,
             workflow_folder: folder,
-            timeout: agent.timeout.map(workflow::Duration::as_std),
+            timeout: agent.timeout.map(workflow::Duration::as_std).or_else(|| usual(profile::TURN_TIME)),
+            silence: match agent.silence.map(workflow::Duration::as_std) {
+                Some(Duration::ZERO) => None,
+                silence => silence.or_else(|| usual(profile::SILENCE)),
+            },
             grace: GRACE,
             launcher: Launcher::default(),
+            clock,
         })
     }
 
@@ -98,10 +117,14 @@ impl CommandAgent {
     async fn try_attempt(&self, job: &Job, updates: &Updates) -> Result<EndedTurn, Failure> {
         let output = OutputFiles::remember(&job.output_directory);
         let files = AttemptFiles::prepare(job)?;
-        let launch = self.launch(job, &files)?;
+        let heard = self.recipe().map(|recipe| {
+            let start = turn_start(job, &files);
+            Arc::new(Mutex::new(EventStream::new(recipe, &start, updates.clone())))
+        });
+        let launch = self.launch(job, &files, heard.clone())?;
         let (program, environment) = (launch.program.clone(), launch.environment.clone());
-        let limit = job.timeout.or(self.timeout);
-        let running = self.launcher.run(launch, limit, self.grace);
+        let limits = TimeLimits { whole: job.timeout.or(self.timeout), silence: self.silence, grace: self.grace };
+        let running = self.launcher.run_within(launch, limits);
         let ended = tokio::select! {
             ended = running => ended.map_err(|error| not_started(&program, &error))?,
             never = tell(AcknowledgmentFile::at(&files.acknowledgment), updates) => match never {},
@@ -113,26 +136,42 @@ impl CommandAgent {
             environment: &environment,
             report: self.report,
         };
-        Ok(answer::of(&ended, self.recipe, &asked))
+        Ok(self.ended(&ended, &asked, heard))
     }
 
-    fn launch(&self, job: &Job, files: &AttemptFiles) -> Result<Launch, Failure> {
+    fn ended(&self, ended: &ProcessEnd, asked: &answer::AskedCommand<'_>, heard: Option<SharedStream>) -> EndedTurn {
+        match (self.profile, heard) {
+            (Some(profile), Some(heard)) => {
+                let now = self.clock.now().to_zoned(TimeZone::system());
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                final_answer::EndedProfile { profile, asked, ended, now }.turn(&mut heard)
+            }
+            _ => answer::of(ended, asked),
+        }
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        self.profile.map(profile::recipe)
+    }
+
+    fn launch(&self, job: &Job, files: &AttemptFiles, heard: Option<SharedStream>) -> Result<Launch, Failure> {
         if !job.workspace.is_dir() {
             let message = format!("the workspace {} is not a folder", job.workspace.display());
             return Err(permanent(Code::dependency_missing(), message));
         }
         let mut input = Vec::new();
-        let mut arguments = self.recipe.map(|recipe| (recipe.arguments)(&files.folder)).unwrap_or_default();
+        let recipe = self.recipe();
+        let mut arguments = recipe.map(|recipe| (recipe.arguments)(&turn_start(job, files))).unwrap_or_default();
         arguments.extend(self.arguments.iter().cloned());
+        arguments.extend(recipe.into_iter().flat_map(|recipe| (recipe.ends_with)(&job.session)));
         match self.prompt {
             PromptBy::Stdin => {
-                arguments.extend(
-                    self.recipe.into_iter().flat_map(|recipe| recipe.before_stdin).map(|&word| word.to_owned()),
-                );
+                let before = recipe.into_iter().flat_map(|recipe| recipe.before_stdin);
+                arguments.extend(before.map(|&word| word.to_owned()));
                 input = job.prompt.clone().into_bytes();
             }
             PromptBy::Argument => {
-                let before = self.recipe.into_iter().flat_map(|recipe| recipe.before_argument);
+                let before = recipe.into_iter().flat_map(|recipe| recipe.before_argument);
                 arguments.extend(before.map(|&word| word.to_owned()));
                 arguments.push(as_argument(&job.prompt)?);
             }
@@ -148,15 +187,23 @@ impl CommandAgent {
         ]);
         let cage = self.cage(job, files, &environment);
         let log = |path: &Path| Sink::log(path).map_err(|error| files::unwritable(path, &error));
+        let mut stdout = log(&files.stdout)?;
+        let streams = heard.is_some();
+        if let Some(heard) = heard {
+            stdout = Sink::Listener(Box::new(move |bytes| {
+                stdout.take(bytes);
+                heard.lock().unwrap_or_else(PoisonError::into_inner).take(bytes);
+            }));
+        }
         Ok(Launch {
             arguments,
             folder: Some(job.workspace.clone()),
             environment,
             mark,
             input,
-            stdout: log(&files.stdout)?,
+            stdout,
             stderr: log(&files.stderr)?,
-            stdout_bytes_max: self.recipe.map_or(STDOUT_BYTES_MAX, |recipe| recipe.stdout_bytes_max),
+            streams,
             cage,
             limits: ResourceLimits::of(&job.confinement.cage),
             ..Launch::new(program)
@@ -174,7 +221,7 @@ impl CommandAgent {
             workspace: &job.workspace,
             writes: job.writes.as_deref(),
             own: vec![&job.output_directory, &files.folder],
-            home: profile::home(self.recipe),
+            home: profile::home(self.recipe()),
             environment,
         };
         ground.cage(&job.confinement)
@@ -182,7 +229,7 @@ impl CommandAgent {
 
     /// Returns what the command sees. What a workflow sets wins over what is inherited, and ours wins over both.
     fn environment(&self, job: &Job, files: &AttemptFiles) -> Environment {
-        let known = self.recipe.into_iter().flat_map(|recipe| recipe.inherits).copied();
+        let known = self.recipe().into_iter().flat_map(|recipe| recipe.inherits).copied();
         let mut environment = Environment::reduced(self.env.iter().map(String::as_str).chain(known));
         for (name, value) in &self.set_env {
             environment.set(name, value);
@@ -206,9 +253,26 @@ impl Agent for CommandAgent {
         self.try_attempt(job, updates).await.unwrap_or_else(|failure| Err(failure).into())
     }
 
+    fn sessions(&self) -> SessionKind {
+        self.recipe().map_or(SessionKind::OneTurn, |recipe| recipe.sessions)
+    }
+
     fn protection(&self, confinement: &Confinement) -> Option<Protection> {
         Some(Launcher::protection_of(confinement))
     }
+}
+
+impl fmt::Debug for CommandAgent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CommandAgent").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
+/// What a coding agent tells while it works, and afterwards.
+type SharedStream = Arc<Mutex<EventStream>>;
+
+fn turn_start<'a>(job: &'a Job, files: &'a AttemptFiles) -> TurnStart<'a> {
+    TurnStart { session: &job.session, spent_before: job.spent_before, folder: &files.folder }
 }
 
 /// Tells what the command says about having understood, as long as it works.

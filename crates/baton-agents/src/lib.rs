@@ -98,7 +98,7 @@ pub fn reach(
     }
     let reached: Box<dyn Agent> = match agent.directory {
         Some(_) => Box::new(DirectoryAgent::new(name, agent, workflow_folder, clock)?),
-        None => Box::new(CommandAgent::new(name, agent, workflow_folder)?.started_by(launcher.clone())),
+        None => Box::new(CommandAgent::new(name, agent, workflow_folder, clock)?.started_by(launcher.clone())),
     };
     Ok(Some(reached))
 }

@@ -39,8 +39,8 @@ pub use launcher::Launcher;
 pub use limits::ResourceLimits;
 pub use sink::{LOG_BYTES_MAX, Listener, Log, Sink};
 pub use sweep::{FENCE, HANDOFF, Mark, RUN, WORKSPACE, attempt_above, sweep_run};
+pub(crate) use telling::{length, permanent, size};
 pub use telling::{not_started, told};
-pub(crate) use telling::{permanent, size};
 pub use user_namespace::UserNamespace;
 
 use launcher::Apart;
@@ -88,6 +88,8 @@ pub struct Launch {
     pub together: bool,
     /// The most that it may write to stdout.
     pub stdout_bytes_max: usize,
+    /// Whether stdout is read by its sink as it comes. Then nothing of it is kept, and there is no most.
+    pub streams: bool,
     /// What it may see and change; everything if there is no cage.
     pub cage: Option<Cage>,
     /// What it may use up.
@@ -108,6 +110,7 @@ impl Launch {
             stderr: Sink::Nothing,
             together: false,
             stdout_bytes_max: STDOUT_BYTES_MAX,
+            streams: false,
             cage: None,
             limits: ResourceLimits::default(),
         }
@@ -138,8 +141,26 @@ pub enum ProcessEnd {
         /// The last that it wrote to stderr.
         tail: String,
     },
+    /// It wrote nothing for too long, and was killed.
+    Silent {
+        /// How long it might have been silent.
+        limit: Duration,
+        /// The last that it wrote to stderr.
+        tail: String,
+    },
     /// It could not be waited for.
     Lost(io::Error),
+}
+
+/// How long a program may take.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TimeLimits {
+    /// As a whole.
+    pub whole: Option<Duration>,
+    /// Without writing anything.
+    pub silence: Option<Duration>,
+    /// To end by itself when it is asked to.
+    pub grace: Duration,
 }
 
 /// A program that runs. Everything it has started is killed when this is dropped.
@@ -156,6 +177,9 @@ pub struct Running {
     stdout_sink: Sink,
     stderr_sink: Sink,
     stdout_bytes_max: usize,
+    streams: bool,
+    /// When it wrote something last.
+    heard_at: Instant,
     tail: VecDeque<u8>,
 }
 
@@ -223,19 +247,26 @@ impl Running {
             stdout_sink: launch.stdout,
             stderr_sink: launch.stderr,
             stdout_bytes_max: launch.stdout_bytes_max,
+            streams: launch.streams,
+            heard_at: Instant::now(),
             tail: VecDeque::new(),
         })
     }
 
     /// Reads what it writes until it has ended. May be dropped at any moment.
     pub async fn end(&mut self) -> ProcessEnd {
+        self.read_to_end(None).await.unwrap_or_else(|_| ProcessEnd::Lost(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Reads what it writes until it has ended, or has been silent for too long.
+    async fn read_to_end(&mut self, silence: Option<Duration>) -> Result<ProcessEnd, Over> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
             let over = ended.map_or_else(|| Instant::now() + AFTERWARDS, |(_, at)| at + AFTERWARDS);
             tokio::select! {
                 read = chunk(&mut self.stdout, &mut out) => match read {
-                    Ok(count) if count > 0 => self.stdout_sink.take(&out[out.len() - count..]),
+                    Ok(count) if count > 0 => self.take_output(&mut out, count),
                     _ => self.stdout = None,
                 },
                 read = chunk(&mut self.stderr, &mut err) => match read {
@@ -248,16 +279,17 @@ impl Running {
                         // What it left behind would hold the pipes, or go on without anybody.
                         self.kill_remains();
                     }
-                    Err(error) => return ProcessEnd::Lost(error),
+                    Err(error) => return Ok(ProcessEnd::Lost(error)),
                 },
+                over = silent_since(self.heard_at, silence), if ended.is_none() => return Err(over),
                 () = tokio::time::sleep_until(over), if ended.is_some() => (self.stdout, self.stderr) = (None, None),
             }
             if out.len() > self.stdout_bytes_max {
                 self.finish_off().await;
-                return ProcessEnd::Flooded { most: self.stdout_bytes_max };
+                return Ok(ProcessEnd::Flooded { most: self.stdout_bytes_max });
             }
             if let (Some((status, _)), None, None) = (ended, &self.stdout, &self.stderr) {
-                return ProcessEnd::Exited { status, stdout: out, tail: self.tail() };
+                return Ok(ProcessEnd::Exited { status, stdout: out, tail: self.tail() });
             }
         }
     }
@@ -271,18 +303,11 @@ impl Running {
     }
 
     /// Does the same, but when the time is up asks everything in its group to end, and kills what has not after the grace.
-    pub async fn end_within(&mut self, limit: Option<Duration>, grace: Duration) -> ProcessEnd {
-        let Some(limit) = limit else { return self.end().await };
-        {
-            let mut ending = std::pin::pin!(self.end());
-            if let Ok(ended) = tokio::time::timeout(limit, &mut ending).await {
-                return ended;
-            }
-            // If we were asleep ourselves it may have ended long ago, and we have only not heard of it.
-            if let Ok(ended) = tokio::time::timeout(SECOND_LOOK, &mut ending).await {
-                return ended;
-            }
-        }
+    pub async fn end_within(&mut self, limits: TimeLimits) -> ProcessEnd {
+        let over = match self.end_or_over(limits).await {
+            Ok(ended) => return ended,
+            Err(over) => over,
+        };
         let below = self.group.map(|group| {
             let below = Below::of(number(group));
             match self.apart {
@@ -293,12 +318,26 @@ impl Running {
             below
         });
         // What it says while it ends goes to the logs; it is too late to be an answer.
-        let _ = tokio::time::timeout(grace, self.end()).await;
+        let _ = tokio::time::timeout(limits.grace, self.end()).await;
         self.finish_off().await;
         if let Some(below) = below {
             below.signal(Signal::KILL);
         }
-        ProcessEnd::TimedOut { limit, tail: self.tail() }
+        match over {
+            Over::Whole(limit) => ProcessEnd::TimedOut { limit, tail: self.tail() },
+            Over::Silence(limit) => ProcessEnd::Silent { limit, tail: self.tail() },
+        }
+    }
+
+    /// Waits for its end, or until its time is over.
+    async fn end_or_over(&mut self, limits: TimeLimits) -> Result<ProcessEnd, Over> {
+        let mut ending = std::pin::pin!(self.read_to_end(limits.silence));
+        let Some(limit) = limits.whole else { return ending.await };
+        if let Ok(ended) = tokio::time::timeout(limit, &mut ending).await {
+            return ended;
+        }
+        // If we were asleep ourselves it may have ended long ago, and we have only not heard of it.
+        tokio::time::timeout(SECOND_LOOK, &mut ending).await.unwrap_or(Err(Over::Whole(limit)))
     }
 
     /// Kills everything, and waits until the program has ended.
@@ -330,7 +369,17 @@ impl Running {
         }
     }
 
+    /// Takes what was read last from stdout.
+    fn take_output(&mut self, bytes: &mut Vec<u8>, count: usize) {
+        self.heard_at = Instant::now();
+        self.stdout_sink.take(&bytes[bytes.len() - count..]);
+        if self.streams {
+            bytes.clear();
+        }
+    }
+
     fn take_error(&mut self, bytes: &mut Vec<u8>) {
+        self.heard_at = Instant::now();
         self.stderr_sink.take(bytes);
         self.tail.extend(bytes.drain(..));
         let superfluous = self.tail.len().saturating_sub(TAIL_BYTES);
@@ -345,6 +394,23 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Which time of a program is over.
+enum Over {
+    Whole(Duration),
+    Silence(Duration),
+}
+
+/// Waits until a program has been silent for too long; for ever if it may be.
+async fn silent_since(heard_at: Instant, most: Option<Duration>) -> Over {
+    match most {
+        Some(most) => {
+            tokio::time::sleep_until(heard_at + most).await;
+            Over::Silence(most)
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -1,28 +1,49 @@
-//! Coding agents whose flags and output are known: how each is started without a person, and where its answer is.
+//! Coding agents whose flags and output are known: how each is started without a person, goes on in its session, and tells
+//! what it does.
 //!
 //! A profile never widens what its program may do: who wants edits without questions says so in `arguments`. Keys are
 //! not inherited either; the programs find their login in the home folder, or `env` names the variable.
 
-mod claude;
+pub(crate) mod claude;
 mod codex;
+mod fault;
 mod gemini;
+mod heard;
 mod opencode;
+mod reset;
+mod skill_paths;
+mod stream;
+mod tail;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
-use baton_engine::failure::{Code, Failure};
+use baton_engine::session::{SessionKind, SessionTurn, Spent};
 use baton_protocol::workflow::Profile;
 use serde_json::Value;
 
-use crate::process::{Environment, permanent};
+pub(crate) use fault::{ProfileFault, Trouble};
+pub(crate) use heard::{ClosedDoor, Heard, is_report};
+pub(crate) use stream::EventStream;
+pub(crate) use tail::telling_line;
+
+/// How long a turn of a coding agent may take, unless the workflow says otherwise.
+pub(crate) const TURN_TIME: Duration = Duration::from_secs(60 * 60);
+
+/// How long a coding agent may say nothing, unless the workflow says otherwise. Their own tools end after ten minutes.
+pub(crate) const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// How one coding agent is used.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     /// The program.
     pub(crate) program: &'static str,
-    /// Its flags; those of the workflow come after them. The folder is that of the attempt.
-    pub(crate) arguments: fn(folder: &Path) -> Vec<String>,
+    /// How it keeps its sessions.
+    pub(crate) sessions: SessionKind,
+    /// Its flags; those of the workflow come after them.
+    pub(crate) arguments: fn(&TurnStart<'_>) -> Vec<String>,
+    /// What comes after those of the workflow.
+    pub(crate) ends_with: fn(&SessionTurn) -> Vec<String>,
     /// What comes last when the prompt is on stdin.
     pub(crate) before_stdin: &'static [&'static str],
     /// What comes right before a prompt that is an argument.
@@ -31,51 +52,37 @@ pub(crate) struct Recipe {
     pub(crate) inherits: &'static [&'static str],
     /// What it keeps in the home folder and changes there.
     pub(crate) home: &'static [&'static str],
-    /// The most that it may write to stdout.
-    pub(crate) stdout_bytes_max: usize,
-    /// Understands what it wrote.
-    pub(crate) read: fn(&Output<'_>) -> Heard,
+    /// Makes somebody who understands its events.
+    pub(crate) reader: fn(&TurnStart<'_>) -> Box<dyn EventReader>,
+    /// Says what to do about a trouble, where that can be known.
+    pub(crate) help: fn(Trouble) -> Option<&'static str>,
 }
 
-/// What a coding agent wrote.
-pub(crate) struct Output<'a> {
-    pub(crate) stdout: &'a str,
-    /// The end of stderr.
-    pub(crate) tail: &'a str,
+/// What is known when a turn begins.
+pub(crate) struct TurnStart<'a> {
+    pub(crate) session: &'a SessionTurn,
+    /// What the turns before have spent.
+    pub(crate) spent_before: Spent,
     /// The folder of the attempt.
     pub(crate) folder: &'a Path,
-    pub(crate) workspace: &'a Path,
-    pub(crate) environment: &'a Environment,
 }
 
-/// What was understood of it.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Heard {
-    /// It answered.
-    Said(ProfileAnswer),
-    /// It says that it failed, and why.
-    Refused(String),
-    /// Its output has another form than we know.
-    Unreadable(String),
+/// Understands the events of one turn of one program.
+pub(crate) trait EventReader: Send {
+    /// Takes one event.
+    fn take(&mut self, event: &Value, heard: &mut Heard);
+
+    /// Takes how the program ended.
+    fn end(&mut self, exit: &ProgramExit<'_>, heard: &mut Heard);
 }
 
-/// An answer.
-#[derive(Debug, PartialEq, Default)]
-pub(crate) struct ProfileAnswer {
-    pub(crate) text: Option<String>,
-    pub(crate) tokens: Option<u64>,
-    pub(crate) transcript: Option<PathBuf>,
+/// How a program ended by itself.
+pub(crate) struct ProgramExit<'a> {
+    /// Its exit code. After a signal it is the one that a shell tells: a cage makes one look like the other.
+    pub(crate) code: i32,
+    /// The end of stderr.
+    pub(crate) tail: &'a str,
 }
-
-impl ProfileAnswer {
-    /// An answer of which nothing else is known.
-    pub(crate) fn text(text: String) -> ProfileAnswer {
-        ProfileAnswer { text: Some(text), ..ProfileAnswer::default() }
-    }
-}
-
-/// Events need more room than an answer: they contain what all tools have said.
-const EVENTS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Returns how a coding agent is used.
 pub(crate) fn recipe(profile: Profile) -> &'static Recipe {
@@ -95,58 +102,15 @@ pub(crate) fn home(recipe: Option<&Recipe>) -> Vec<&'static str> {
     }
 }
 
-/// What such programs say when somebody has too much to do, which passes.
-const PASSING: [&str; 11] = [
-    "rate limit",
-    "rate_limit",
-    "overloaded",
-    "too many requests",
-    "429",
-    "529",
-    "503",
-    "quota",
-    "usage limit",
-    "timed out",
-    "try again",
-];
-
-/// What they say when nobody lets them in, which does not pass by itself.
-const SHUT: [&str; 9] = [
-    "api key",
-    "api_key",
-    "please run /login",
-    "not logged in",
-    "authentication",
-    "unauthorized",
-    "401",
-    "credit balance",
-    "auth method",
-];
-
-/// Makes a failure of what a program says about itself.
-pub(crate) fn refusal(message: &str) -> Failure {
-    let said = message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    if !says(&PASSING) && says(&SHUT) {
-        return permanent(Code::dependency_missing(), message);
-    }
-    Failure::new(Code::processing_error(), message)
+/// Makes words of text.
+fn owned<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
 }
 
-/// Reads the one value that a program printed, after whatever it printed before that.
-fn one_value(text: &str) -> Result<Value, String> {
-    let whole = serde_json::from_str(text.trim());
-    whole.or_else(|error| {
-        let starts = text.match_indices(['{', '[']).map(|(at, _)| at);
-        let mut begins = starts.filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n');
-        let last = begins.find_map(|at| serde_json::from_str(text[at..].trim()).ok());
-        last.ok_or_else(|| error.to_string())
-    })
-}
-
-/// Reads the events that a program printed, one a line; other lines are for people.
-fn events(text: &str) -> Vec<Value> {
-    text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).filter(Value::is_object).collect()
+/// Returns the flag that begins or resumes a session whose name is chosen by us.
+fn session_flag(turn: &SessionTurn) -> Vec<String> {
+    let flag = if turn.goes_on { "--resume" } else { "--session-id" };
+    turn.id.iter().flat_map(|id| [flag.to_owned(), id.clone()]).collect()
 }
 
 /// Returns a text by its JSON pointer.
@@ -154,33 +118,7 @@ fn text_at<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     value.pointer(pointer)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-/// Adds up the numbers of these names; `None` if there is none.
-fn sum(value: Option<&Value>, pointers: &[&str]) -> Option<u64> {
-    let numbers: Vec<u64> = pointers.iter().filter_map(|pointer| value?.pointer(pointer)?.as_u64()).collect();
-    (!numbers.is_empty()).then(|| numbers.iter().sum())
-}
-
-#[cfg(test)]
-mod tests {
-    use baton_engine::failure::Transience;
-
-    use super::*;
-
-    #[test]
-    fn what_passes_is_tried_again_and_a_shut_door_is_not() {
-        for passing in ["API Error: 529 overloaded_error", "429 Too Many Requests: check your API key's quota", "boom"]
-        {
-            assert_eq!(refusal(passing).chance, Transience::Transient, "{passing}");
-        }
-        for shut in ["Invalid API key · Please run /login", "Credit balance is too low", "401 Unauthorized"] {
-            assert_eq!(refusal(shut).chance, Transience::Permanent, "{shut}");
-        }
-    }
-
-    #[test]
-    fn value_is_found_after_other_lines() {
-        assert_eq!(one_value("Loaded.\n{\"a\": [\n1]}\n").map(|value| value["a"][0].clone()), Ok(1.into()));
-        assert!(one_value("Loaded.\n{\"a\": ").is_err());
-        assert!(one_value("").is_err());
-    }
+/// Returns a number by its JSON pointer; 0 if there is none.
+fn number_at(value: &Value, pointer: &str) -> u64 {
+    value.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()
 }

@@ -14,3 +14,5 @@ mod output_files;
 mod profiles;
 #[path = "agents/prompts.rs"]
 mod prompts;
+#[path = "agents/recorded.rs"]
+mod recorded;

@@ -147,6 +147,8 @@ wire! {
         optional acknowledge: Option<AcknowledgeChoice>,
         /// How long an attempt may take.
         optional timeout: Option<Duration>,
+        /// How long it may write nothing before it is ended; `0` for ever.
+        optional silence: Option<Duration>,
         /// How long its work may wait in the queue or in the folder until somebody takes it.
         optional pick_up_within: Option<Duration>,
         /// How often and when to try again.

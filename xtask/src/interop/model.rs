@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::http::{self, Request, Response};
-use super::script::{Answer, Script};
+use super::script::{Answer, NOW, Script};
 use super::vendor::Vendor;
 use super::{anthropic, generate_content, responses};
 
@@ -100,7 +100,13 @@ pub(crate) fn speeches(spoken: impl Iterator<Item = bool>) -> usize {
 
 /// Returns the time in an hour, in seconds since 1970.
 pub(crate) fn in_an_hour() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() + 3600)
+    date("+%s").parse::<u64>().unwrap_or(0) + 3600
+}
+
+/// Asks the machine, not our own process: an answer is nothing that a test could repeat.
+fn date(format: &str) -> String {
+    let date = Command::new("date").args(["-u", format]).output();
+    date.map_or_else(|_| String::new(), |date| String::from_utf8_lossy(&date.stdout).trim().to_owned())
 }
 
 fn serve(inner: &Mutex<Inner>, stream: TcpStream) {
@@ -141,7 +147,10 @@ fn answer(inner: &mut Inner, request: &Request) -> Option<Response> {
         note(inner, request, "title", &body);
         return Some(respond(vendor, &body, stream, &Answer::Text("A title".to_owned()), inner.usage, 0));
     }
-    let answer = inner.script.answer(&turn.prompt, turn.position);
+    let mut answer = inner.script.answer(&turn.prompt, turn.position);
+    if let Answer::Text(text) = &mut answer {
+        *text = text.replace(NOW, &date("+%Y-%m-%dT%H:%M:%SZ"));
+    }
     inner.asked.calls += 1;
     inner.asked.bytes += request.body.len();
     note(inner, request, &format!("{}: {answer:?}", turn.position), &body);

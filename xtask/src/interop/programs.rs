@@ -81,33 +81,32 @@ impl Home {
             std::fs::write(path, text)?;
             Ok(())
         };
-        write("codex/config.toml", codex_settings(&model.url(Vendor::Codex)))?;
+        for own in [".claude", ".cache", ".local/share/opencode", ".local/state/opencode"] {
+            std::fs::create_dir_all(folder.join(own))?;
+        }
+        write(".codex/config.toml", codex_settings(&model.url(Vendor::Codex)))?;
         write(".gemini/settings.json", gemini_settings().to_string())?;
-        write("opencode.json", opencode_settings(&model.url(Vendor::Opencode)).to_string())?;
+        write(".config/opencode/opencode.json", opencode_settings(&model.url(Vendor::Opencode)).to_string())?;
         Ok(Self { folder })
     }
 
     /// Returns the environment in which a program of this home runs, and nothing else of this machine.
     pub(crate) fn environment(&self, programs: &Programs, model: &Model) -> Result<Vec<(&'static str, String)>> {
-        let inside = |name: &str| self.folder.join(name).to_string_lossy().into_owned();
         Ok(vec![
             ("PATH", programs.search_path()?),
             ("HOME", self.folder.to_string_lossy().into_owned()),
             ("USER", "ana".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TERM", "dumb".to_owned()),
-            ("CLAUDE_CONFIG_DIR", inside("claude")),
             ("ANTHROPIC_BASE_URL", model.url(Vendor::Claude)),
             ("ANTHROPIC_API_KEY", "not-a-key".to_owned()),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
             // Ten tries of three minutes teach nothing that two do not.
             ("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()),
-            ("CODEX_HOME", inside("codex")),
             ("LOCAL_KEY", "not-a-key".to_owned()),
             ("GEMINI_API_KEY", "not-a-key".to_owned()),
             ("GOOGLE_GEMINI_BASE_URL", model.url(Vendor::Gemini)),
-            ("OPENCODE_CONFIG", inside("opencode.json")),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),
             ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
         ])

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::launch::{self, SESSION, Session};
 use super::model::{Model, Usage};
 use super::programs::{Home, Programs};
 use super::recordings::{Recording, Start, all};
@@ -20,9 +21,6 @@ use crate::output;
 
 /// What every answer claims to have used.
 const USAGE: Usage = Usage { input: 1000, cached: 200, output: 50 };
-
-/// A session id that we choose where the program lets us.
-const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 /// Records every case whose name is asked for, or all of them.
 pub(crate) fn run(root: &Path, folder: &Path, names: &[&str]) -> Result<()> {
@@ -63,7 +61,8 @@ fn record(programs: &Programs, folder: &Path, target: &Path, recording: &Recordi
     };
     for (index, turn) in recording.turns.iter().enumerate() {
         let name = if index == 0 { recording.name.to_owned() } else { format!("{}-{}", recording.name, index + 1) };
-        let mut command = command(recording, turn.resumes, &session, &place);
+        let mut command =
+            command(recording, if turn.resumes { Session::GoesOn(&session) } else { Session::Begins }, &place);
         command.env_clear().envs(home.environment(programs, &model)?);
         for (variable, value) in &recording.environment {
             if value.is_empty() {
@@ -115,42 +114,8 @@ impl Place {
     }
 }
 
-fn command(recording: &Recording, resumes: bool, session: &str, place: &Place) -> Command {
-    let mut command = Command::new(recording.vendor.name());
-    let first = !resumes;
-    let mut words: Vec<&str> = Vec::new();
-    match recording.vendor {
-        Vendor::Claude => {
-            words.extend([
-                "-p",
-                "--output-format",
-                "stream-json",
-                "--verbose",
-                if first { "--session-id" } else { "--resume" },
-                session,
-            ]);
-        }
-        Vendor::Codex => words.extend(["exec", "--json", "--output-last-message"]),
-        Vendor::Gemini => {
-            words.extend(["--output-format", "stream-json", if first { "--session-id" } else { "--resume" }, session])
-        }
-        Vendor::Opencode => words.extend(["run", "--format", "json"]),
-    }
-    command.args(words);
-    if recording.vendor == Vendor::Codex {
-        command.arg(place.inside("last-message"));
-    }
-    if recording.vendor == Vendor::Opencode && !first {
-        command.args(["--session", session]);
-    }
-    command.args(&recording.arguments);
-    if recording.vendor == Vendor::Codex {
-        if first {
-            command.arg("-")
-        } else {
-            command.args(["resume", session, "-"])
-        };
-    }
+fn command(recording: &Recording, session: Session<'_>, place: &Place) -> Command {
+    let mut command = launch::command(recording.vendor, session, &recording.arguments, &place.inside("last-message"));
     command.current_dir(place.inside("ws"));
     if recording.start == Start::InGit {
         let _not_there = Command::new("git").arg("init").arg("-q").current_dir(place.inside("ws")).status();

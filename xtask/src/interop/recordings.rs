@@ -76,8 +76,8 @@ fn of(vendor: Vendor) -> Vec<Recording> {
         killed(vendor),
         Recording { turns: vec![then_told("Write a design.")], ..recording(vendor, "session-lost", vec![report()]) },
     ];
-    // OpenCode compacts what is too long again and again, and waits an hour if it is told to.
-    let endless = |fault| vendor == Vendor::Opencode && matches!(fault, Fault::ContextTooLong | Fault::LimitWithReset);
+    // OpenCode waits an hour if it is told to.
+    let endless = |fault| vendor == Vendor::Opencode && fault == Fault::LimitWithReset;
     recordings.extend(FAULTS.iter().map(|(name, fault)| Recording {
         limit: Duration::from_secs(if endless(*fault) { 45 } else { 240 }),
         ..recording(vendor, name, vec![Answer::Fault(*fault)])

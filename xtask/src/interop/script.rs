@@ -3,6 +3,9 @@
 //! The step follows from how often the assistant has spoken in the conversation, so that a fresh session begins at the
 //! first step and a resumed one goes on. A step that is asked for again gives its next answer; the last one repeats.
 
+/// Stands for the time of the answer in its text.
+pub(crate) const NOW: &str = "{now}";
+
 /// Everything the model knows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Script {

@@ -1,22 +1,21 @@
 //! What a command that has ended said: its report from the file, from stdout or from its output, or why there is none.
+//! Those of coding agents are read in `final_answer.rs`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use baton_engine::agent::{EndedTurn, Job, Reply};
 use baton_engine::evidence::Transcript;
 use baton_engine::failure::{Code, Failure};
-use baton_engine::session::Spent;
 use baton_protocol::read::is_blockless;
 use baton_protocol::workflow::ReportFrom;
-use baton_protocol::{Document, Hints};
 
 use super::files::AttemptFiles;
-use super::output_files::{OutputFile, OutputFiles, READ_MAX};
+use super::output_files::{OutputFiles, READ_MAX};
 use crate::evidence::snapshot::hash;
 use crate::process::{Environment, ProcessEnd, STDOUT_BYTES_MAX, size};
-use crate::profile::{Heard, Output, ProfileAnswer, Recipe, refusal};
+use crate::profile::is_report;
 
 /// What was asked of the command.
 pub(super) struct AskedCommand<'a> {
@@ -29,37 +28,19 @@ pub(super) struct AskedCommand<'a> {
 }
 
 /// Says what a command answered.
-pub(super) fn of(ended: &ProcessEnd, recipe: Option<&Recipe>, asked: &AskedCommand<'_>) -> EndedTurn {
-    let mut spent = None;
-    let end = answer(ended, recipe, asked, &mut spent);
-    EndedTurn { spent, ..EndedTurn::from(end) }
+pub(super) fn of(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> EndedTurn {
+    answer(ended, asked).into()
 }
 
-fn answer(
-    ended: &ProcessEnd,
-    recipe: Option<&Recipe>,
-    asked: &AskedCommand<'_>,
-    spent: &mut Option<Spent>,
-) -> Result<Reply, Failure> {
-    let ProcessEnd::Exited { stdout, tail, .. } = ended else {
-        return Err(ended.failure().unwrap_or_else(|| refused("the command ended in an unknown way")));
-    };
-    let heard = match recipe {
-        Some(recipe) => hear(recipe, stdout, tail, asked),
-        None => text(stdout, "stdout")
-            .map_or_else(|failure| Heard::Unreadable(failure.message), |text| Heard::Said(ProfileAnswer::text(text))),
-    };
-    if let Heard::Said(said) = &heard {
-        *spent = said.tokens.map(|output| Spent { output, ..Spent::default() });
+fn answer(ended: &ProcessEnd, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
+    if let Some(failure) = ended.failure() {
+        return Err(failure);
     }
-    match (ended.failure(), &heard) {
-        // The program's own words say more than its exit code.
-        (Some(_), Heard::Refused(message)) | (None, Heard::Refused(message)) => return Err(refusal(message)),
-        (Some(failure), Heard::Said(_) | Heard::Unreadable(_)) => return Err(failure),
-        (None, Heard::Said(_) | Heard::Unreadable(_)) => {}
-    }
+    let ProcessEnd::Exited { stdout, .. } = ended else {
+        return Err(refused("the command ended in an unknown way"));
+    };
     let acknowledgment = read(&asked.files.acknowledgment)?;
-    match (report(heard, asked), acknowledgment) {
+    match (report(stdout, asked), acknowledgment) {
         (Ok(reply), acknowledgment) => Ok(Reply { acknowledgment, ..reply }),
         // Whoever has not understood says so and does not begin.
         (Err(_), Some(text)) => Ok(Reply { acknowledgment: Some(text), ..Reply::default() }),
@@ -67,22 +48,11 @@ fn answer(
     }
 }
 
-fn hear(recipe: &Recipe, stdout: &[u8], tail: &str, asked: &AskedCommand<'_>) -> Heard {
-    let Ok(stdout) = std::str::from_utf8(stdout) else {
-        return Heard::Unreadable(format!("what {} wrote to stdout is not UTF-8", recipe.program));
-    };
-    let (environment, workspace) = (asked.environment, asked.job.workspace.as_path());
-    (recipe.read)(&Output { stdout, tail, folder: &asked.files.folder, workspace, environment })
-}
-
 /// Finds the report: in the file that was named for it, on stdout, or as a file in the output directory.
-fn report(heard: Heard, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
-    let (said, unreadable) = match heard {
-        Heard::Said(said) => (said, None),
-        Heard::Refused(message) | Heard::Unreadable(message) => (ProfileAnswer::default(), Some(message)),
-    };
-    let transcript = said.transcript.as_deref().and_then(sealed);
-    let said = said.text.filter(|text| !is_blank(text));
+fn report(stdout: &[u8], asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
+    let said = text(stdout, "stdout");
+    let unreadable = said.as_ref().err().cloned();
+    let said = said.ok().filter(|text| !is_blank(text));
     let filed = match asked.report {
         ReportFrom::Auto | ReportFrom::File => read(&asked.files.report)?,
         ReportFrom::Stdout => None,
@@ -93,14 +63,14 @@ fn report(heard: Heard, asked: &AskedCommand<'_>) -> Result<Reply, Failure> {
         ReportFrom::Auto => anywhere(filed, said, asked)?,
     };
     match (found, unreadable) {
-        (Some(found), _) => Ok(Reply { transcript, ..found }),
-        (None, Some(why)) if asked.report != ReportFrom::File => Err(refused(why)),
+        (Some(found), _) => Ok(found),
+        (None, Some(failure)) if asked.report != ReportFrom::File => Err(failure),
         (None, _) => Err(refused(format!("the command ended without a report: {}", nowhere(asked)))),
     }
 }
 
 /// Takes down how a transcript is now that its agent has ended, so that it can be told later whether it is the same.
-fn sealed(path: &Path) -> Option<Transcript> {
+pub(super) fn sealed(path: &Path) -> Option<Transcript> {
     let sha256 = File::open(path).and_then(hash).ok()?;
     Some(Transcript { path: path.to_str()?.to_owned(), sha256 })
 }
@@ -113,10 +83,8 @@ fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_
     if let Some(text) = said.as_ref().filter(|text| is_report(text)) {
         return Ok(Some(on_stdout(text.clone(), asked)));
     }
-    if let Some(file) = in_output_directory(asked, said.as_deref())? {
-        let source = file.path.strip_prefix(&asked.job.workspace).unwrap_or(&file.path).display().to_string();
-        let path = std::path::absolute(&file.path).ok();
-        return Ok(Some(Reply { text: file.text, source, path, ..Reply::default() }));
+    if let Some(reply) = in_output_directory(asked, said.as_deref())? {
+        return Ok(Some(reply));
     }
     let directory = directory(asked);
     Ok(match (filed, said) {
@@ -131,7 +99,7 @@ fn anywhere(filed: Option<String>, said: Option<String>, asked: &AskedCommand<'_
 }
 
 /// Returns the one file of the output directory that was written in this attempt and ends with a block of this agent.
-fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) -> Result<Option<OutputFile>, Failure> {
+pub(super) fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) -> Result<Option<Reply>, Failure> {
     let written = asked.output.written_for(asked.job);
     let mut found = written.reports;
     // A block that cannot be read says more than prose, and less than anything that may be a document.
@@ -149,25 +117,26 @@ fn in_output_directory(asked: &AskedCommand<'_>, said: Option<&str>) -> Result<O
         );
         return Err(refused(message));
     }
-    Ok(found.pop())
+    Ok(found.pop().map(|file| {
+        let source = file.path.strip_prefix(&asked.job.workspace).unwrap_or(&file.path).display().to_string();
+        let path = std::path::absolute(&file.path).ok();
+        Reply { text: file.text, source, path, ..Reply::default() }
+    }))
 }
 
-fn in_report_file(text: String, asked: &AskedCommand<'_>) -> Reply {
+pub(super) fn in_report_file(text: String, asked: &AskedCommand<'_>) -> Reply {
     let path = &asked.files.report;
     Reply { text, source: path.display().to_string(), path: Some(path.clone()), ..Reply::default() }
 }
 
 fn on_stdout(text: String, asked: &AskedCommand<'_>) -> Reply {
-    // For whoever looks later; the report itself goes on without it.
-    let path = fs::write(&asked.files.report, &text).is_ok().then(|| asked.files.report.clone());
+    let path = kept(&text, asked);
     Reply { text, source: "stdout".to_owned(), path, ..Reply::default() }
 }
 
-/// Returns whether a text holds a report, recognised by its marks.
-fn is_report(text: &str) -> bool {
-    let document = baton_protocol::read(text.as_bytes(), Hints::default()).document;
-    // A package is how some agents report.
-    matches!(document, Some(Document::Report(_) | Document::Request(_)))
+/// Keeps a report for whoever looks later; it goes on without that.
+pub(super) fn kept(text: &str, asked: &AskedCommand<'_>) -> Option<PathBuf> {
+    fs::write(&asked.files.report, text).is_ok().then(|| asked.files.report.clone())
 }
 
 fn nowhere(asked: &AskedCommand<'_>) -> String {
@@ -212,6 +181,6 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-fn refused(message: impl Into<String>) -> Failure {
+pub(super) fn refused(message: impl Into<String>) -> Failure {
     Failure::new(Code::validation_failed(), message)
 }

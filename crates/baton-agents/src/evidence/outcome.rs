@@ -17,6 +17,9 @@ pub(super) fn of(ended: &ProcessEnd) -> CheckOutcome {
             CheckOutcome { passed: status.success(), ended: describe(*status), tail: end(tail) }
         }
         ProcessEnd::TimedOut { limit, tail } => failed(format!("killed after {} seconds", limit.as_secs_f64()), tail),
+        ProcessEnd::Silent { limit, tail } => {
+            failed(format!("killed after {} seconds without output", limit.as_secs_f64()), tail)
+        }
         ProcessEnd::Flooded { most } => failed(format!("killed after {most} bytes of output"), ""),
         ProcessEnd::Lost(error) => failed(format!("cannot be waited for: {error}"), ""),
     }

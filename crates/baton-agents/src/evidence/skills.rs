@@ -30,7 +30,15 @@ pub(super) fn examine(scene: &Scene, report: &Report) -> Vec<ExaminedClaim> {
         seen.claimed(seen.calls[0][index], format!("claims to have invoked the skill `{skill}`"))
     });
     let read = read.iter().enumerate().map(|(index, skill)| {
-        seen.claimed(seen.calls[1][index], format!("claims to have read the library skill `{skill}`"))
+        let claim = format!("claims to have read the library skill `{skill}`");
+        match seen.calls[1][index] {
+            false if seen.source == Source::Session && !is_noticed(skill) => unverifiable(
+                &skill_unproven::RULE,
+                claim,
+                "but its session shows only files that are named like skills",
+            ),
+            called => seen.claimed(called, claim),
+        }
     });
     mandatory.chain(invoked).chain(read).collect()
 }
@@ -39,53 +47,108 @@ fn spoken(names: &[String]) -> Vec<&str> {
     names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect()
 }
 
-/// What the transcript shows: for each list of skills, which were called.
+/// What can be seen of skills: for each list of them, which were used.
 struct Seen {
     calls: [Vec<bool>; 3],
-    coverage: Option<Coverage>,
-    /// Whether somebody has changed it since the agent had ended.
-    changed: bool,
+    source: Source,
+}
+
+/// What shows which skills were used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// What the program itself told while it worked.
+    Session,
+    /// The transcript.
+    Transcript(Coverage),
+    /// A transcript that somebody has changed since the agent ended.
+    ChangedTranscript,
+    /// Nothing.
+    Nothing,
 }
 
 impl Seen {
-    /// Reads the transcript once and looks for all skills: invoked, read from the library, mandatory.
+    /// Looks for all skills: invoked, read from the library, mandatory.
     fn look(scene: &Scene, skills: [&[&str]; 3]) -> Self {
         let mut calls = skills.map(|skills| vec![false; skills.len()]);
-        let visit = |call: Call<'_>| {
+        if let Some(seen) = &scene.skills {
+            for (list, (skills, calls)) in skills.iter().zip(&mut calls).enumerate() {
+                for (skill, called) in skills.iter().zip(calls) {
+                    *called = seen.iter().any(|seen| is_seen(seen, skill, list == 1));
+                }
+            }
+            return Seen { calls, source: Source::Session };
+        }
+        let visit = |call: &Call| {
             for (list, (skills, calls)) in skills.iter().zip(&mut calls).enumerate() {
                 for (skill, called) in skills.iter().zip(calls) {
                     *called |= if list == 1 { reads(call, skill) } else { invokes(call, skill) };
                 }
             }
         };
-        let transcript = scene.transcript.as_ref();
-        let path = transcript.map(|transcript| Path::new(&transcript.path));
-        let coverage = path.and_then(|path| each_call(path, visit).ok());
-        let changed = transcript.is_some_and(|transcript| !is_as_it_was(transcript));
-        Seen { calls, coverage, changed }
+        let Some(transcript) = &scene.transcript else { return Seen { calls, source: Source::Nothing } };
+        let source = match each_call(Path::new(&transcript.path), visit) {
+            Ok(_) if !is_as_it_was(transcript) => Source::ChangedTranscript,
+            Ok(coverage) => Source::Transcript(coverage),
+            Err(_) => Source::Nothing,
+        };
+        Seen { calls, source }
     }
 
+    /// A skill that is only named in the report is a claim; it is verified if it was seen.
     fn mandatory(&self, index: usize, skill: &str, listed: bool) -> ExaminedClaim {
         let rule: &Rule = &skill_missing::RULE;
-        let claim = |seen| format!("mandatory skill `{skill}`: {seen}");
-        match (listed, self.calls[2][index] && !self.changed) {
-            (true, _) => verified(rule, claim("named in the report"), ""),
-            (false, true) => verified(rule, claim("not named in the report"), "but the transcript shows it"),
-            (false, false) => refuted(rule, claim("not named in the report"), ""),
+        let named = if listed { "named in the report" } else { "not named in the report" };
+        let claim = format!("mandatory skill `{skill}`: {named}");
+        match (self.source, self.calls[2][index], listed) {
+            (Source::ChangedTranscript, _, _) => refuted(rule, claim, CHANGED),
+            (Source::Session, true, true) => verified(rule, claim, "and seen in its session"),
+            (Source::Session, true, false) => verified(rule, claim, "but seen in its session"),
+            (Source::Session, false, true) => refuted(rule, claim, "but not seen in its session"),
+            (Source::Session, false, false) => refuted(rule, claim, "and not seen in its session"),
+            (_, true, true) => verified(rule, claim, "and the transcript shows it"),
+            (_, true, false) => verified(rule, claim, "but the transcript shows it"),
+            (Source::Transcript(Coverage::Whole), false, true) => {
+                refuted(rule, claim, "but the transcript shows no such call")
+            }
+            (_, false, false) => refuted(rule, claim, ""),
+            (_, false, true) => unverifiable(rule, claim, self.unseen()),
         }
     }
 
     fn claimed(&self, called: bool, claim: String) -> ExaminedClaim {
         let rule: &Rule = &skill_unproven::RULE;
-        match (called, self.coverage) {
-            _ if self.changed => refuted(rule, claim, "but the transcript has changed since the agent ended"),
-            (true, _) => verified(rule, claim, "and the transcript shows it"),
-            (false, Some(Coverage::Whole)) => refuted(rule, claim, "but the transcript shows no such call"),
-            (false, Some(Coverage::Part)) => unverifiable(rule, claim, "but parts of the transcript cannot be read"),
-            (false, Some(Coverage::None)) => unverifiable(rule, claim, "but Baton cannot read its transcript"),
-            (false, None) => unverifiable(rule, claim, "but there is no transcript"),
+        match (self.source, called) {
+            (Source::ChangedTranscript, _) => refuted(rule, claim, CHANGED),
+            (Source::Session, true) => verified(rule, claim, "and it was seen in its session"),
+            (Source::Session, false) => refuted(rule, claim, "but it was not seen in its session"),
+            (_, true) => verified(rule, claim, "and the transcript shows it"),
+            (Source::Transcript(Coverage::Whole), false) => {
+                refuted(rule, claim, "but the transcript shows no such call")
+            }
+            (_, false) => unverifiable(rule, claim, self.unseen()),
         }
     }
+
+    /// Says why nobody can tell.
+    fn unseen(&self) -> &'static str {
+        match self.source {
+            Source::Transcript(Coverage::Part) => "but parts of the transcript cannot be read",
+            Source::Transcript(_) => "but Baton cannot read its transcript",
+            Source::Session | Source::ChangedTranscript | Source::Nothing => "but nothing shows which skills it used",
+        }
+    }
+}
+
+const CHANGED: &str = "but the transcript has changed since the agent ended";
+
+/// Says whether a session would show that a file was read: of most files nobody takes notice.
+fn is_noticed(skill: &str) -> bool {
+    !skill.contains('/') || skill.to_lowercase().contains("skill")
+}
+
+/// Says whether what a program showed, a name or a path, is a skill that was invoked or read from the library.
+fn is_seen(seen: &str, skill: &str, from_library: bool) -> bool {
+    same_skill(seen, skill) || is_library(seen, skill) || (from_library && is_path_of(seen, skill))
 }
 
 /// Returns whether a transcript is as it was when its agent had ended.
@@ -94,7 +157,7 @@ fn is_as_it_was(transcript: &Transcript) -> bool {
     sha256.is_ok_and(|sha256| sha256 == transcript.sha256)
 }
 
-fn invokes(call: Call<'_>, skill: &str) -> bool {
+fn invokes(call: &Call, skill: &str) -> bool {
     matches!(call, Call::Skill(called) if same_skill(called, skill))
 }
 
@@ -108,7 +171,7 @@ fn same_skill(one: &str, another: &str) -> bool {
 }
 
 /// Says whether a call reads a skill of the library: by the tool, through the shell, or as a skill.
-fn reads(call: Call<'_>, skill: &str) -> bool {
+fn reads(call: &Call, skill: &str) -> bool {
     match call {
         Call::Read(path) => is_path_of(path, skill),
         Call::Command(command) => command.contains(skill.trim_start_matches("./")),
@@ -137,18 +200,19 @@ mod tests {
 
     #[test]
     fn library_skills_are_found_by_path_and_by_name() {
-        let read = Call::Read("/home/a/p/.claude/skill-library/dev/integrating-with-shodan/SKILL.md");
+        let path = "/home/a/p/.claude/skill-library/dev/integrating-with-shodan/SKILL.md";
+        let read = Call::Read(path.to_owned());
         for skill in [
             ".claude/skill-library/dev/integrating-with-shodan/SKILL.md",
             "./.claude/skill-library/dev/integrating-with-shodan/",
             "integrating-with-shodan",
         ] {
-            assert!(reads(read, skill), "{skill}");
+            assert!(reads(&read, skill), "{skill}");
         }
         for skill in ["shodan", "with-shodan", "other/SKILL.md", "dev"] {
-            assert!(!reads(read, skill), "{skill}");
+            assert!(!reads(&read, skill), "{skill}");
         }
-        assert!(reads(Call::Command("cat lib/a-skill/SKILL.md"), "lib/a-skill/SKILL.md"));
+        assert!(reads(&Call::Command("cat lib/a-skill/SKILL.md".to_owned()), "lib/a-skill/SKILL.md"));
     }
 
     #[test]

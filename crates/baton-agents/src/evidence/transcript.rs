@@ -1,10 +1,12 @@
-//! The transcript of a Claude Code session: which tools were really called.
+//! The transcript of a Claude Code session: which tools were really called, and which of the calls succeeded.
 //!
-//! One JSON object per line; what is broken is passed over, and nothing is held in memory but the line that is read.
+//! One JSON object per line; what is broken is passed over, and nothing is held in memory but the line that is read and
+//! the calls that have no result yet. What subagents called stands in files of their own beside it.
 
-use std::fs::File;
+use std::collections::HashMap;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use serde_json::Value;
@@ -13,16 +15,18 @@ use serde_json::Value;
 const LINE_BYTES: u64 = 32 * 1024 * 1024;
 /// No more than this is read.
 const TRANSCRIPT_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// So many transcripts of subagents are read.
+const SUBAGENTS_MAX: usize = 1_000;
 
 /// A tool that was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Call {
     /// A skill, by its name.
-    Skill(&'a str),
+    Skill(String),
     /// A file that was read, by its path.
-    Read(&'a str),
+    Read(String),
     /// A command for the shell.
-    Command(&'a str),
+    Command(String),
 }
 
 /// How a transcript was read.
@@ -36,14 +40,33 @@ pub(super) enum Coverage {
     None,
 }
 
-/// Shows every call of a transcript.
-pub(super) fn each_call(path: &Path, mut visit: impl FnMut(Call<'_>)) -> io::Result<Coverage> {
+/// Shows every call of a session that succeeded.
+pub(super) fn each_call(path: &Path, mut visit: impl FnMut(&Call)) -> io::Result<Coverage> {
+    let mut coverage = calls_of(path, &mut visit)?;
+    for subagent in subagents(path) {
+        let seen = calls_of(&subagent, &mut visit).unwrap_or(Coverage::None);
+        if coverage == Coverage::Whole && seen != Coverage::Whole {
+            coverage = Coverage::Part;
+        }
+    }
+    Ok(coverage)
+}
+
+/// Returns the transcripts of subagents: `SESSION/subagents/*.jsonl` beside `SESSION.jsonl`.
+fn subagents(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path.with_extension("").join("subagents")) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|kind| kind == "jsonl")).take(SUBAGENTS_MAX).collect()
+}
+
+fn calls_of(path: &Path, visit: &mut impl FnMut(&Call)) -> io::Result<Coverage> {
     // A pipe in its place could let us wait for ever.
-    if !std::fs::metadata(path)?.is_file() {
+    if !fs::metadata(path)?.is_file() {
         return Ok(Coverage::None);
     }
     let mut reader = BufReader::with_capacity(256 * 1024, File::open(path)?).take(TRANSCRIPT_BYTES);
     let (mut line, mut messages, mut whole) = (Vec::new(), false, true);
+    let mut open = HashMap::new();
     loop {
         line.clear();
         if reader.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line)? == 0 {
@@ -54,7 +77,7 @@ pub(super) fn each_call(path: &Path, mut visit: impl FnMut(Call<'_>)) -> io::Res
             reader.skip_until(b'\n')?;
         }
         messages |= memmem::find(&line, b"\"message\"").is_some();
-        whole &= !cut && show(&line, &mut visit);
+        whole &= !cut && show(&line, &mut open, visit);
     }
     whole &= reader.limit() > 0;
     Ok(match (messages, whole) {
@@ -64,23 +87,37 @@ pub(super) fn each_call(path: &Path, mut visit: impl FnMut(Call<'_>)) -> io::Res
     })
 }
 
-/// Shows the calls of one line; says whether it could be read.
-fn show(line: &[u8], visit: &mut impl FnMut(Call<'_>)) -> bool {
+/// Shows the calls that succeed on one line, and keeps those that begin there; says whether it could be read.
+fn show(line: &[u8], open: &mut HashMap<String, Call>, visit: &mut impl FnMut(&Call)) -> bool {
     // Most lines call nothing and need not be parsed.
     if memmem::find(line, b"tool_use").is_none() {
         return true;
     }
     let Ok(entry) = serde_json::from_slice::<Value>(line) else { return false };
     let content = entry.pointer("/message/content").and_then(Value::as_array);
-    for item in content.into_iter().flatten().filter(|item| item["type"] == "tool_use") {
-        let input = |name: &str| item["input"][name].as_str();
-        let call = match item["name"].as_str() {
-            Some("Skill") => input("skill").or(input("command")).map(Call::Skill),
-            Some("Read") => input("file_path").map(Call::Read),
-            Some("Bash") => input("command").map(Call::Command),
-            _ => None,
-        };
-        call.into_iter().for_each(&mut *visit);
+    for item in content.into_iter().flatten() {
+        match item["type"].as_str() {
+            Some("tool_use") => {
+                if let (Some(id), Some(call)) = (item["id"].as_str(), call(item)) {
+                    open.insert(id.to_owned(), call);
+                }
+            }
+            Some("tool_result") => {
+                let ended = item["tool_use_id"].as_str().and_then(|id| open.remove(id));
+                ended.iter().filter(|_| item["is_error"] != true).for_each(&mut *visit);
+            }
+            _ => {}
+        }
     }
     true
+}
+
+fn call(item: &Value) -> Option<Call> {
+    let input = |name: &str| item["input"][name].as_str().map(str::to_owned);
+    match item["name"].as_str()? {
+        "Skill" => input("skill").or_else(|| input("command")).map(Call::Skill),
+        "Read" => input("file_path").map(Call::Read),
+        "Bash" => input("command").map(Call::Command),
+        _ => None,
+    }
 }

@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 
 use super::bubblewrap::Bubblewrap;
 use super::cage::Cage;
-use super::{Environment, Launch, ProcessEnd, Running, landlock, threshold};
+use super::{Environment, Launch, ProcessEnd, Running, TimeLimits, landlock, threshold};
 
 /// Why there is no cage although the machine may have one.
 const SWITCHED_OFF: &str = "sandbox: off";
@@ -108,7 +108,13 @@ impl Launcher {
 
     /// Starts a program and waits for its end. Fails if it cannot be started.
     pub async fn run(&self, launch: Launch, limit: Option<Duration>, grace: Duration) -> io::Result<ProcessEnd> {
-        Ok(self.start(launch)?.end_within(limit, grace).await)
+        let limits = TimeLimits { whole: limit, silence: None, grace };
+        self.run_within(launch, limits).await
+    }
+
+    /// Does the same, within other limits of time.
+    pub async fn run_within(&self, launch: Launch, limits: TimeLimits) -> io::Result<ProcessEnd> {
+        Ok(self.start(launch)?.end_within(limits).await)
     }
 
     /// Starts a program.

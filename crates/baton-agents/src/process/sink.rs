@@ -43,7 +43,7 @@ impl Sink {
     }
 
     /// Takes some output. What cannot be written is no reason to stop the work.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         match self {
             Sink::Nothing => {}
             Sink::Log(log) => drop(log.write(bytes)),

@@ -31,6 +31,9 @@ impl ProcessEnd {
             ProcessEnd::TimedOut { limit, .. } => {
                 failed(Code::timeout(), format!("the command did not finish within {}", length(*limit)))
             }
+            ProcessEnd::Silent { limit, .. } => {
+                failed(Code::timeout(), format!("the command wrote nothing for {}", length(*limit)))
+            }
             ProcessEnd::Lost(error) => failed(Code::processing_error(), format!("the command was lost: {error}")),
         }
     }
@@ -91,8 +94,15 @@ pub(crate) fn size(bytes: usize) -> String {
     if bytes >= MIB && bytes.is_multiple_of(MIB) { format!("{} MiB", bytes / MIB) } else { format!("{bytes} bytes") }
 }
 
-fn length(time: Duration) -> String {
-    if time.subsec_millis() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
+/// Tells a length of time.
+pub(crate) fn length(time: Duration) -> String {
+    match (time.subsec_millis(), time.as_secs()) {
+        (0, 0) => "0 s".to_owned(),
+        (0, seconds) if seconds.is_multiple_of(3600) => format!("{} h", seconds / 3600),
+        (0, seconds) if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        (0, seconds) => format!("{seconds} s"),
+        _ => format!("{} ms", time.as_millis()),
+    }
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use baton_agents::CommandAgent;
-use baton_engine::agent::{Agent as _, EndedTurn, Job, Reply, TurnEnd, Updates};
+use baton_engine::agent::{Agent as _, EndedTurn, Job, Reply, TurnEnd, Update, Updates};
 use baton_engine::failure::Failure;
 use baton_engine::handoff::WrittenDocument;
-use baton_engine::{HandoffId, RunId};
+use baton_engine::{Clock, HandoffId, RunId};
 use baton_protocol::Dialect;
 use baton_protocol::workflow::{AgentFields, CommandLine};
 use baton_testbed::Scratch;
@@ -63,7 +64,7 @@ impl Bench {
     }
 
     pub(crate) fn agent(&self, agent: &AgentFields) -> CommandAgent {
-        CommandAgent::new("reviewer", agent, &self.scratch.path("workflow")).expect("it can be reached")
+        CommandAgent::new("reviewer", agent, &self.scratch.path("workflow"), clock()).expect("it can be reached")
     }
 
     pub(crate) fn program(&self, name: &str, text: &str) -> PathBuf {
@@ -72,6 +73,14 @@ impl Bench {
         let path = self.scratch.path(name);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
         path
+    }
+
+    /// Lets an agent work, and returns how it ended and what it told meanwhile.
+    pub(crate) fn heard(&self, agent: &CommandAgent, job: &Job) -> (EndedTurn, Vec<Update>) {
+        let (updates, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let ended = runtime().block_on(agent.turn(job, &updates));
+        drop(updates);
+        (ended, std::iter::from_fn(|| told.try_recv().ok()).collect())
     }
 
     pub(crate) fn attempt(&self, agent: &CommandAgent, job: &Job) -> EndedTurn {
@@ -95,6 +104,19 @@ impl Bench {
         assert!(made.success());
         path
     }
+}
+
+/// A clock that shows the afternoon of the recordings.
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    struct Afternoon;
+    impl Clock for Afternoon {
+        fn now(&self) -> jiff::Timestamp {
+            "2026-11-16T15:00:00Z".parse().expect("a time")
+        }
+
+        fn observe(&self, _: jiff::Timestamp) {}
+    }
+    Arc::new(Afternoon)
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {

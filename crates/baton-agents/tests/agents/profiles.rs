@@ -1,23 +1,38 @@
-//! Coding agents: programs of their names that print what the real ones print.
+//! Coding agents: programs of their names, started as the real ones are and printing what those print.
 
-use baton_engine::agent::EndedTurn;
+use baton_engine::agent::{Activity, Agent as _, EndedTurn, ToolState, Update};
 use baton_engine::failure::Transience;
-use baton_protocol::workflow::{AgentFields, Profile, PromptBy};
+use baton_engine::session::{SessionKind, SessionTurn, Spent};
+use baton_protocol::workflow::{AgentFields, Duration as Length, Profile, PromptBy, ReportFrom};
 
 use crate::bench::{Bench, answered, failed};
 
 /// A bench with a program of this name, which writes down its words and its stdin and then does as told.
-struct Fake {
-    bench: Bench,
-    agent: AgentFields,
+pub(crate) struct Fake {
+    pub(crate) bench: Bench,
+    pub(crate) agent: AgentFields,
+    pub(crate) session: SessionTurn,
+    pub(crate) spent_before: Spent,
 }
 
 impl Fake {
+    /// Prints what the real program has printed.
+    pub(crate) fn recorded(profile: Profile, case: &str) -> Fake {
+        let folder = format!("{}/tests/recorded/{}", env!("CARGO_MANIFEST_DIR"), profile.as_str());
+        let file = |kind: &str| format!("{folder}/{case}.{kind}");
+        let exit = std::fs::read_to_string(file("exit")).unwrap_or_else(|error| panic!("{}: {error}", file("exit")));
+        let exit = match exit.trim().strip_prefix("signal ") {
+            Some(signal) => format!("kill -{signal} $$"),
+            None => format!("exit {}", exit.trim()),
+        };
+        Fake::doing(profile, &format!("cat {}; cat {} >&2; {exit}", file("jsonl"), file("stderr")))
+    }
+
     fn new(profile: Profile, says: &str) -> Fake {
         Fake::doing(profile, &format!("cat <<'EOT'\n{says}\nEOT"))
     }
 
-    fn doing(profile: Profile, script: &str) -> Fake {
+    pub(crate) fn doing(profile: Profile, script: &str) -> Fake {
         let bench = Bench::new();
         let root = bench.scratch.root().display().to_string();
         let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > {root}/words\ncat > {root}/stdin\n{script}\n");
@@ -26,11 +41,24 @@ impl Fake {
             AgentFields { profile: Some(profile), arguments: vec!["--extra".to_owned()], ..AgentFields::default() };
         agent.set_env.insert("PATH".to_owned(), format!("{root}/bin:/usr/bin:/bin").into());
         agent.set_env.insert("HOME".to_owned(), format!("{root}/home").into());
-        Fake { bench, agent }
+        Fake { bench, agent, session: SessionTurn::default(), spent_before: Spent::default() }
     }
 
-    fn attempt(&self) -> EndedTurn {
-        self.bench.attempt(&self.bench.agent(&self.agent), &self.bench.job())
+    /// Lets it go on in this session.
+    pub(crate) fn goes_on(mut self, id: &str) -> Fake {
+        self.session = SessionTurn { id: Some(id.to_owned()), goes_on: true, repairs: false };
+        self
+    }
+
+    pub(crate) fn heard(&self) -> (EndedTurn, Vec<Update>) {
+        let mut job = self.bench.job();
+        job.session.clone_from(&self.session);
+        job.spent_before = self.spent_before;
+        self.bench.heard(&self.bench.agent(&self.agent), &job)
+    }
+
+    pub(crate) fn attempt(&self) -> EndedTurn {
+        self.heard().0
     }
 
     fn words(&self) -> String {
@@ -49,144 +77,176 @@ impl Fake {
     }
 }
 
-const CLAUDE: &str = r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":14301,"num_turns":2,
-"result":"The report.","session_id":"550e8400-e29b","total_cost_usd":0.013,"usage":{"input_tokens":2,
-"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":9,"service_tier":"standard"},"uuid":"3eb"}"#;
+const UUID: &str = "550e8400-e29b-4000-8000-000000000001";
+const BLOCK: &str = r#"{\"agent\": \"reviewer\", \"status\": \"complete\", \"handoff\": {\"context\": \"Read it.\"}}"#;
 
-#[test]
-fn claude_answers_in_one_object() {
-    let fake = Fake::new(Profile::Claude, CLAUDE);
-    let root = fake.bench.scratch.path("workspace").display().to_string();
-    let folder: String = root.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    let transcript = format!("home/.claude/projects/{folder}/550e8400-e29b.jsonl");
-    fake.bench.scratch.write(&transcript, "{}\n");
-    let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "The report.");
-    let kept = reply.transcript.expect("a transcript");
-    assert_eq!(kept.path, fake.bench.scratch.path(transcript).to_string_lossy());
-    assert_eq!(kept.sha256.len(), 64, "what identifies it");
-    assert_eq!(fake.words(), "-p --output-format json --extra");
-    assert_eq!(fake.stdin(), "Please review.");
-    assert_eq!(fake.bench.scratch.read("attempt/report.md"), "The report.");
+fn claude_says(text: &str) -> String {
+    format!(r#"{{"type":"result","subtype":"success","is_error":false,"session_id":"{UUID}","result":"{text}"}}"#)
 }
 
 #[test]
-fn claude_may_list_all_messages_and_shorten_the_folder() {
-    let list = format!("[{{\"type\":\"system\",\"subtype\":\"init\"}},{CLAUDE}]");
-    let mut fake = Fake::new(Profile::Claude, &list);
-    fake.agent.prompt = Some(PromptBy::Argument);
-    fake.bench.scratch.write("home/.claude/projects/shortened/550e8400-e29b.jsonl", "{}\n");
-    let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "The report.");
-    assert!(reply.transcript.is_some_and(|kept| kept.path.ends_with("shortened/550e8400-e29b.jsonl")));
-    assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("-p --output-format json --extra Please review.", ""));
-}
-
-#[test]
-fn claude_fails_in_its_own_words() {
-    let overloaded = r#"echo '{"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 overloaded_error"}'; exit 1"#;
-    let overloaded = Fake::failure(Profile::Claude, overloaded);
-    assert_eq!(overloaded, ("PROCESSING_ERROR: API Error: 529 overloaded_error".to_owned(), Transience::Transient));
-    let shut = r#"echo '{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}'"#;
-    let shut = Fake::failure(Profile::Claude, shut);
-    assert_eq!(shut, ("DEPENDENCY_MISSING: Invalid API key · Please run /login".to_owned(), Transience::Permanent));
-    let turns = r#"echo '{"type":"result","subtype":"error_max_turns","is_error":false,"errors":[]}'"#;
-    assert_eq!(Fake::failure(Profile::Claude, turns).0, "PROCESSING_ERROR: claude ended with error_max_turns");
-    let (crashed, _) = Fake::failure(Profile::Claude, "echo segfault >&2; exit 70");
-    assert_eq!(crashed, "PROCESSING_ERROR: the command ended with 70; it said last:\nsegfault");
-}
-
-#[test]
-fn output_of_another_form_is_no_answer() {
-    let of = |profile, text| Fake::failure(profile, &format!("printf '%s' '{text}'")).0;
-    let cut = of(Profile::Claude, r#"{"type":"result","resu"#);
-    assert!(cut.starts_with("VALIDATION_FAILED: what claude wrote to stdout is no JSON"), "{cut}");
-    assert!(of(Profile::Claude, r#"{"type":"other"}"#).contains("there is no result"));
-    assert!(of(Profile::Codex, "plain words").contains("there is no event"));
-    assert!(of(Profile::Opencode, "").contains("there is no event"));
-    assert!(of(Profile::Gemini, r#"{"answer":1}"#).contains("there is no response"));
-    assert!(of(Profile::Gemini, "").starts_with("VALIDATION_FAILED: "));
-    let binary = Fake::failure(Profile::Claude, r"printf '\377'").0;
-    assert_eq!(binary, "VALIDATION_FAILED: what claude wrote to stdout is not UTF-8");
-}
-
-#[test]
-fn report_file_wins_over_the_answer() {
-    let fake = Fake::doing(Profile::Claude, &format!("echo filed > $BATON_REPORT_FILE\ncat <<'EOT'\n{CLAUDE}\nEOT"));
-    let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "filed\n");
-}
-
-const CODEX: &str = r#"{"type":"thread.started","thread_id":"0199a213"}
-{"type":"turn.started"}
-{"type":"error","message":"Reconnecting... 1/5"}
-{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"**Thinking**"}}
-{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"First I look."}}
-{"type":"item.completed","item":{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"","exit_code":0,"status":"completed"}}
-{"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"The report."}}
-{"type":"turn.completed","usage":{"input_tokens":24763,"cached_input_tokens":24448,"output_tokens":122}}"#;
-
-#[test]
-fn codex_answers_with_its_last_message() {
-    let fake = Fake::new(Profile::Codex, CODEX);
-    let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "The report.");
-    let last = "ROOT/attempt/codex-last-message.md";
-    assert_eq!(fake.words(), format!("exec --json --output-last-message {last} --extra -"));
-    assert_eq!(fake.stdin(), "Please review.");
-    let filing = format!("printf %s 'The filed report.' > \"$4\"\ncat <<'EOT'\n{CODEX}\nEOT");
-    let reply = answered(Fake::doing(Profile::Codex, &filing).attempt());
-    assert_eq!(reply.text, "The filed report.");
-}
-
-#[test]
-fn codex_fails_in_its_own_words() {
-    let limited =
-        "cat <<'EOT'\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"429 Too Many Requests\"}}\nEOT\nexit 1";
-    let limited = Fake::failure(Profile::Codex, limited);
-    assert_eq!(limited, ("PROCESSING_ERROR: 429 Too Many Requests".to_owned(), Transience::Transient));
-    let lost = "echo '{\"type\":\"error\",\"message\":\"stream disconnected\"}'";
-    assert_eq!(Fake::failure(Profile::Codex, lost).0, "PROCESSING_ERROR: stream disconnected");
-}
-
-#[test]
-fn gemini_answers_in_one_object() {
-    let says = "Loaded cached credentials.\n{\n\"session_id\":\"s\",\"response\":\"The report.\",\"stats\":{\"models\":{\
-                \"gemini-pro\":{\"api\":{},\"tokens\":{\"prompt\":90,\"total\":100}},\"flash\":{\"tokens\":{\"total\":11}}}}}";
-    let mut fake = Fake::new(Profile::Gemini, says);
-    let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "The report.");
-    assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("--output-format json --extra", "Please review."));
-    fake.agent.prompt = Some(PromptBy::Argument);
-    answered(fake.attempt());
-    assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("--output-format json --extra -p Please review.", ""));
-}
-
-#[test]
-fn gemini_fails_in_its_own_words() {
-    let error = r#"{"error":{"type":"FatalAuthenticationError","message":"Please set an Auth method","code":41}}"#;
-    for place in ["", " >&2"] {
-        let failure = Fake::failure(Profile::Gemini, &format!("echo '{error}'{place}; exit 41"));
-        assert_eq!(failure, ("DEPENDENCY_MISSING: Please set an Auth method".to_owned(), Transience::Permanent));
+fn program_begins_a_session_and_goes_on_in_it() {
+    let begins = [
+        (Profile::Claude, "-p --output-format stream-json --verbose --session-id UUID --extra"),
+        (Profile::Codex, "exec --json --output-last-message ROOT/attempt/codex-last-message.md --extra -"),
+        (Profile::Gemini, "--output-format stream-json --session-id UUID --extra"),
+        (Profile::Opencode, "run --format json --extra"),
+    ];
+    let goes_on = [
+        "-p --output-format stream-json --verbose --resume UUID --extra",
+        "exec --json --output-last-message ROOT/attempt/codex-last-message.md --extra resume UUID -",
+        "--output-format stream-json --resume UUID --extra",
+        "run --format json --session UUID --extra",
+    ];
+    for ((profile, begins), goes_on) in begins.into_iter().zip(goes_on) {
+        let mut fake = Fake::recorded(profile, "good");
+        let is_chosen = fake.bench.agent(&fake.agent).sessions() == SessionKind::Chosen;
+        fake.session.id = is_chosen.then(|| UUID.to_owned());
+        answered(fake.attempt());
+        assert_eq!(fake.words().replace(UUID, "UUID"), begins);
+        assert_eq!(fake.stdin(), "Please review.");
+        let fake = fake.goes_on(UUID);
+        answered(fake.attempt());
+        assert_eq!(fake.words().replace(UUID, "UUID"), goes_on);
     }
 }
 
 #[test]
-fn opencode_answers_with_its_last_message() {
-    let says = r#"{"type":"step_start","timestamp":1,"sessionID":"ses_1","part":{"type":"step-start"}}
-{"type":"text","timestamp":2,"sessionID":"ses_1","part":{"messageID":"msg_1","type":"text","text":"First I look."}}
-!  permission requested: bash (ls); auto-rejecting
-{"type":"step_finish","timestamp":3,"sessionID":"ses_1","part":{"type":"step-finish","reason":"tool-calls","tokens":{"input":10,"output":1,"reasoning":2,"cache":{"read":100,"write":0}}}}
-{"type":"text","timestamp":4,"sessionID":"ses_1","part":{"messageID":"msg_2","type":"text","text":"The"}}
-{"type":"text","timestamp":5,"sessionID":"ses_1","part":{"messageID":"msg_2","type":"text","text":"report."}}
-{"type":"step_finish","timestamp":6,"sessionID":"ses_1","part":{"type":"step-finish","reason":"stop","tokens":{"input":1,"output":1}}}"#;
-    let fake = Fake::new(Profile::Opencode, says);
+fn prompt_may_be_the_last_argument() {
+    let ends = [
+        (Profile::Claude, "--extra Please review."),
+        (Profile::Codex, "--extra resume UUID Please review."),
+        (Profile::Gemini, "--extra -p Please review."),
+        (Profile::Opencode, "--extra Please review."),
+    ];
+    for (profile, end) in ends {
+        let mut fake = Fake::recorded(profile, "good").goes_on(UUID);
+        fake.agent.prompt = Some(PromptBy::Argument);
+        answered(fake.attempt());
+        let words = fake.words().replace(UUID, "UUID");
+        assert!(words.ends_with(end) && fake.stdin().is_empty(), "{words}");
+    }
+}
+
+#[test]
+fn answer_is_kept_and_the_transcript_of_claude_is_found() {
+    let fake = Fake::new(Profile::Claude, &claude_says("The report."));
+    let root = fake.bench.scratch.path("workspace").display().to_string();
+    let folder: String = root.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let transcript = format!("home/.claude/projects/{folder}/{UUID}.jsonl");
+    fake.bench.scratch.write(&transcript, "{}\n");
     let reply = answered(fake.attempt());
-    assert_eq!(reply.text, "The\nreport.");
-    assert_eq!((fake.words().as_str(), fake.stdin().as_str()), ("run --format json --extra", "Please review."));
-    let error = r#"echo '{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"Rate limit exceeded"}}}'"#;
-    let failure = Fake::failure(Profile::Opencode, error);
-    assert_eq!(failure, ("PROCESSING_ERROR: Rate limit exceeded".to_owned(), Transience::Transient));
+    assert_eq!((reply.text.as_str(), reply.source.as_str()), ("The report.", "the final answer of claude"));
+    let kept = reply.transcript.expect("a transcript");
+    assert_eq!(kept.path, fake.bench.scratch.path(transcript).to_string_lossy());
+    assert_eq!(kept.sha256.len(), 64, "what identifies it");
+    assert_eq!(fake.bench.scratch.read("attempt/report.md"), "The report.");
+}
+
+#[test]
+fn draft_in_a_file_does_not_win_over_the_final_answer() {
+    let with_file = |filed: &str, said: &str| {
+        let script = format!("echo '{filed}' > $BATON_REPORT_FILE\ncat <<'EOT'\n{}\nEOT", claude_says(said));
+        answered(Fake::doing(Profile::Claude, &script).attempt()).text
+    };
+    let block = BLOCK.replace("\\\"", "\"");
+    assert_eq!(with_file("{\"agent\": \"reviewer\", \"status\": \"dra", BLOCK), block);
+    assert_eq!(with_file(&block.replace("Read it", "A draft"), BLOCK), block);
+    assert_eq!(with_file(&block, "It is in the file."), format!("{block}\n"), "but what is nowhere else counts");
+    assert_eq!(with_file("A draft.", "Nothing."), "Nothing.", "a file that is no report does not");
+}
+
+#[test]
+fn workflow_chooses_where_the_report_of_a_profile_is() {
+    let script = format!("echo filed > $BATON_REPORT_FILE\ncat <<'EOT'\n{}\nEOT", claude_says("said"));
+    let mut fake = Fake::doing(Profile::Claude, &script);
+    fake.agent.report = Some(ReportFrom::File);
+    assert_eq!(answered(fake.attempt()).text, "filed\n");
+    fake.agent.report = Some(ReportFrom::Stdout);
+    assert_eq!(answered(fake.attempt()).text, "said");
+}
+
+#[test]
+fn output_without_an_answer_is_told_as_such() {
+    let of = |profile, text| Fake::failure(profile, &format!("printf '%s' '{text}'")).0;
+    for (profile, text) in [
+        (Profile::Claude, r#"{"type":"result","resu"#),
+        (Profile::Claude, r#"{"type":"other"}"#),
+        (Profile::Codex, "plain words"),
+        (Profile::Opencode, ""),
+        (Profile::Gemini, r#"{"answer":1}"#),
+    ] {
+        assert_eq!(of(profile, text), format!("VALIDATION_FAILED: {} gave no final answer", profile.as_str()));
+    }
+    assert_eq!(Fake::failure(Profile::Claude, r"printf '\377'").0, "VALIDATION_FAILED: claude gave no final answer");
+}
+
+#[test]
+fn crash_is_told_with_the_line_that_matters() {
+    let (crashed, chance) = Fake::failure(Profile::Codex, "echo WARNING: PATH >&2; echo boom >&2; exit 70");
+    assert_eq!((crashed.as_str(), chance), ("PROCESSING_ERROR: boom", Transience::Transient));
+    let (crashed, _) = Fake::failure(Profile::Claude, r#"echo '{"type":"system"}'; echo segfault >&2; exit 70"#);
+    assert_eq!(crashed, "PROCESSING_ERROR: claude ended with 70: segfault");
+    let (killed, _) = Fake::failure(Profile::Claude, r#"echo '{"type":"system"}'; kill -9 $$"#);
+    assert_eq!(killed, "PROCESSING_ERROR: claude was killed by signal 9 (SIGKILL)");
+}
+
+#[test]
+fn long_stream_is_not_held_and_not_the_end() {
+    let long = r#"i=0; while [ $i -lt 80 ]; do printf '{"type":"item.completed","item":{"type":"command_execution","aggregated_output":"'; head -c 1048576 /dev/zero | tr '\0' x; echo '"}}'; i=$((i+1)); done
+cat "#;
+    let fixture = format!("{}/tests/recorded/codex/good.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let reply = answered(Fake::doing(Profile::Codex, &format!("{long}{fixture}")).attempt());
+    assert!(reply.text.starts_with("The design is in DESIGN.md."), "{}", reply.text);
+}
+
+#[test]
+fn silent_agent_is_ended_and_named() {
+    let mut fake = Fake::doing(Profile::Opencode, "trap '' TERM; sleep 600");
+    fake.agent.silence = Length::parse("200ms").ok();
+    let failure = failed(fake.attempt()).to_string();
+    assert_eq!(failure, "TIMEOUT: reviewer (opencode) said nothing for 200 ms");
+}
+
+#[test]
+fn agent_that_takes_too_long_is_named_and_what_it_spent_counts() {
+    let fixture = format!("{}/tests/recorded/claude/killed.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let mut fake = Fake::doing(Profile::Claude, &format!("cat {fixture}; exec sleep 600"));
+    fake.agent.timeout = Length::parse("2s").ok();
+    let (ended, updates) = fake.heard();
+    let spent = ended.spent;
+    assert_eq!(failed(ended).to_string(), "TIMEOUT: reviewer (claude) did not finish within 2 s");
+    assert_eq!(spent, Some(Spent { input: 2000, cached: 400, output: 100, cost_micros: None }));
+    assert!(updates.contains(&Update::Spent(spent.expect("so much"))), "whoever is called off has told it before");
+}
+
+#[test]
+fn agent_that_talks_is_not_silent() {
+    let talk = r#"for i in 1 2 3; do echo '{"type":"system"}'; sleep 1; done"#;
+    let mut fake = Fake::doing(Profile::Claude, &format!("{talk}\ncat <<'EOT'\n{}\nEOT", claude_says("Done.")));
+    fake.agent.silence = Length::parse("2500ms").ok();
+    assert_eq!(answered(fake.attempt()).text, "Done.");
+}
+
+#[test]
+fn what_an_agent_does_is_told_while_it_works() {
+    let (_, updates) = Fake::recorded(Profile::Claude, "good").heard();
+    let tool =
+        |state| Update::Activity(Activity::Tool { name: "Write".to_owned(), about: "DESIGN.md".to_owned(), state });
+    let at = |wanted: &Update| updates.iter().position(|update| update == wanted).expect("it is told");
+    assert!(matches!(&updates[0], Update::Session(id) if id.ends_with("001")));
+    assert!(at(&tool(ToolState::Runs)) < at(&tool(ToolState::Done)));
+    let said = updates
+        .iter()
+        .any(|update| matches!(update, Update::Activity(Activity::Says(text)) if text.starts_with("The design is")));
+    assert!(said, "{updates:?}");
+    for (profile, name) in [(Profile::Codex, "shell"), (Profile::Gemini, "write_file"), (Profile::Opencode, "write")] {
+        let (_, updates) = Fake::recorded(profile, "good").heard();
+        let done = updates.iter().any(|update| {
+            matches!(update, Update::Activity(Activity::Tool { name: used, state: ToolState::Done, .. }) if used == name)
+        });
+        assert!(done && updates.iter().any(|update| matches!(update, Update::Session(_))), "{profile:?}: {updates:?}");
+    }
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn request_that_is_no_json_is_yaml() {
 fn agent_that_makes_no_sense_is_refused() {
     let bench = Bench::new();
     let refused = |agent: &AgentFields| {
-        baton_agents::CommandAgent::new("reviewer", agent, bench.scratch.root()).expect_err("no agent").to_string()
+        let made = baton_agents::CommandAgent::new("reviewer", agent, bench.scratch.root(), crate::bench::clock());
+        made.expect_err("no agent").to_string()
     };
     assert_eq!(refused(&AgentFields::default()), "agent `reviewer` has no command");
     let empty = AgentFields { command: Some(CommandLine::Program(Vec::new())), ..AgentFields::default() };

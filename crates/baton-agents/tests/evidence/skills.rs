@@ -6,9 +6,25 @@ use serde_json::json;
 
 use crate::stage::{Stage, owned, refuted, shown};
 
+/// The lines of a call that succeeded.
 fn call(name: &str, input: serde_json::Value) -> String {
-    let content = json!([{ "type": "text", "text": "…" }, { "type": "tool_use", "name": name, "input": input }]);
-    json!({ "type": "assistant", "message": { "role": "assistant", "content": content } }).to_string()
+    ended(name, input, json!({}))
+}
+
+/// The lines of a call that failed.
+fn failed(name: &str, input: serde_json::Value) -> String {
+    ended(name, input, json!({ "is_error": true }))
+}
+
+fn ended(name: &str, input: serde_json::Value, mut result: serde_json::Value) -> String {
+    let id = format!("toolu_{input}");
+    let tool = json!({ "type": "tool_use", "id": id, "name": name, "input": input });
+    let content = json!([{ "type": "text", "text": "…" }, tool]);
+    let called = json!({ "type": "assistant", "message": { "role": "assistant", "content": content } });
+    result["type"] = "tool_result".into();
+    result["tool_use_id"] = id.into();
+    let result = json!({ "type": "user", "message": { "role": "user", "content": [result] } });
+    format!("{called}\n{result}")
 }
 
 fn staged(lines: &[&str]) -> Stage {
@@ -38,7 +54,7 @@ async fn calls_prove_skills() {
     );
     insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
     Verified skill-missing: mandatory skill `persisting-agent-outputs`: not named in the report, but the transcript shows it
-    Verified skill-missing: mandatory skill `verifying-before-completion`: named in the report
+    Refuted skill-missing: mandatory skill `verifying-before-completion`: named in the report, but the transcript shows no such call
     Verified skill-unproven: claims to have invoked the skill `writing-plans`, and the transcript shows it
     Refuted skill-unproven: claims to have invoked the skill `verifying_before_completion`, but the transcript shows no such call
     Verified skill-unproven: claims to have read the library skill `.claude/skill-library/dev/shodan/SKILL.md`, and the transcript shows it
@@ -83,4 +99,49 @@ async fn transcript_that_changed_after_the_agent_ended_proves_nothing() {
     stage.scratch.write("session.jsonl", call("Skill", json!({ "skill": "planning" })));
     let examined = stage.examine(&report(&["planning"], &[])).await;
     assert_eq!(refuted(&examined), ["skill-unproven"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn call_that_failed_or_never_ended_proves_nothing() {
+    let hanging = call("Skill", json!({ "skill": "hanging" })).lines().next().expect("a line").to_owned();
+    let mut stage = staged(&[&failed("Skill", json!({ "skill": "planning" })), &hanging]);
+    stage.scene.mandatory_skills = owned(&["planning"]);
+    let examined = stage.examine(&report(&["planning", "hanging"], &[])).await;
+    assert_eq!(refuted(&examined), ["skill-missing", "skill-unproven", "skill-unproven"], "{}", shown(&examined));
+}
+
+#[tokio::test]
+async fn skill_that_a_subagent_used_was_used() {
+    let stage = staged(&[&call("Task", json!({ "prompt": "plan" }))]);
+    stage.scratch.write("session/subagents/agent-1.jsonl", call("Skill", json!({ "skill": "planning" })));
+    let examined = stage.examine(&report(&["planning"], &[])).await;
+    insta::assert_snapshot!(shown(&examined), @"Verified skill-unproven: claims to have invoked the skill `planning`, and the transcript shows it");
+}
+
+#[tokio::test]
+async fn what_the_program_showed_counts_before_the_transcript() {
+    let mut stage = staged(&[&call("Skill", json!({ "skill": "planning" }))]);
+    stage.scene.skills = Some(owned(&["designing", ".codex/skills/testing/SKILL.md"]));
+    stage.scene.mandatory_skills = owned(&["designing", "testing", "planning"]);
+    let report = report(&["designing", "planning"], &[".codex/skills/testing/SKILL.md", "docs/zod.md"]);
+    insta::assert_snapshot!(shown(&stage.examine(&report).await), @"
+    Verified skill-missing: mandatory skill `designing`: named in the report, and seen in its session
+    Verified skill-missing: mandatory skill `testing`: named in the report, and seen in its session
+    Refuted skill-missing: mandatory skill `planning`: named in the report, but not seen in its session
+    Verified skill-unproven: claims to have invoked the skill `designing`, and it was seen in its session
+    Refuted skill-unproven: claims to have invoked the skill `planning`, but it was not seen in its session
+    Verified skill-unproven: claims to have read the library skill `.codex/skills/testing/SKILL.md`, and it was seen in its session
+    Unverifiable skill-unproven: claims to have read the library skill `docs/zod.md`, but its session shows only files that are named like skills
+    ");
+}
+
+#[tokio::test]
+async fn mandatory_skill_that_is_only_named_is_a_claim() {
+    let mut stage = Stage::plain();
+    stage.scene.mandatory_skills = owned(&["designing", "testing"]);
+    insta::assert_snapshot!(shown(&stage.examine(&report(&["designing"], &[])).await), @"
+    Unverifiable skill-missing: mandatory skill `designing`: named in the report, but nothing shows which skills it used
+    Refuted skill-missing: mandatory skill `testing`: not named in the report
+    Unverifiable skill-unproven: claims to have invoked the skill `designing`, but nothing shows which skills it used
+    ");
 }

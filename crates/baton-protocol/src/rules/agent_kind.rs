@@ -9,7 +9,7 @@ rule! {
     /// ## What it checks
     /// Whether every agent of a workflow file can be reached in exactly one way: `command`, `profile`, `directory` or
     /// `queue: true`. A command must not be empty. Fields that only one way knows must stand beside it: `arguments` beside
-    /// `profile`; `prompt`, `report`, `env` and `set_env` beside `command` or `profile`. The `dialect` must be one that
+    /// `profile`; `prompt`, `report`, `silence`, `env` and `set_env` beside `command` or `profile`. The `dialect` must be one that
     /// Baton knows, and schemas need the folder `schemas`, unless the agent is a directory, which has its own.
     ///
     /// ## Why it matters
@@ -68,8 +68,9 @@ fn judge_fields(agent: &AgentFields, pointer: &str, ways: &[&str], findings: &mu
     let is_process = matches!(*way, "command" | "profile");
     let misplaced = [
         ("arguments", !agent.arguments.is_empty() && *way != "profile", "they belong to a `profile`"),
-        ("prompt", agent.prompt.is_some() && *way != "command", "only a `command` is given its prompt in a chosen way"),
+        ("prompt", agent.prompt.is_some() && !is_process, "Baton starts no process for this agent"),
         ("report", agent.report.is_some() && !is_process, "Baton starts no process for this agent"),
+        ("silence", agent.silence.is_some() && !is_process, "Baton starts no process for this agent"),
         ("env", !agent.env.is_empty() && !is_process, "Baton starts no process for this agent"),
         ("set_env", !agent.set_env.is_empty() && !is_process, "Baton starts no process for this agent"),
     ];

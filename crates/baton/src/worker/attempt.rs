@@ -122,7 +122,7 @@ impl Worker {
                 ProcessEnd::Flooded { most } => {
                     fail(Code::validation_failed(), format!("the command wrote more than {} MiB to stdout", most >> 20))
                 }
-                ProcessEnd::TimedOut { limit, .. } => too_late(limit),
+                ProcessEnd::TimedOut { limit, .. } | ProcessEnd::Silent { limit, .. } => too_late(limit),
                 ProcessEnd::Lost(error) => fail(Code::processing_error(), format!("the command was lost: {error}")),
             },
             why = self.beat(&claimed.handoff) => Work::Over(Result::Lost(why)),

@@ -1,0 +1,219 @@
+//! What was understood of a turn so far, told to whoever listens as it is learnt.
+
+use std::collections::HashMap;
+
+use baton_engine::agent::{Activity, ToolState, Update, Updates};
+use baton_engine::session::Spent;
+use baton_protocol::{Document, Hints};
+
+use super::ProfileFault;
+
+/// How much is shown of what a tool is used for, and of what an agent says.
+const SHOWN_CHARS_MAX: usize = 240;
+
+/// What was understood of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// How many events there were.
+    pub(crate) events: u64,
+    /// The session.
+    pub(crate) session: Option<String>,
+    /// Whether the program says itself that it has done its work.
+    pub(crate) succeeded: bool,
+    /// What it says that went wrong.
+    pub(crate) fault: Option<ProfileFault>,
+    /// What it spent.
+    pub(crate) spent: Option<Spent>,
+    /// The skills that it used, by name or path.
+    skills: Vec<String>,
+    /// Whether others worked for it whose tools nobody sees.
+    pub(crate) has_hidden_work: bool,
+    /// What it was not allowed to do.
+    pub(crate) closed: Vec<ClosedDoor>,
+    /// Tools that have not ended, by their call.
+    open_tools: HashMap<String, OpenTool>,
+    /// The last answer; the last one in which a report can be read; and such words that were no answer yet.
+    answer: Option<String>,
+    report: Option<String>,
+    mentioned: Option<String>,
+    updates: Option<Updates>,
+}
+
+/// Something that an agent was not allowed to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClosedDoor {
+    /// What, such as `Write DESIGN.md`.
+    pub(crate) what: String,
+    /// What would allow it.
+    pub(crate) help: String,
+}
+
+/// A tool that has not ended.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenTool {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    /// The skills that it uses, if it succeeds.
+    pub(crate) skills: Vec<String>,
+}
+
+impl Heard {
+    /// Tells everything to somebody.
+    pub(super) fn telling(updates: Updates) -> Heard {
+        Heard { updates: Some(updates), ..Heard::default() }
+    }
+
+    fn tell(&self, update: Update) {
+        if let Some(updates) = &self.updates {
+            // Each is a hint; nobody may listen.
+            let _ = updates.send(update);
+        }
+    }
+
+    /// Takes the name of the session.
+    pub(super) fn session(&mut self, id: Option<&str>) {
+        if let Some(id) = id.filter(|id| self.session.as_deref() != Some(id)) {
+            self.session = Some(id.to_owned());
+            self.tell(Update::Session(id.to_owned()));
+        }
+    }
+
+    /// Takes a sign of life.
+    pub(super) fn alive(&self, what: impl AsRef<str>) {
+        self.tell(Update::Activity(Activity::Alive(brief(what.as_ref()))));
+    }
+
+    /// Takes words that are no answer yet.
+    pub(super) fn says(&self, text: &str) {
+        if !text.trim().is_empty() {
+            self.tell(Update::Activity(Activity::Says(brief(text))));
+        }
+    }
+
+    /// Takes a plan.
+    pub(super) fn plans(&self, steps: Vec<String>) {
+        if !steps.is_empty() {
+            self.tell(Update::Activity(Activity::Plan(steps)));
+        }
+    }
+
+    /// Takes what may be the answer. The last in which a report can be read wins over what comes after it.
+    pub(super) fn answers(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if is_report(text) {
+            self.report = Some(text.to_owned());
+        }
+        self.answer = Some(text.to_owned());
+    }
+
+    /// Takes words that are no answer yet. They count if a report can be read in them, and in no answer.
+    pub(super) fn mentions(&mut self, text: &str) {
+        if is_report(text) {
+            self.mentioned = Some(text.to_owned());
+        }
+    }
+
+    /// Says whether a report can be read in an answer.
+    pub(super) fn has_report(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// Returns the answer.
+    pub(crate) fn take_answer(&mut self) -> Option<String> {
+        self.report.take().or_else(|| self.mentioned.take()).or_else(|| self.answer.take())
+    }
+
+    /// Takes what was spent so far.
+    pub(super) fn spends(&mut self, spent: Spent) {
+        if self.spent != Some(spent) {
+            self.spent = Some(spent);
+            self.tell(Update::Spent(spent));
+        }
+    }
+
+    /// Takes a tool that begins.
+    pub(super) fn begins(&mut self, call: &str, tool: OpenTool) {
+        self.tell_tool(&tool, ToolState::Runs);
+        self.open_tools.insert(call.to_owned(), tool);
+    }
+
+    /// Takes the end of a tool.
+    pub(super) fn ends(&mut self, call: &str, is_good: bool) -> Option<OpenTool> {
+        let tool = self.open_tools.remove(call)?;
+        self.ended(&tool, is_good);
+        Some(tool)
+    }
+
+    /// Takes a tool that has begun and ended.
+    pub(super) fn ended(&mut self, tool: &OpenTool, is_good: bool) {
+        self.tell_tool(tool, if is_good { ToolState::Done } else { ToolState::Failed });
+        if is_good {
+            for skill in &tool.skills {
+                if !self.skills.contains(skill) {
+                    self.skills.push(skill.clone());
+                }
+            }
+        }
+    }
+
+    /// Returns a tool that has not ended.
+    pub(super) fn open_tool(&self, call: &str) -> Option<&OpenTool> {
+        self.open_tools.get(call)
+    }
+
+    fn tell_tool(&self, tool: &OpenTool, state: ToolState) {
+        let OpenTool { name, about, .. } = tool.clone();
+        self.tell(Update::Activity(Activity::Tool { name, about, state }));
+    }
+
+    /// Takes something that was not allowed.
+    pub(super) fn refuses(&mut self, door: ClosedDoor) {
+        if !self.closed.contains(&door) {
+            let ClosedDoor { what, help } = door.clone();
+            self.tell(Update::Activity(Activity::Refused { what, help: Some(help) }));
+            self.closed.push(door);
+        }
+    }
+
+    /// Returns the skills that were used; `None` if others may have used some out of sight.
+    pub(crate) fn take_skills(&mut self) -> Option<Vec<String>> {
+        (self.events > 0 && !self.has_hidden_work).then(|| std::mem::take(&mut self.skills))
+    }
+}
+
+impl OpenTool {
+    pub(super) fn new(name: &str, about: &str) -> OpenTool {
+        OpenTool { name: name.to_owned(), about: brief(about), skills: Vec::new() }
+    }
+
+    /// Returns the tool and what it is for, in a line.
+    pub(super) fn line(&self) -> String {
+        format!("{} {}", self.name, self.about).trim().to_owned()
+    }
+}
+
+/// Returns whether a text holds a report, recognised by its marks.
+pub(crate) fn is_report(text: &str) -> bool {
+    let document = baton_protocol::read(text.as_bytes(), Hints::default()).document;
+    // A package is how some agents report.
+    matches!(document, Some(Document::Report(_) | Document::Request(_)))
+}
+
+/// Cuts a text to a line of its first words.
+fn brief(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut line = String::new();
+    for word in words.by_ref() {
+        let room = SHOWN_CHARS_MAX.saturating_sub(line.chars().count() + 1);
+        if word.chars().count() > room {
+            line.extend(word.chars().take(room));
+            line.push('…');
+            break;
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    line.trim_end().to_owned()
+}

@@ -1,0 +1,158 @@
+//! When a limit of an account ends: a time, a length, or what a clock on the wall shows.
+
+use std::time::Duration;
+
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan as _, Zoned};
+
+/// Nobody waits longer than this: a number that says so is something else.
+const LONGEST: Duration = Duration::from_secs(40 * 24 * 60 * 60);
+
+/// When a limit ends.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reset {
+    /// At this time.
+    At(Timestamp),
+    /// After so long.
+    After(Duration),
+    /// When the clock shows this, as a program writes it: `4:26 PM`, `4:31pm (UTC)`, `Nov 18th, 2026 4:26 PM`.
+    Clock(String),
+}
+
+impl Reset {
+    /// Makes one of seconds since 1970.
+    pub(super) fn at_second(second: i64) -> Option<Reset> {
+        Timestamp::from_second(second).ok().map(Reset::At)
+    }
+
+    /// Finds one in what a program says.
+    pub(super) fn in_text(text: &str) -> Option<Reset> {
+        let said = text.to_lowercase();
+        let behind = |mark: &str| said.find(mark).map(|at| said[at + mark.len()..].trim_start_matches([':', '"', ' ']));
+        for mark in ["resets_in_seconds", "retry-after", "retry_after"] {
+            if let Some(seconds) = behind(mark).and_then(leading_number) {
+                return Some(Reset::After(Duration::from_secs(seconds)));
+            }
+        }
+        if let Some(length) = behind("try again in ").and_then(length) {
+            return Some(Reset::After(length));
+        }
+        let clock = ["try again at ", "resets at ", "resets "].iter().find_map(|mark| behind(mark))?;
+        let clock = clock.split_once('\n').map_or(clock, |(clock, _)| clock);
+        clock.contains(':').then(|| Reset::Clock(clock.trim_end_matches('.').to_owned()))
+    }
+
+    /// Returns the time, as seen from now; `None` if nobody can tell.
+    pub(super) fn after(&self, now: &Zoned) -> Option<Timestamp> {
+        let until = match self {
+            Reset::At(at) => *at,
+            Reset::After(length) => now.timestamp().checked_add(SignedDuration::try_from(*length).ok()?).ok()?,
+            Reset::Clock(text) => on_the_wall(text, now)?,
+        };
+        let longest = SignedDuration::try_from(LONGEST).ok()?;
+        (until.duration_since(now.timestamp()) <= longest).then_some(until)
+    }
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+/// Reads `2 days 3 hours 5 minutes` or `20s`.
+fn length(text: &str) -> Option<Duration> {
+    let mut seconds = 0;
+    let mut rest = text;
+    while let Some(number) = leading_number(rest) {
+        let unit = rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim_start();
+        let word_end = unit.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(unit.len());
+        seconds += number
+            * match &unit[..word_end] {
+                "s" | "second" | "seconds" => 1,
+                "m" | "min" | "minute" | "minutes" => 60,
+                "h" | "hour" | "hours" => 3600,
+                "d" | "day" | "days" => 86_400,
+                _ => break,
+            };
+        rest = unit[word_end..].trim_start_matches([' ', ',']);
+    }
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+/// Reads a time of the clock, in the zone that it names or else in ours. One that has passed today is meant for tomorrow.
+fn on_the_wall(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let (text, zone) = match text.split_once('(') {
+        Some((text, zone)) => (text, TimeZone::get(zone.split(')').next()?.trim()).ok()?),
+        None => (text, now.time_zone().clone()),
+    };
+    let now = now.with_time_zone(zone.clone());
+    let (date, clock) = match text.trim().rsplit_once(", ") {
+        Some((day, rest)) => {
+            let (year, clock) = rest.split_once(' ')?;
+            (Some(date(day, year)?), clock)
+        }
+        None => (None, text.trim()),
+    };
+    let time = time(clock)?;
+    let meant = date.unwrap_or(now.date()).to_datetime(time).to_zoned(zone).ok()?;
+    if date.is_none() && meant <= now {
+        return meant.checked_add(1.day()).ok().map(|meant| meant.timestamp());
+    }
+    Some(meant.timestamp())
+}
+
+fn date(day: &str, year: &str) -> Option<Date> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let (month, day) = day.split_once(' ')?;
+    let month = MONTHS.iter().position(|name| month.to_lowercase().starts_with(name))? + 1;
+    let day = leading_number(day)?;
+    Date::new(year.parse().ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+fn time(clock: &str) -> Option<Time> {
+    let clock = clock.trim().to_lowercase();
+    let (hour, rest) = clock.split_once(':')?;
+    let (hour, minute) = (hour.trim().parse::<i8>().ok()?, leading_number(rest)?);
+    let hour = match (rest.contains("pm"), rest.contains("am")) {
+        (true, _) => hour % 12 + 12,
+        (_, true) => hour % 12,
+        _ => hour,
+    };
+    Time::new(hour, i8::try_from(minute).ok()?, 0, 0).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(text: &str) -> Option<String> {
+        let now: Zoned = "2026-11-16T15:30:00+01:00[+01:00]".parse().expect("a time");
+        Reset::in_text(text)?.after(&now).map(|at| at.to_string())
+    }
+
+    #[test]
+    fn time_of_the_clock_is_local_unless_it_says_where() {
+        let told = |text: &str| until(text).unwrap_or_default();
+        assert_eq!(told("or try again at 4:26 PM."), "2026-11-16T15:26:00Z");
+        assert_eq!(told("try again at 3:10 PM"), "2026-11-17T14:10:00Z", "it has passed today");
+        assert_eq!(told("try again at Nov 18th, 2026 12:05 AM."), "2026-11-17T23:05:00Z");
+        assert_eq!(told("5-hour limit · resets 4:31pm (UTC)"), "2026-11-16T16:31:00Z");
+    }
+
+    #[test]
+    fn length_counts_from_now() {
+        let told = |text: &str| until(text).unwrap_or_default();
+        assert_eq!(told(r#"{"resets_in_seconds":3600}"#), "2026-11-16T15:30:00Z");
+        assert_eq!(told("Try again in 1 day 2 hours 5 minutes."), "2026-11-17T16:35:00Z");
+        assert_eq!(told("retry-after: 20"), "2026-11-16T14:30:20Z");
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in ["try again later", "try again at noon", "resets soon: see a page", "retry-after: never"] {
+            assert_eq!(until(text), None, "{text}");
+        }
+        assert_eq!(until("retry-after: 99999999999"), None, "nobody waits that long");
+    }
+}

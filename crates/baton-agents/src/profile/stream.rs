@@ -1,0 +1,78 @@
+//! The events of a program as they come, one a line. Nothing is held but the line that is being read; lines for people,
+//! which stand between events, and lines that are too long are passed over.
+
+use std::fmt;
+
+use baton_engine::agent::Updates;
+use serde_json::Value;
+
+use super::{EventReader, Heard, ProgramExit, Recipe, TurnStart};
+
+/// Longer lines are passed over.
+const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// What a program tells while it works.
+pub(crate) struct EventStream {
+    line: Vec<u8>,
+    /// Whether the line is too long.
+    is_skipped: bool,
+    reader: Box<dyn EventReader>,
+    heard: Heard,
+}
+
+impl EventStream {
+    /// Begins to listen to a turn.
+    pub(crate) fn new(recipe: &Recipe, start: &TurnStart<'_>, updates: Updates) -> EventStream {
+        let (reader, heard) = ((recipe.reader)(start), Heard::telling(updates));
+        EventStream { line: Vec::new(), is_skipped: false, reader, heard }
+    }
+
+    /// Takes some output.
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            self.add(&bytes[..end]);
+            self.end_line();
+            bytes = &bytes[end + 1..];
+        }
+        self.add(bytes);
+    }
+
+    /// Returns what was understood; `None` says that the program was killed.
+    pub(crate) fn finish(&mut self, exit: Option<&ProgramExit<'_>>) -> Heard {
+        self.end_line();
+        if let Some(exit) = exit {
+            self.reader.end(exit, &mut self.heard);
+        }
+        std::mem::take(&mut self.heard)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.is_skipped |= self.line.len() + bytes.len() > LINE_BYTES_MAX;
+        if self.is_skipped {
+            self.line.clear();
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.is_skipped) {
+            self.heard.alive("an event that is too long to be read");
+            return;
+        }
+        match serde_json::from_slice::<Value>(&line) {
+            Ok(event) if event.is_object() => {
+                self.heard.events += 1;
+                self.reader.take(&event, &mut self.heard);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("EventStream").field("heard", &self.heard).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,56 @@
+//! The end of stderr: which of its lines says what went wrong.
+
+use super::fault::is_telling;
+
+/// How lines begin that are no reason: warnings, and what is always said.
+const NOISE: [&str; 8] =
+    ["warn", "yolo mode", "ripgrep is not", "approval mode overridden", "loaded cached", "usage:", "tip:", "for more"];
+
+/// Returns the line that says most: the first that names a trouble, else the last that is no warning.
+pub(crate) fn telling_line(tail: &str) -> Option<String> {
+    let tail = without_colours(tail);
+    let begins = |line: &str| {
+        let line = line.to_lowercase();
+        !NOISE.iter().any(|noise| line.starts_with(noise))
+    };
+    // What is indented belongs to a stack or a table of options.
+    let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '}', ']']) && begins(line);
+    let mut lines = tail.lines().filter(is_own);
+    let telling = lines.clone().find(|line| is_telling(line));
+    telling.or_else(|| lines.next_back()).map(|line| line.trim().to_owned())
+}
+
+/// Takes the colours out of a text for terminals.
+pub(super) fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        plain.push_str(&rest[..at]);
+        let behind = &rest[at + 1..];
+        rest = match behind.strip_prefix('[') {
+            Some(sequence) => {
+                let end = sequence.find(|letter: char| ('@'..='~').contains(&letter));
+                end.map_or("", |end| &sequence[end + 1..])
+            }
+            None => behind,
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_that_matters_is_found() {
+        let told = |text: &str| telling_line(text).unwrap_or_default();
+        let untrusted = "Approval mode overridden to \"default\"\n\u{1b}[31mGemini is not running in a trusted directory. Use `--skip-trust`\u{1b}[0m";
+        assert_eq!(told(untrusted), "Gemini is not running in a trusted directory. Use `--skip-trust`");
+        let usage = "error: unexpected argument '--x' found\n\n  tip: use\n\nUsage: codex exec\nFor more information, try '--help'.";
+        assert_eq!(told(usage), "error: unexpected argument '--x' found");
+        assert_eq!(told("WARNING: no PATH\nfirst\nlast\n    at f (x.js:1)\n}\n"), "last");
+        assert_eq!(told("Warning: only\n"), "");
+    }
+}

@@ -1,0 +1,9 @@
+//! The cases, by what they show.
+
+pub(crate) mod budget;
+pub(crate) mod evidence;
+pub(crate) mod failures;
+pub(crate) mod hooks;
+pub(crate) mod killing;
+pub(crate) mod repair;
+pub(crate) mod teams;
