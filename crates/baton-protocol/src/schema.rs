@@ -3,7 +3,7 @@
 use std::fmt;
 
 use schemars::Schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
 
@@ -87,4 +87,33 @@ fn published(name: &'static str, mut schema: Schema) -> (&'static str, Value) {
 /// Returns one published schema.
 pub fn find(name: &str) -> Option<Value> {
     all().into_iter().find(|(known, _)| *known == name).map(|(_, schema)| schema)
+}
+
+/// Returns a schema as programs take it that hand it to a model: without what names it and the draft that it is written in,
+/// formats that only Rust knows, and lists of types. Claude Code refuses the first, and warns about the others.
+pub fn for_model(mut schema: Value) -> Value {
+    if let Some(members) = schema.as_object_mut() {
+        members.remove("$schema");
+        members.remove("$id");
+    }
+    simplify(&mut schema);
+    schema
+}
+
+fn simplify(node: &mut Value) {
+    match node {
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        Value::Object(members) => {
+            members.values_mut().for_each(simplify);
+            if members.get("format").and_then(Value::as_str).is_some_and(|format| format.contains("int")) {
+                members.remove("format");
+            }
+            if let Some(Value::Array(types)) = members.get("type").filter(|_| !members.contains_key("anyOf")) {
+                let each: Value = types.iter().map(|one| json!({ "type": one })).collect();
+                members.remove("type");
+                members.insert("anyOf".to_owned(), each);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

@@ -21,6 +21,7 @@ use baton_engine::known::Decider;
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{People, Question, Response};
 use baton_engine::run::Run;
+use baton_engine::session::{SessionKind, Spent};
 use baton_engine::{HandoffId, RunId};
 use baton_protocol::Dialect;
 use baton_protocol::model::Report;
@@ -33,6 +34,12 @@ use crate::witness::Witness;
 pub trait Mind: Send + Sync {
     /// What an agent does, and how long it works before.
     fn work(&self, job: &Job) -> (Duration, Act);
+
+    /// Says how the program of an agent keeps sessions.
+    fn sessions(&self, agent: &str) -> SessionKind {
+        let _ = agent;
+        SessionKind::OneTurn
+    }
 
     /// How long a command takes, and whether it passes.
     fn check(&self, check: &CheckCommand) -> (Duration, bool);
@@ -94,6 +101,7 @@ impl Team for Office {
             witness: self.witness.clone(),
             dialect: known.dialect.as_deref().and_then(Dialect::parse).unwrap_or(Dialect::Native),
             acknowledges: known.must_acknowledge(),
+            sessions: self.mind.sessions(agent),
         }))
     }
 
@@ -121,13 +129,24 @@ struct Actor {
     witness: Arc<Witness>,
     dialect: Dialect,
     acknowledges: bool,
+    sessions: SessionKind,
 }
 
 #[async_trait]
 impl Agent for Actor {
+    fn sessions(&self) -> SessionKind {
+        self.sessions
+    }
+
     async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
         self.witness.begins(&job.run, &job.handoff, job.fence);
         let (time, act) = self.mind.work(job);
+        if self.sessions == SessionKind::Told {
+            let _ = updates.send(Update::Session(format!("{}-{}", job.handoff, job.fence)));
+        }
+        if self.sessions != SessionKind::OneTurn {
+            let _ = updates.send(Update::Spent(Spent { input: 7, ..Spent::default() }));
+        }
         let acknowledgment = if self.acknowledges { saying::acknowledgment(job) } else { None };
         if let Some(text) = &acknowledgment {
             tokio::time::sleep(time / 4).await;

@@ -9,6 +9,7 @@ use baton_engine::evidence::CheckCommand;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::lifecycle::Decision;
 use baton_engine::people::{ExpectedReply, Question};
+use baton_engine::session::SessionKind;
 
 use crate::chance::{Chance, Tally};
 use crate::flows::agreeable;
@@ -112,6 +113,11 @@ impl Mood {
 }
 
 impl Mind for Mood {
+    fn sessions(&self, agent: &str) -> SessionKind {
+        let kinds = [SessionKind::OneTurn, SessionKind::Chosen, SessionKind::Told];
+        AGENTS.iter().position(|name| *name == agent).map_or(SessionKind::OneTurn, |index| kinds[index % kinds.len()])
+    }
+
     fn work(&self, job: &Job) -> (Duration, Act) {
         let time = self.time();
         if !self.is_clear() {

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_engine::audit;
 use baton_engine::flow;
 use baton_engine::journal::{Event, Fact};
-use baton_engine::lifecycle::{Command, Decision};
+use baton_engine::lifecycle::{Again, Command, Decision, Fail, Verify};
 use baton_engine::memory::StoreModel;
 use baton_engine::run::{REVISE, Run};
+use baton_engine::session::REPAIRS_MAX;
 use baton_engine::step::{HUMAN, Role};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
@@ -121,6 +122,15 @@ impl<'h> History<'h> {
                 tallied.handoffs += 1;
             }
             Fact::Happened(Command::Decide(_)) if tracked.step.role == Role::Limit => tallied.waivers += 1,
+            // A repair is part of the attempt that it repairs.
+            Fact::Happened(
+                Command::Verify(Verify { repair: true, .. }) | Command::Fail(Fail { again: Again::Repair, .. }),
+            ) => {
+                let repairs = tracked.session.as_ref().map_or(0, |session| session.repairs);
+                if repairs >= REPAIRS_MAX {
+                    self.say(event.seq, "a report is repaired twice at most", format!("{} again", event.handoff));
+                }
+            }
             Fact::Happened(Command::Fail(_) | Command::Expire(_) | Command::Verify(_)) => {
                 let open = matches!(tracked.handoff.state, State::Pending { .. });
                 if open && event.handoff.as_str() != run.id.as_str() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use baton_engine::Fence;
 use baton_engine::handoff::{Digest, StateName};
 use baton_engine::journal::Fact;
-use baton_engine::lifecycle::{Command, Verdict};
+use baton_engine::lifecycle::{Again, Command, Verdict};
 use baton_engine::{Handoff, HandoffId, RunId, State};
 
 use baton_engine::memory::RowChange;
@@ -217,7 +217,14 @@ fn counted(before: &Handoff, change: &RowChange, say: &mut impl FnMut(&'static s
             say("what a person must see is seen", format!("it is {next}"));
         }
     }
-    if let (State::Pending { ready_at }, true) = (&change.after.state, change.event.kind != "reported") {
+    // Whoever repairs a report goes on with the same attempt.
+    let goes_on = match &command {
+        Command::Fail(fail) => fail.again != Again::Policy,
+        Command::Verify(verify) => verify.repair,
+        _ => false,
+    };
+    let is_retry = change.event.kind != "reported" && !goes_on;
+    if let (State::Pending { ready_at }, true) = (&change.after.state, is_retry) {
         let waits = u64::try_from(ready_at.duration_since(change.event.at).as_millis()).unwrap_or_default();
         let policy = &before.terms.retry;
         if policy.jitter == 0.0 && policy.multiplier >= 1.0 && waits < policy.delay_ms {

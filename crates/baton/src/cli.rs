@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     ack, answer, approve, ask, audit, cancel, check, claim, completions, convert, dir, doctor, explain, fail, graph,
-    heartbeat, inbox, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema, send, show,
-    store, wait, worker, workflow,
+    heartbeat, hook, inbox, init, list, log, prune, queue, reject, report, requeue, resume, route, run, runs, schema,
+    send, show, store, wait, worker, workflow,
 };
 use crate::output::Color;
 
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Store(store::Options),
     Doctor(doctor::Options),
     Dir(dir::Options),
+    Init(init::Options),
+    Hook(hook::Options),
     Completions(completions::Options),
     /// Print the manual of the command line as Markdown
     #[command(hide = true)]

@@ -17,7 +17,9 @@ pub(crate) mod fail;
 pub(crate) mod graph;
 pub(crate) mod heartbeat;
 mod help_markdown;
+pub(crate) mod hook;
 pub(crate) mod inbox;
+pub(crate) mod init;
 mod lifecycle_markdown;
 pub(crate) mod list;
 pub(crate) mod log;
@@ -62,6 +64,8 @@ pub(crate) fn run(command: Command, output: &Output) -> Result<Exit, CommandErro
         Command::Store(options) => store::run(&options, output),
         Command::Doctor(options) => doctor::run(&options, output),
         Command::Dir(options) => dir::run(&options, output),
+        Command::Init(options) => init::run(&options, output),
+        Command::Hook(options) => hook::run(&options, output),
         Command::Completions(options) => completions::run(&options, output),
         Command::Send(options) => send::run(&options, output),
         Command::Claim(options) => claim::run(&options, output),

@@ -1,6 +1,7 @@
 //! The configuration file `baton.toml`: found beside or above the working directory, and never needed.
 
 mod approvers;
+mod hooks;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +18,8 @@ use crate::anchor::Anchor;
 use crate::command_error::CommandError;
 pub(crate) use approvers::Approvers;
 use approvers::ApproversTable;
+use hooks::HooksTable;
+pub(crate) use hooks::{HookContract, HookContracts};
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "baton.toml";
@@ -37,6 +40,8 @@ struct File {
     #[serde(default)]
     artifacts: Artifacts,
     anchor: Option<Spanned<AnchorTable>>,
+    #[serde(default)]
+    hooks: HooksTable,
 }
 
 /// Either a severity, or permission with a reason.
@@ -112,6 +117,8 @@ pub(crate) struct Config {
     pub anchor: Option<Anchor>,
     /// How much of the files that reports name is kept.
     pub kept: KeptBytes,
+    /// What agents are held to in sessions that Baton does not drive.
+    pub hooks: HookContracts,
     /// The file itself; `None` if there is none.
     pub file: Option<PathBuf>,
     /// The folder of the file: paths in it start there.
@@ -206,7 +213,9 @@ fn parse(file: File, text: &str, name: &str, folder: &Path) -> Result<Config, Co
     let approvers = Approvers::read(file.approvers, text, name, folder);
     settings.signers = approvers.judged();
     let anchor = file.anchor.map(|table| anchor(text, name, table)).transpose()?;
-    Ok(Config { settings, store_url: file.store.url, approvers, anchor, kept, file: None, folder: PathBuf::new() })
+    let hooks = HookContracts::read(file.hooks, text, name)?;
+    let store_url = file.store.url;
+    Ok(Config { settings, store_url, approvers, anchor, kept, hooks, file: None, folder: PathBuf::new() })
 }
 
 fn anchor(text: &str, name: &str, table: Spanned<AnchorTable>) -> Result<Anchor, CommandError> {
@@ -286,6 +295,20 @@ mod tests {
         for wrong in ["[anchor]\n", "[anchor]\nfile = \"a\"\ncommand = \"b\"\n", "[anchor]\ncommand = \" \"\n"] {
             assert!(error(wrong).ends_with("an anchor is a `file` or a `command`: one of the two"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn hooks_have_a_contract_for_each_agent_and_one_for_the_main_session() {
+        let text = "[hooks.main]\ndialect = \"native\"\n[hooks.agents.backend-dev]\nwrites = []\nverify = [\"make\", { name = \"t\", run = \"x\", timeout = \"5s\" }]\n";
+        let hooks = parse(text, "baton.toml").expect("valid").hooks;
+        assert_eq!(hooks.of(None).and_then(|main| main.dialect), Some(baton_protocol::Dialect::Native));
+        let developer = hooks.of(Some("team:backend_dev")).expect("whatever its plugin and spelling");
+        assert_eq!((developer.writes.as_deref(), developer.checks.len()), (Some(&[][..]), 2));
+        assert_eq!(developer.checks[1].timeout, std::time::Duration::from_secs(5));
+        assert!(hooks.of(Some("Explore")).is_none());
+        assert!(error("[hooks.main]\ndialect = \"nativ\"\n").starts_with("baton.toml:2:11: unknown dialect `nativ`"));
+        assert!(error("[hooks.main]\nverify = [\" \"]\n").starts_with("baton.toml:2:11: there is nothing to run"));
+        assert!(error("[hooks.agents.a]\nwrite = []\n").starts_with("baton.toml:2:1"));
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod config;
 mod deciding;
 mod discover;
 mod guard;
+mod hook;
+mod init;
 mod intake;
 mod moment;
 mod output;
@@ -38,15 +40,27 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 
 /// A quarter of a step of a run is memory that comes and goes; this allocator takes a third of the time for it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Tells what is wrong with the command line. To coding agents an exit with 2 means that a hook holds them, and no mistake in
+/// their settings may do that.
+fn refuse(error: &clap::Error) -> ! {
+    let is_hook = std::env::args_os().nth(1).is_some_and(|first| first == "hook");
+    if is_hook && error.use_stderr() {
+        // Whoever does not read it has closed it.
+        let _ = error.print();
+        std::process::exit(Exit::No.code().into());
+    }
+    error.exit()
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     let output = Output::new(cli.color);
     // Whoever starts us may have files and folders open, and no agent is to inherit a way around its cage.
     close_fds::set_fds_cloexec(3, &[]);

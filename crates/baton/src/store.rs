@@ -30,7 +30,7 @@ use crate::random::MachineRandom;
 use crate::state;
 
 /// Which store a command works on.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreOptions {
     /// The store: a path, sqlite:PATH or postgres://… [default: $BATON_STORE, `[store] url` in baton.toml, the project's

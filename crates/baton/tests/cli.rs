@@ -58,8 +58,18 @@ mod gate_terminal;
 mod gates;
 #[path = "cli/held_store.rs"]
 mod held_store;
+#[path = "cli/hook_bench.rs"]
+mod hook_bench;
+#[path = "cli/hook_filing.rs"]
+mod hook_filing;
+#[path = "cli/hook_vendors.rs"]
+mod hook_vendors;
+#[path = "cli/hook_verdicts.rs"]
+mod hook_verdicts;
 #[path = "cli/hostile_store.rs"]
 mod hostile_store;
+#[path = "cli/init.rs"]
+mod init;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/old_store.rs"]

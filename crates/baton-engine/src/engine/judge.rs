@@ -71,6 +71,21 @@ pub struct Yardstick {
     output_directory: Option<String>,
 }
 
+/// What an agent was asked inside of a session that Baton looks into.
+#[derive(Debug, Clone, Default)]
+pub struct SessionTask {
+    /// Whom the document must be from, if that has a name.
+    pub agent: Option<String>,
+    /// What phase of a run it is about, if it is one.
+    pub phase: Option<String>,
+    /// How the agent writes, where that is agreed.
+    pub dialect: Option<Dialect>,
+    /// What was asked, as far as that is known.
+    pub request: Option<Request>,
+    /// Where the agent was told to put its output.
+    pub output_directory: Option<String>,
+}
+
 impl Engine {
     /// Returns what is handed in for a handoff is judged by; the run is read only where the workflow itself does not say
     /// enough.
@@ -102,6 +117,12 @@ impl Yardstick {
             request: None,
             output_directory: None,
         }
+    }
+
+    /// Judges what an agent hands in inside of a session.
+    pub fn of_session(task: SessionTask, settings: &Settings) -> Yardstick {
+        let SessionTask { agent, phase, dialect, request, output_directory } = task;
+        Yardstick { dialect, agent, phase, request, output_directory, ..Yardstick::of_project(settings) }
     }
 
     /// Judges what an agent hands in to its driver.

@@ -39,6 +39,39 @@ impl Engine {
         root.ok_or(Problem::NotOfARun(handoff.id))
     }
 
+    /// Returns the handoffs of a run that has no workflow, such as those of somebody's session, if an id or its beginning
+    /// means one; `None` if it means something else.
+    pub async fn plain_run(&self, given: &str) -> Result<Option<Vec<Handoff>>, Problem> {
+        if let Ok(id) = HandoffId::parse(given)
+            && self.store.find(&id).await?.is_some()
+        {
+            return Ok(None);
+        }
+        let Some(run) = self.plain_run_named(given).await? else { return Ok(None) };
+        let handoffs: Vec<Handoff> =
+            self.store.handoffs_of(&run).await?.into_iter().map(|(handoff, _)| handoff).collect();
+        Ok(Some(handoffs).filter(|handoffs| !handoffs.is_empty() && !handoffs.iter().any(Handoff::is_run)))
+    }
+
+    async fn plain_run_named(&self, given: &str) -> Result<Option<RunId>, Problem> {
+        if let Ok(run) = RunId::parse(given)
+            && !self.store.handoffs_of(&run).await?.is_empty()
+        {
+            return Ok(Some(run));
+        }
+        let ids = self.store.ids_beginning_with(given, IDS_MAX).await?;
+        let mut meant = None;
+        for id in if given.is_empty() || ids.len() < 2 { Vec::new() } else { ids } {
+            let run = self.store.find(&id).await?.map(|handoff| handoff.run);
+            match (&meant, run) {
+                (_, Some(run)) if !run.as_str().starts_with(given) => return Ok(None),
+                (Some(known), Some(run)) if *known != run => return Ok(None),
+                (_, run) => meant = run.or(meant),
+            }
+        }
+        Ok(meant)
+    }
+
     async fn named(&self, given: &str) -> Result<Option<Handoff>, Problem> {
         if let Ok(id) = HandoffId::parse(given)
             && let Some(handoff) = self.store.find(&id).await?

@@ -12,6 +12,7 @@ mod cancel;
 mod claim;
 mod decide;
 mod fail;
+mod file;
 mod follow;
 mod heartbeat;
 mod inbox;

@@ -7,7 +7,7 @@ use baton_engine::handoff::Handoff;
 use baton_engine::journal::Event;
 use baton_engine::pages::JournalPages;
 use baton_engine::run::{Run, TrackedHandoff};
-use baton_engine::{EventKind, Fence};
+use baton_engine::{EventKind, Fence, HandoffId};
 use baton_protocol::printable;
 use baton_views::activity;
 use baton_views::event::{self, phase_of};
@@ -56,12 +56,19 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
     session.run(async {
-        let handoff = session.engine.resolve(&options.id).await?;
+        // A session has no handoff that stands for it; its last one ends when there is nothing more to tell.
+        let last = session.engine.plain_run(&options.id).await?.and_then(|handoffs| handoffs.into_iter().next_back());
+        let is_session = last.is_some();
+        let handoff = match last {
+            Some(last) => last,
+            None => session.engine.resolve(&options.id).await?,
+        };
         if options.files {
             return files(&session, &handoff, options.json, output).await;
         }
         let activities = options.agents.then(ActivityReader::default);
-        let mut telling = Telling { run: None, output, json: options.json, subject: &handoff, activities };
+        let only = Some(&handoff.id).filter(|_| !handoff.is_run() && !is_session);
+        let mut telling = Telling { run: None, output, json: options.json, only, activities };
         if options.follow {
             let mut follower = session.engine.follow(&handoff, 0);
             loop {
@@ -90,7 +97,8 @@ struct Telling<'o> {
     run: Option<Run>,
     output: &'o Output,
     json: bool,
-    subject: &'o Handoff,
+    /// The handoff, if its events alone are told.
+    only: Option<&'o HandoffId>,
     /// What the agents do, where somebody wants to know that.
     activities: Option<ActivityReader>,
 }
@@ -107,7 +115,7 @@ impl Telling<'_> {
             None if event.seq == 1 => self.run = Run::begin(event).ok(),
             None => {}
         }
-        if !self.subject.is_run() && event.handoff != self.subject.id {
+        if self.only.is_some_and(|only| event.handoff != *only) {
             return Ok(());
         }
         // What was done before comes before.
@@ -184,7 +192,7 @@ impl Telling<'_> {
 async fn files(session: &Session, subject: &Handoff, json: bool, output: &Output) -> Result<Exit, CommandError> {
     let root = session.engine.resolve_run(subject.id.as_str()).await?;
     let run = session.engine.run(&root.run).await?.run;
-    let wanted = |id: &baton_engine::HandoffId| subject.is_run() || *id == subject.id;
+    let wanted = |id: &HandoffId| subject.is_run() || *id == subject.id;
     let mut any = false;
     for tracked in run.handoffs().filter(|tracked| wanted(&tracked.handoff.id)) {
         for fence in 1..=tracked.handoff.fence.0 {

@@ -10,12 +10,17 @@ use crate::output::Output;
 
 /// Print the JSON Schema of a document
 ///
-/// Without a name, lists them all. Names are DIALECT.DOCUMENT.
+/// Without a name, lists them all. Names are DIALECT.DOCUMENT. With --for-model it is written as programs take it that hand
+/// a schema to a model, such as `claude --json-schema`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  baton schema task.report > task-report.schema.json")]
+#[command(after_help = "Examples:\n  baton schema task.report > task-report.schema.json\n  \
+claude -p --json-schema \"$(baton schema native.report --for-model)\" < prompt.md")]
 pub(crate) struct Options {
     /// Name of the schema, such as `task.report`
     name: Option<String>,
+    /// Leave out what programs refuse that hand a schema to a model: `$schema`, `$id`, lists of types
+    #[arg(long, requires = "name")]
+    for_model: bool,
     /// List the names as JSON
     #[arg(long)]
     json: bool,
@@ -23,7 +28,10 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     match &options.name {
-        Some(name) => output.json(&schema::find(name).ok_or_else(|| unknown(name))?)?,
+        Some(name) => {
+            let found = schema::find(name).ok_or_else(|| unknown(name))?;
+            output.json(&if options.for_model { schema::for_model(found) } else { found })?;
+        }
         None if options.json => {
             let schemas: Vec<_> = schema::names().into_iter().map(|name| json!({ "name": name })).collect();
             output.json(&json!({ "version": 1, "schemas": schemas }))?;

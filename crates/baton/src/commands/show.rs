@@ -11,6 +11,7 @@ use baton_engine::step::Role;
 use baton_protocol::printable;
 use baton_views::details::HandoffDetails;
 use clap::Args;
+use serde_json::json;
 
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
@@ -60,8 +61,23 @@ fn question(session: &Session, handoff: &Handoff) -> Result<Option<Question>, Co
     Ok(session.run(session.engine.question(handoff))?)
 }
 
+/// Shows the handoffs of a run that nobody drives, such as those of a session.
+fn show_session(session: &Session, handoffs: &[Handoff], json: bool, output: &Output) -> Result<Exit, CommandError> {
+    if json {
+        let run = handoffs.first().map(|handoff| &handoff.run);
+        let handoffs: Vec<_> = handoffs.iter().map(baton_views::handoff::json).collect();
+        output.json(&json!({ "version": 1, "run": run, "handoffs": handoffs }))?;
+    } else {
+        output.data(&render::handoff::table(handoffs, session.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let session = Session::open(&options.store, Access::Look, output)?;
+    if let Some(handoffs) = session.run(session.engine.plain_run(&options.id))? {
+        return show_session(&session, &handoffs, options.json, output);
+    }
     let handoff = session.run(session.engine.resolve(&options.id))?;
     // The request of a run is the whole workflow; who wants that asks for documents.
     if handoff.is_run() && !options.documents && options.file.is_none() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_testbed::Maker;
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -46,6 +47,48 @@ workflow
     let in_json: Vec<&str> =
         listed["schemas"].as_array().unwrap().iter().filter_map(|schema| schema["name"].as_str()).collect();
     assert_eq!(in_json, names());
+}
+
+/// Calls for every object in a value.
+fn each_object(value: &Value, visit: &mut dyn FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| each_object(item, visit)),
+        Value::Object(members) => {
+            visit(members);
+            members.values().for_each(|member| each_object(member, visit));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_report_schema_can_be_handed_to_a_model() {
+    let reports: Vec<String> = names().into_iter().filter(|name| name.ends_with(".report")).collect();
+    assert_eq!(reports.len(), 5);
+    for name in reports {
+        let run = Sandbox::new().baton(&["schema", &name, "--for-model"]);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        let (plain, whole) = (run.json(), schema(&name));
+        assert!(jsonschema::meta::is_valid(&plain), "{name}");
+        assert_eq!((plain["type"].as_str(), &plain["required"]), (Some("object"), &whole["required"]), "{name}");
+        each_object(&plain, &mut |members| {
+            assert!(!members.contains_key("$schema") && !members.contains_key("$id"), "{name}: {members:?}");
+            assert!(!members.get("type").is_some_and(Value::is_array), "{name}: {members:?}");
+        });
+        // What satisfies one satisfies the other.
+        let (plain, whole) = (jsonschema::validator_for(&plain).unwrap(), jsonschema::validator_for(&whole).unwrap());
+        let root = schema(&name);
+        let (mut seed, mut text) = (7_usize, || "words".to_owned());
+        let mut roll = |sides: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % sides
+        };
+        let mut maker = Maker { root: &root, roll: &mut roll, text: &mut text };
+        for _ in 0..200 {
+            let document = maker.value(&root);
+            assert!(plain.is_valid(&document) && whole.is_valid(&document), "{name}: {document}");
+        }
+    }
 }
 
 #[test]

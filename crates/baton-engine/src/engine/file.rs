@@ -1,0 +1,183 @@
+//! Filing work that was done elsewhere: a session that Baton does not drive has asked an agent and got its report. All of it
+//! becomes one finished handoff, in one transaction, so that nobody ever finds a part of it in a queue.
+
+use jiff::Timestamp;
+
+use super::{Engine, HandedIn, NewHandoff, Problem, ValidDocument, WantedTerms};
+use crate::Fence;
+use crate::evidence::{self, Content, ExaminedClaim};
+use crate::expression::slug;
+use crate::failure::{Code, Failure, Transience};
+use crate::handoff::{Digest, Handoff, WrittenDocument};
+use crate::id::{HandoffId, RunId};
+use crate::lifecycle::{Accept, Claim, Command, Ending, Fail, HandIn, Verdict, Verify};
+use crate::retry::{Policy, RETRIES_MAX};
+use crate::store::{StoreError, TransactionStep};
+
+/// How often another id is tried because somebody else in the same session has just taken it.
+const IDS_TRIED: usize = 20;
+
+/// The claim lasts no longer than the transaction that it is part of.
+const LEASE_MS: u64 = 60_000;
+
+/// Work that was done in a session.
+#[derive(Debug, Clone)]
+pub struct FiledWork {
+    /// The run: what happens in one session is one.
+    pub run: RunId,
+    /// Who worked.
+    pub agent: String,
+    /// Who asked.
+    pub from: String,
+    /// Which process, for the record.
+    pub claimant: String,
+    /// What was asked.
+    pub request: ValidDocument,
+    /// What was handed in before and not accepted, in its order.
+    pub refused: Vec<RefusedText>,
+    /// How it ended.
+    pub end: FiledEnd,
+}
+
+/// A text that was handed in and not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedText {
+    /// The text.
+    pub document: WrittenDocument,
+    /// Why.
+    pub why: String,
+}
+
+/// How work in a session ended.
+#[derive(Debug, Clone)]
+pub enum FiledEnd {
+    /// With a report that counts.
+    Reported {
+        /// The report.
+        document: Box<ValidDocument>,
+        /// What was seen of its claims.
+        examined: Vec<ExaminedClaim>,
+        /// The files that were looked at.
+        contents: Vec<Content>,
+        /// How much of these is kept of a run.
+        contents_bytes_max: u64,
+    },
+    /// With a text that was not accepted either, after which nobody asked again.
+    LetGo(RefusedText),
+}
+
+impl Engine {
+    /// Files work that was done in a session. What is blocked or needs a person waits for one: nobody else would look.
+    pub async fn file(&self, work: FiledWork) -> Result<Handoff, Problem> {
+        let kept = match &work.end {
+            FiledEnd::Reported { contents, contents_bytes_max, .. } if !contents.is_empty() => {
+                self.store.keep_contents(&work.run, contents.clone(), *contents_bytes_max).await?.digests
+            }
+            FiledEnd::Reported { .. } | FiledEnd::LetGo(_) => Vec::new(),
+        };
+        let before = self.store.handoffs_of(&work.run).await?;
+        let before = before.iter().filter(|(handoff, _)| handoff.terms.to == work.agent).count();
+        for number in before + 1..=before + IDS_TRIED {
+            let (accept, commands) = self.filed(&work, number, &kept)?;
+            let id = accept.id.clone();
+            let apply = |command| TransactionStep::Apply(id.clone(), command);
+            let steps =
+                std::iter::once(TransactionStep::Accept(Box::new(accept))).chain(commands.into_iter().map(apply));
+            match self.store.carry_out(steps.collect(), self.now()).await {
+                // Another agent of this name has ended at the same time.
+                Err(StoreError::Taken { .. } | StoreError::Refused(_)) if number < before + IDS_TRIED => {}
+                left => {
+                    let last = left?.pop();
+                    return last.ok_or_else(|| StoreError::Failed("nothing was filed".to_owned()).into());
+                }
+            }
+        }
+        Err(StoreError::Failed(format!("there is no free id for {} in {}", work.agent, work.run)).into())
+    }
+
+    /// Returns the handoff, and everything that happened to it.
+    fn filed(&self, work: &FiledWork, number: usize, kept: &[Digest]) -> Result<(Accept, Vec<Command>), Problem> {
+        let id = HandoffId::parse(format!("{}.{}.{number}", work.run, slug(&work.agent)))
+            .or_else(|_| HandoffId::parse(format!("{}.{number}", work.run)))
+            .unwrap_or_else(|_| self.random.id());
+        let terms =
+            WantedTerms { to: Some(work.agent.clone()), from: Some(work.from.clone()), ..WantedTerms::default() };
+        let new = NewHandoff { id: Some(id), run: Some(work.run.clone()), terms, ..NewHandoff::default() };
+        let mut accept = self.accept(&work.request, new)?;
+        accept.terms.verify = true;
+        let max_retries = u32::try_from(work.refused.len()).unwrap_or(RETRIES_MAX).min(RETRIES_MAX);
+        accept.terms.retry = Policy { max_retries, ..Policy::NEVER };
+        let mut commands = Vec::new();
+        let mut fence = Fence::NONE;
+        let mut claimed = |commands: &mut Vec<Command>| {
+            fence = fence.next();
+            commands.push(Command::Claim(Claim::by(&work.claimant, LEASE_MS)));
+            fence
+        };
+        for refused in &work.refused {
+            let fence = claimed(&mut commands);
+            commands.push(failed(fence, refused, Transience::Transient));
+        }
+        let fence = claimed(&mut commands);
+        match &work.end {
+            FiledEnd::LetGo(refused) => commands.push(failed(fence, refused, Transience::Permanent)),
+            FiledEnd::Reported { document, examined, .. } => {
+                let report = self.ending(work, &accept, document, fence)?;
+                let is_examined =
+                    matches!(&report, Command::Report(HandIn { ending: Ending::Complete | Ending::NeedsReview, .. }));
+                commands.push(report);
+                if is_examined {
+                    commands.push(Command::Verify(Verify {
+                        fence,
+                        verdict: Verdict::Verified,
+                        evidence: evidence::digest(examined),
+                        review: evidence::asks_person(examined),
+                        repair: false,
+                        examined: examined.clone(),
+                        kept: kept.to_vec(),
+                        dice: 0.0,
+                    }));
+                }
+            }
+        }
+        Ok((accept, commands))
+    }
+
+    /// Returns how a report ends the attempt.
+    fn ending(
+        &self,
+        work: &FiledWork,
+        accept: &Accept,
+        document: &ValidDocument,
+        fence: Fence,
+    ) -> Result<Command, Problem> {
+        let handoff = accept.handoff(Timestamp::UNIX_EPOCH);
+        let following = [work.from.clone()];
+        let handed_in = HandedIn {
+            document: document.clone(),
+            request: &accept.request,
+            handoff: &handoff,
+            following: &following,
+            fence,
+            changed: Vec::new(),
+        };
+        Ok(match handed_in.command(0.0).map_err(Problem::NoAnswer)? {
+            Command::Report(mut report) => {
+                if matches!(report.ending, Ending::Blocked { .. }) {
+                    report.ending = Ending::NeedsClarification;
+                }
+                Command::Report(report)
+            }
+            Command::Fail(mut fail) => {
+                fail.failure.chance = Transience::Permanent;
+                Command::Fail(fail)
+            }
+            other => other,
+        })
+    }
+}
+
+fn failed(fence: Fence, refused: &RefusedText, chance: Transience) -> Command {
+    let failure = Failure { chance, ..Failure::new(Code::validation_failed(), refused.why.clone()) };
+    Command::Fail(Fail { document: Some(refused.document.clone()), ..Fail::new(fence, failure, 0.0) })
+}

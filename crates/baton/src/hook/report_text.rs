@@ -1,0 +1,77 @@
+//! Where the report of an agent is: at the end of its last message, or in a file that it has written.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use baton_protocol::read::{BYTES_MAX, is_blockless};
+use baton_protocol::wire::same_word;
+use baton_protocol::{Document, Hints};
+use serde_json::Value;
+
+use super::input::AgentEnd;
+
+/// So much of a transcript is read where the program itself does not tell what was said.
+const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Finds the text that an agent hands in: its last message if that has a block, else the first of these files that holds a
+/// report of it, else the message all the same.
+pub(crate) fn find(end: &AgentEnd, agent: &str, files: impl IntoIterator<Item = PathBuf>) -> String {
+    let said = end.text.clone().or_else(|| last_said(end.transcript.as_deref()?)).unwrap_or_default();
+    if !is_blockless(&said) {
+        return said;
+    }
+    files.into_iter().filter_map(|path| text_of(&path)).find(|text| is_report_of(text, agent)).unwrap_or(said)
+}
+
+/// Returns what an agent was asked, as far as its program tells: a subagent by the first message of its transcript, the
+/// main session by the last.
+pub(crate) fn asked(end: &AgentEnd, is_subagent: bool) -> Option<String> {
+    let from_transcript = || {
+        let mut asked = messages(end.transcript.as_deref()?, "user").filter(|text| !text.trim().is_empty());
+        if is_subagent { asked.next() } else { asked.last() }
+    };
+    end.asked.clone().filter(|text| !text.trim().is_empty()).or_else(from_transcript)
+}
+
+fn last_said(transcript: &Path) -> Option<String> {
+    messages(transcript, "assistant").last()
+}
+
+/// Returns the texts of one side in a transcript of Claude Code.
+fn messages(transcript: &Path, role: &'static str) -> impl Iterator<Item = String> {
+    let file = File::open(transcript).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()));
+    let lines = file.into_iter().flat_map(|file| BufReader::new(file.take(TRANSCRIPT_BYTES)).lines());
+    lines.map_while(Result::ok).filter_map(move |line| {
+        let line: Value = serde_json::from_str(&line).ok()?;
+        let message = Some(&line["message"]).filter(|message| message["role"] == role)?;
+        match &message["content"] {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(parts) => {
+                let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+                (!texts.is_empty()).then(|| texts.join("\n"))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.len() > BYTES_MAX as u64 {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+fn is_report_of(text: &str, agent: &str) -> bool {
+    let reading = baton_protocol::read(text.as_bytes(), Hints::default());
+    let from = match &reading.document {
+        Some(Document::Report(report)) => report.agent(),
+        Some(Document::Request(package)) if package.kind.is_some() => {
+            package.from.as_ref().and_then(|from| from.agent.as_deref())
+        }
+        _ => return false,
+    };
+    from.is_none_or(|from| same_word(from.trim_start_matches('@'), agent))
+}

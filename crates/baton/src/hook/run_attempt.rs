@@ -1,0 +1,148 @@
+//! A session that a run has started: judged by what the run has asked, with what an agent can see of its attempt. The driver
+//! judges again afterwards, so what is kept here lies in the folder of the attempt, where the agent could change it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use baton_agents::evidence::LocalEvidence;
+use baton_engine::StateFolder;
+use baton_engine::engine::{SessionTask, Yardstick};
+use baton_engine::evidence::{KeptBytes, Scene};
+use baton_protocol::model::{Document, Request};
+use baton_protocol::{Hints, Settings};
+use walkdir::WalkDir;
+
+use super::HookAnswer;
+use super::input::AgentEnd;
+use super::reasons::Reasons;
+use super::standing::{BLOCKS_MAX, Standing};
+use super::{judging, report_text, session_log};
+use crate::command_error::CommandError;
+use crate::config;
+
+/// So many files of an output directory are looked at.
+const FILES_MAX: usize = 10_000;
+
+/// An attempt of a run, as its agent knows it.
+#[derive(Debug)]
+pub(crate) struct RunAttempt {
+    request_file: PathBuf,
+    report_file: Option<PathBuf>,
+    handoff: String,
+    agent: String,
+    phase: Option<String>,
+    workspace: PathBuf,
+    output_directory: Option<PathBuf>,
+}
+
+/// Returns the attempt that this process is part of, if it is.
+pub(crate) fn of_environment() -> Option<RunAttempt> {
+    let text = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    Some(RunAttempt {
+        request_file: path("BATON_REQUEST_FILE")?,
+        report_file: path("BATON_REPORT_FILE"),
+        handoff: text("BATON_HANDOFF_ID")?,
+        agent: text("BATON_AGENT").unwrap_or_default(),
+        phase: text("BATON_PHASE"),
+        workspace: path("BATON_WORKSPACE").or_else(|| env::current_dir().ok())?,
+        output_directory: path("BATON_OUTPUT_DIRECTORY"),
+    })
+}
+
+/// Judges what the agent of an attempt hands in.
+pub(crate) fn judge(attempt: &RunAttempt, end: &AgentEnd) -> Result<HookAnswer, CommandError> {
+    let request = attempt.request()?;
+    if end.is_busy {
+        return Ok(HookAnswer::Nothing);
+    }
+    let folder = attempt.request_file.parent().unwrap_or(Path::new(".")).to_owned();
+    let mut standing = Standing::read(&folder, "hook");
+    standing.at(end);
+    // What cannot be configured here is as usual: the driver knows better, and has the last word.
+    let settings = config::load(None).unwrap_or_default();
+    let text = attempt.text(end);
+    let reasons = match attempt.reasons(&text, request, folder, end, &settings)? {
+        reasons if reasons.are_none() => return Ok(HookAnswer::Nothing),
+        reasons => reasons,
+    };
+    if standing.is_spent() {
+        return Ok(HookAnswer::Tell(format!(
+            "baton: {} ends after {BLOCKS_MAX} tries without a handoff that is accepted; its run decides what follows",
+            attempt.handoff
+        )));
+    }
+    let failed = |error| CommandError::usage(format!("cannot keep the text that is refused: {error}"));
+    standing.refuse(&text, &reasons.recorded()).map_err(failed)?;
+    Ok(HookAnswer::Block(reasons.told()))
+}
+
+impl RunAttempt {
+    fn request(&self) -> Result<Request, CommandError> {
+        let file = self.request_file.display();
+        let text = fs::read(&self.request_file)
+            .map_err(|error| CommandError::usage(format!("cannot read the request {file}: {error}")))?;
+        match baton_protocol::read(&text, Hints::default()).document {
+            Some(Document::Request(request)) => Ok(*request),
+            _ => Err(CommandError::usage(format!("{file} is no request"))),
+        }
+    }
+
+    /// Returns what the agent hands in, from the places that its run looks at.
+    fn text(&self, end: &AgentEnd) -> String {
+        let written = self.report_file.as_ref().and_then(|path| fs::read_to_string(path).ok());
+        match written.filter(|text| !text.trim().is_empty()) {
+            Some(text) => text,
+            None => report_text::find(end, &self.agent, self.new_files()),
+        }
+    }
+
+    /// Returns the files of the output directory that are newer than the request.
+    fn new_files(&self) -> Vec<PathBuf> {
+        let since = fs::metadata(&self.request_file).and_then(|found| found.modified());
+        let since = since.unwrap_or(SystemTime::UNIX_EPOCH);
+        let entries = self.output_directory.iter().flat_map(|folder| WalkDir::new(folder).into_iter().take(FILES_MAX));
+        let is_new = |entry: &walkdir::DirEntry| {
+            let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
+            entry.file_type().is_file() && changed.is_some_and(|changed| changed >= since)
+        };
+        entries.filter_map(Result::ok).filter(is_new).map(walkdir::DirEntry::into_path).collect()
+    }
+
+    fn reasons(
+        &self,
+        text: &str,
+        request: Request,
+        folder: PathBuf,
+        end: &AgentEnd,
+        settings: &Settings,
+    ) -> Result<Reasons, CommandError> {
+        let task = SessionTask {
+            agent: Some(self.agent.clone()).filter(|agent| !agent.is_empty()),
+            phase: self.phase.clone(),
+            dialect: None,
+            request: Some(request.clone()),
+            output_directory: self.output_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
+        };
+        let understood = match judging::read(&Yardstick::of_session(task, settings), text) {
+            Ok(understood) => understood,
+            Err(reasons) => return Ok(reasons),
+        };
+        let scene = Scene {
+            workspace: self.workspace.clone(),
+            workflow_folder: env::var_os("BATON_WORKFLOW_DIRECTORY").map(PathBuf::from).unwrap_or_default(),
+            output_directory: self.output_directory.clone(),
+            // Its criteria are commands of the driver, who runs them in a cage of their own.
+            request: Some(Request { expectations: None, ..request }),
+            transcript: end.transcript.as_deref().and_then(session_log::transcript_at),
+            folder: folder.clone(),
+            ..Scene::default()
+        };
+        // In a cage the state folder is not there; nothing that is needed here lies in it.
+        let eyes = LocalEvidence::new([], StateFolder::at(folder));
+        let seen = judging::examine(&eyes, &scene, &understood.report, settings, KeptBytes::default());
+        Ok(judging::runtime()?.block_on(seen).err().unwrap_or_default())
+    }
+}

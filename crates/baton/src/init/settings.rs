@@ -1,0 +1,255 @@
+//! The settings of each coding agent: which hooks it has, where they stand, and what people must trust by hand.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::change::FileChange;
+use super::record::InitRecord;
+use super::{json_text, plugin, read};
+use crate::command_error::CommandError;
+
+/// How long a hook may take, in seconds: the commands of `verify` run in it.
+const HOOK_SECONDS: u64 = 900;
+
+/// A coding agent that can be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CodingAgent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// OpenCode.
+    Opencode,
+}
+
+impl CodingAgent {
+    /// All of them.
+    pub(crate) const ALL: [CodingAgent; 4] =
+        [CodingAgent::ClaudeCode, CodingAgent::Codex, CodingAgent::Gemini, CodingAgent::Opencode];
+
+    /// Returns the profile of workflows that runs it.
+    pub(super) fn profile(self) -> &'static str {
+        match self {
+            CodingAgent::ClaudeCode => "claude",
+            CodingAgent::Codex => "codex",
+            CodingAgent::Gemini => "gemini",
+            CodingAgent::Opencode => "opencode",
+        }
+    }
+
+    /// Returns the file of its hooks.
+    fn file(self) -> &'static str {
+        match self {
+            CodingAgent::ClaudeCode => ".claude/settings.json",
+            CodingAgent::Codex => ".codex/hooks.json",
+            CodingAgent::Gemini => ".gemini/settings.json",
+            CodingAgent::Opencode => plugin::FILE,
+        }
+    }
+
+    fn command(self) -> &'static str {
+        match self {
+            CodingAgent::ClaudeCode => "baton hook claude-code",
+            CodingAgent::Codex => "baton hook codex",
+            CodingAgent::Gemini => "baton hook gemini",
+            CodingAgent::Opencode => "baton hook opencode",
+        }
+    }
+
+    /// Returns each event that is listened to, with the tools that it is about.
+    fn events(self) -> &'static [(&'static str, Option<&'static str>)] {
+        const CLAUDE_TOOLS: Option<&str> = Some("Skill|Read|Bash|Write|Edit|MultiEdit|NotebookEdit");
+        const GEMINI_TOOLS: Option<&str> = Some("activate_skill|read_file|write_file|replace|run_shell_command");
+        match self {
+            CodingAgent::ClaudeCode => &[
+                ("Stop", None),
+                ("SubagentStop", None),
+                ("SubagentStart", None),
+                ("UserPromptSubmit", None),
+                ("PostToolUse", CLAUDE_TOOLS),
+                ("PostToolUseFailure", CLAUDE_TOOLS),
+            ],
+            CodingAgent::Codex => &[
+                ("Stop", None),
+                ("SubagentStop", None),
+                ("SubagentStart", None),
+                ("UserPromptSubmit", None),
+                ("PostToolUse", None),
+            ],
+            CodingAgent::Gemini => &[("AfterAgent", None), ("BeforeAgent", None), ("AfterTool", GEMINI_TOOLS)],
+            CodingAgent::Opencode => &[],
+        }
+    }
+
+    /// Returns what stands in the settings for one event.
+    fn group(self, matcher: Option<&str>) -> Value {
+        // Gemini CLI counts in milliseconds.
+        let timeout = if self == CodingAgent::Gemini { HOOK_SECONDS * 1000 } else { HOOK_SECONDS };
+        let hook = json!({ "type": "command", "command": self.command(), "timeout": timeout });
+        match matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
+            None => json!({ "hooks": [hook] }),
+        }
+    }
+
+    /// Adds the hooks to its settings.
+    pub(super) fn add(self, project: &Path) -> Result<FileChange, CommandError> {
+        let path = self.file().to_owned();
+        let before = read(&project.join(&path))?;
+        if self == CodingAgent::Opencode {
+            return Ok(FileChange { path, before, after: Some(plugin::TEXT.to_owned()) });
+        }
+        let given = before.as_deref().filter(|text| !text.trim().is_empty());
+        let mut text = given.unwrap_or("{}").to_owned();
+        self.check(&path, &text)?;
+        if parsed(&text)["hooks"].is_null() {
+            // `null` says nothing.
+            text = json_text::remove_member(&text, &[], "hooks");
+            text = json_text::add_member(&text, &[], "hooks", &json!({}));
+        }
+        for (event, matcher) in self.events() {
+            let settings = parsed(&text);
+            let groups = &settings["hooks"][*event];
+            if groups.as_array().is_some_and(|groups| groups.iter().any(|group| self.has_ours(group))) {
+                continue;
+            }
+            text = match groups.is_array() {
+                true => json_text::add_element(&text, &["hooks", event], &self.group(*matcher)),
+                false => json_text::add_member(&text, &["hooks"], event, &json!([self.group(*matcher)])),
+            };
+        }
+        let text = if given.is_none() { format!("{text}\n") } else { text };
+        Ok(FileChange { path, before, after: Some(text) })
+    }
+
+    /// Takes the hooks out of its settings; `None` if there are none.
+    pub(super) fn remove(self, project: &Path, record: &InitRecord) -> Result<Option<FileChange>, CommandError> {
+        let path = self.file().to_owned();
+        let Some(before) = read(&project.join(&path))? else { return Ok(None) };
+        if self == CodingAgent::Opencode {
+            let is_ours = before == plugin::TEXT || record.is_as_written(&path, &before);
+            return Ok(is_ours.then_some(FileChange { path, before: Some(before), after: None }));
+        }
+        self.check(&path, &before)?;
+        let mut text = before.clone();
+        for (event, _) in self.events() {
+            text = self.without_event(text, event);
+        }
+        if text == before {
+            return Ok(None);
+        }
+        if parsed(&text)["hooks"] == json!({}) {
+            text = json_text::remove_member(&text, &[], "hooks");
+        }
+        let is_ours = parsed(&text) == json!({}) && record.has(&path);
+        let after = (!is_ours).then_some(text);
+        Ok(Some(FileChange { path, before: Some(before), after }))
+    }
+
+    fn without_event(self, mut text: String, event: &str) -> String {
+        loop {
+            let settings = parsed(&text);
+            let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
+            let Some(index) = groups.iter().position(|group| self.has_ours(group)) else { return text };
+            let hooks = groups[index]["hooks"].as_array().cloned().unwrap_or_default();
+            let others = hooks.iter().filter(|hook| !self.is_ours(hook)).count();
+            text = match (others, groups.len()) {
+                // Somebody has put another hook beside ours.
+                (1.., _) => {
+                    let ours = hooks.iter().position(|hook| self.is_ours(hook)).unwrap_or_default();
+                    json_text::remove_element(&text, &["hooks", event, &index.to_string(), "hooks"], ours)
+                }
+                (0, 1) => json_text::remove_member(&text, &["hooks"], event),
+                (0, _) => json_text::remove_element(&text, &["hooks", event], index),
+            };
+        }
+    }
+
+    /// Returns whether its hooks are set up.
+    pub(super) fn is_set_up(self, project: &Path) -> Result<bool, CommandError> {
+        let text = read(&project.join(self.file()))?.unwrap_or_default();
+        let has_ours = |(event, _): &(&str, Option<&str>)| {
+            let groups = parsed(&text)["hooks"][*event].as_array().cloned().unwrap_or_default();
+            groups.iter().any(|group| self.has_ours(group))
+        };
+        Ok(text == plugin::TEXT || self.events().iter().any(has_ours))
+    }
+
+    fn has_ours(self, group: &Value) -> bool {
+        group["hooks"].as_array().is_some_and(|hooks| hooks.iter().any(|hook| self.is_ours(hook)))
+    }
+
+    fn is_ours(self, hook: &Value) -> bool {
+        hook["command"].as_str().is_some_and(|command| command.trim() == self.command())
+    }
+
+    /// Looks whether settings can be added to; the error says where not.
+    fn check(self, path: &str, text: &str) -> Result<(), CommandError> {
+        let settings: Value = serde_json::from_str(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let what = error.to_string();
+            let what = what.split(" at line ").next().unwrap_or_default();
+            CommandError::usage(format!("{path}:{line}:{column}: this is not JSON: {what}"))
+                .hint("mend the file; nothing was changed")
+        })?;
+        let hooks = &settings["hooks"];
+        let wrong = if !settings.is_object() {
+            Some(("the settings", "an object", 1))
+        } else if !hooks.is_object() && !hooks.is_null() {
+            Some(("`hooks`", "an object", line_of(text, "\"hooks\"")))
+        } else {
+            let events = self.events().iter().map(|(event, _)| event);
+            let mut wrong = events.filter(|event| !hooks[**event].is_array() && !hooks[**event].is_null());
+            wrong.next().map(|event| (*event, "a list", line_of(text, &format!("\"{event}\""))))
+        };
+        match wrong {
+            None => Ok(()),
+            Some((what, expected, line)) => {
+                Err(CommandError::usage(format!("{path}:{line}: {what} should be {expected}"))
+                    .hint("mend the file; nothing was changed"))
+            }
+        }
+    }
+
+    /// Returns what people have to do themselves before its hooks work.
+    pub(super) fn by_hand(self, project: &Path) -> Vec<String> {
+        match self {
+            CodingAgent::ClaudeCode => vec![
+                "Claude Code: a session reads its hooks when it starts; trust the folder when it asks, and look with /hooks"
+                    .to_owned(),
+            ],
+            CodingAgent::Codex => {
+                let mut told = vec![
+                    "Codex skips hooks that you have not trusted without a word: start `codex` here, trust the project, and \
+                     trust the hooks with /hooks, again after each change"
+                        .to_owned(),
+                    "for one unattended run: codex exec --dangerously-bypass-hook-trust".to_owned(),
+                ];
+                let inline = read(&project.join(".codex/config.toml")).ok().flatten().unwrap_or_default();
+                if inline.lines().any(|line| line.trim_start().starts_with("[hooks")) {
+                    told.push("Codex: .codex/config.toml has hooks, too; Codex runs both and warns".to_owned());
+                }
+                told
+            }
+            CodingAgent::Gemini => vec![
+                "Gemini CLI runs hooks of a project only in a folder that you trust (/permissions, or --skip-trust for one run)"
+                    .to_owned(),
+            ],
+            CodingAgent::Opencode => vec![
+                "OpenCode: restart it; its plugin holds the main session, while subagents are only recorded".to_owned(),
+            ],
+        }
+    }
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+fn line_of(text: &str, sought: &str) -> usize {
+    text.lines().position(|line| line.contains(sought)).map_or(1, |index| index + 1)
+}

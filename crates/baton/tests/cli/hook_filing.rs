@@ -1,0 +1,102 @@
+//! What `baton hook` files of sessions that Baton does not drive, and that the other commands work with it.
+
+use serde_json::json;
+
+use crate::hook_bench::{HookBench, SESSION, block, reason};
+
+#[test]
+fn accepted_handoffs_of_a_session_are_one_run() {
+    let bench = HookBench::new();
+    bench.good_architect();
+    bench.sandbox.write("count.py", "print(1)\n");
+    reason(&bench.ends("developer", "Done."));
+    bench.ends("developer", &block("developer", json!({})));
+    let first = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1"), "--json"]).json();
+    assert_eq!((&first["handoff"]["state"], &first["handoff"]["run"]), (&json!("completed"), &json!(SESSION)));
+    for command in ["show", "log"] {
+        for id in [SESSION, &SESSION[..8]] {
+            let shown = bench.sandbox.baton(&[command, id]);
+            assert_eq!(shown.code, Some(0), "{shown}");
+            assert!(shown.stdout.contains("architect.1") && shown.stdout.contains("developer.1"), "{shown}");
+        }
+    }
+    let log = bench.sandbox.baton(&["log", SESSION, "--json"]);
+    let kinds: Vec<String> = log
+        .stdout
+        .lines()
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            event["event"].as_str().expect("a word").to_owned()
+        })
+        .collect();
+    let architect = ["accepted", "claimed", "reported", "verified"];
+    let developer = ["accepted", "claimed", "failed", "claimed", "reported", "verified"];
+    assert_eq!(kinds, [&architect[..], &developer].concat());
+    for run in [SESSION, "--all"] {
+        let audit = bench.sandbox.baton(&["audit", "verify", run]);
+        assert_eq!(audit.code, Some(0), "{audit}");
+    }
+}
+
+#[test]
+fn evidence_of_a_filed_handoff_is_shown() {
+    let bench = HookBench::new();
+    bench.good_architect();
+    let shown = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1")]);
+    assert!(shown.stdout.contains("mandatory skill `designing`"), "{shown}");
+    assert!(shown.stdout.contains("only `docs/**` was written"), "{shown}");
+}
+
+#[test]
+fn blocked_and_reviewed_handoffs_wait_in_the_inbox() {
+    let bench = HookBench::new();
+    bench.sandbox.write("count.py", "print(1)\n");
+    let blocked = json!({
+        "status": "blocked", "blocked_reason": "security_concern", "attempted": ["stored the token in a file"],
+        "handoff": { "next_agent": null, "context": "May the token be stored in plain text in ~/.config/count?" },
+    });
+    let run = bench.ends("developer", &block("developer", blocked));
+    let message = run.json()["systemMessage"].as_str().expect("a text").to_owned();
+    assert!(message.contains("developer waits for a person"), "{message}");
+    bench.ends("developer", &block("developer", json!({ "status": "needs_review" })));
+    let inbox = bench.sandbox.baton(&["inbox", "--json"]).json();
+    let ids: Vec<&str> =
+        inbox["waiting"].as_array().expect("a list").iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(ids, [format!("{SESSION}.developer.1"), format!("{SESSION}.developer.2")]);
+    let shown = bench.sandbox.baton(&["inbox"]);
+    assert!(shown.stdout.contains("May the token be stored"), "{shown}");
+}
+
+#[test]
+fn handoff_that_was_let_go_is_recorded_with_every_text() {
+    let bench = HookBench::new();
+    for number in 1..=4 {
+        bench.ends("architect", &format!("Attempt {number}, without a block."));
+    }
+    let id = format!("{SESSION}.architect.1");
+    let shown = bench.sandbox.baton(&["show", &id, "--json"]).json();
+    assert_eq!(shown["handoff"]["state"], "failed");
+    let text = shown.to_string();
+    for number in 1..=4 {
+        assert!(text.contains(&format!("Attempt {number}, without a block.")), "{number}");
+    }
+    // The next prompt begins anew.
+    bench.good_architect();
+    let second = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.2"), "--json"]).json();
+    assert_eq!(second["handoff"]["state"], "completed");
+}
+
+#[test]
+fn filed_report_can_be_routed_by_a_workflow() {
+    let bench = HookBench::new();
+    bench.good_architect();
+    bench.sandbox.write(
+        "workflow.yaml",
+        "name: team\nagents:\n  architect: {command: 'true'}\n  developer: {command: 'true'}\nphases:\n  - {id: design, agent: architect, task: Design it.}\n  - {id: build, agent: developer, task: Build it.}\n",
+    );
+    let shown = bench.sandbox.baton(&["show", &format!("{SESSION}.architect.1"), "--json"]).json();
+    bench.sandbox.write("report.md", shown["report"]["text"].as_str().expect("the text"));
+    let routed = bench.sandbox.baton(&["route", "report.md", "--workflow", "workflow.yaml"]);
+    assert_eq!(routed.code, Some(0), "{routed}");
+    assert!(routed.stdout.contains("build"), "{routed}");
+}

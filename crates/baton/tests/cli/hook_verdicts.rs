@@ -1,0 +1,249 @@
+//! `baton hook`: which handoffs are accepted, and what agents are told about the others.
+
+use std::fs;
+
+use baton_protocol::tokens;
+use serde_json::{Value, json};
+
+use crate::hook_bench::{HookBench, SESSION, assert_silent, block, id_of, reason};
+
+#[test]
+fn agent_with_a_sound_handoff_ends_without_a_word() {
+    assert_silent(&HookBench::new().good_architect());
+}
+
+#[test]
+fn agent_without_a_block_is_told_which_block_to_write() {
+    let told = reason(&HookBench::new().ends("architect", "I have designed it. Shall I go on?"));
+    assert!(told.contains("no fenced JSON block at the end of your message"), "{told}");
+    assert!(told.contains("metadata-block (required: agent, output_type, timestamp"), "{told}");
+    assert!(tokens::count(&told) <= 300 && !told.contains('^'), "{told}");
+}
+
+#[test]
+fn every_mistake_is_one_line_with_the_field_and_what_to_write() {
+    let text = block("architect", json!({ "status": "done", "timestamp": "yesterday" }));
+    let told = reason(&HookBench::new().ends("architect", &text));
+    assert!(
+        told.lines().any(|line| line.starts_with("- `status`: `done` is no status (use one of: complete")),
+        "{told}"
+    );
+    assert!(told.lines().any(|line| line.starts_with("- `timestamp`: ")), "{told}");
+    assert!(tokens::count(&told) <= 300 && !told.contains('^'), "{told}");
+}
+
+#[test]
+fn skill_that_was_claimed_and_never_used_holds_the_agent() {
+    let bench = HookBench::new();
+    bench.begins("architect");
+    let told = reason(&bench.ends("architect", &block("architect", json!({ "skills_invoked": ["designing"] }))));
+    assert!(told.contains("designing") && told.contains("the transcript shows no such call"), "{told}");
+}
+
+#[test]
+fn skill_whose_call_failed_counts_as_never_used() {
+    let bench = HookBench::new();
+    bench.begins("architect");
+    let failure = bench.told(
+        "PostToolUseFailure",
+        json!({ "agent_id": id_of("architect"), "agent_type": "architect", "tool_name": "Skill",
+            "tool_input": { "skill": "designing" }, "tool_use_id": "toolu_01", "error": "Unknown skill: designing" }),
+    );
+    assert_silent(&bench.hook("claude-code", &failure));
+    bench.uses("architect", "Skill", json!({ "skill": "designing" }), json!({ "success": false }));
+    let told = reason(&bench.ends("architect", &block("architect", json!({ "skills_invoked": ["designing"] }))));
+    assert!(told.contains("the transcript shows no such call"), "{told}");
+}
+
+#[test]
+fn file_that_the_agent_may_not_write_holds_it() {
+    let bench = HookBench::new();
+    bench.begins("architect");
+    bench.uses("architect", "Skill", json!({ "skill": "designing" }), json!({ "success": true }));
+    bench.sandbox.write("count.py", "print(1)\n");
+    let told = reason(&bench.ends("architect", &block("architect", json!({ "skills_invoked": ["designing"] }))));
+    assert!(told.contains("`count.py` was created") && told.contains("only `docs/**` may be written"), "{told}");
+}
+
+#[test]
+fn what_a_neighbour_may_write_is_not_laid_at_the_door_of_another() {
+    let bench = HookBench::with(
+        "[hooks.agents.architect]\nwrites = [\"docs/**\"]\n[hooks.agents.developer]\nwrites = [\"*.py\"]\n",
+    );
+    bench.begins("architect");
+    bench.begins("developer");
+    bench.sandbox.write("count.py", "print(1)\n");
+    assert_silent(&bench.ends("architect", &block("architect", json!({}))));
+}
+
+#[test]
+fn command_that_must_pass_is_run_and_its_failure_holds_the_agent() {
+    let bench = HookBench::new();
+    let text = block("developer", json!({}));
+    let told = reason(&bench.ends("developer", &text));
+    assert!(told.contains("the check `tests` failed, exit code 1"), "{told}");
+    bench.sandbox.write("count.py", "print(1)\n");
+    assert_silent(&bench.ends("developer", &text));
+}
+
+#[test]
+fn report_of_somebody_else_is_not_the_agents_own() {
+    let told = reason(&HookBench::new().ends("developer", &block("tester", json!({}))));
+    assert!(told.contains("`agent`") && told.contains("developer"), "{told}");
+}
+
+#[test]
+fn report_that_stands_at_the_end_of_a_file_which_the_agent_wrote_counts() {
+    let bench = HookBench::new();
+    bench.begins("architect");
+    bench.uses("architect", "Skill", json!({ "skill": "designing" }), json!({ "success": true }));
+    let text = block("architect", json!({ "skills_invoked": ["designing"] }));
+    bench.sandbox.write("docs/design.md", text);
+    let path = bench.sandbox.path("docs/design.md");
+    bench.uses("architect", "Write", json!({ "file_path": path }), json!({ "type": "create" }));
+    assert_silent(&bench.ends("architect", "The design is in docs/design.md."));
+}
+
+#[test]
+fn answer_to_a_task_is_compared_with_the_task_in_the_prompt() {
+    let bench = HookBench::with("[hooks.agents.researcher]\ndialect = \"task\"\n");
+    let request = json!({
+        "task_id": "auth-001", "phase": "research", "context": { "feature": "jwt-authentication" },
+        "instructions": "Find existing auth code and patterns for the new JWT feature",
+        "expected_output": "structured_findings",
+    });
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": request.to_string() } });
+    bench.sandbox.write("agent.jsonl", format!("{prompt}\n"));
+    let report = |task: &str| {
+        json!({
+            "task_id": task, "phase": "research", "status": "complete", "decision": "PROCEED",
+            "findings": { "existing_implementations": [], "conflicts": [], "patterns_found": [], "recommendations": [] },
+            "context_summary": "Sessions live in src/lib/auth.ts; routers follow src/server/routers/user.ts.",
+            "issues": [],
+        })
+        .to_string()
+    };
+    let ends = |task: &str| {
+        let told = bench.told(
+            "SubagentStop",
+            json!({ "agent_id": "a1", "agent_type": "researcher", "stop_hook_active": false,
+                "agent_transcript_path": bench.sandbox.path("agent.jsonl"), "last_assistant_message": report(task) }),
+        );
+        bench.hook("claude-code", &told)
+    };
+    let told = reason(&ends("auth-002"));
+    assert!(told.contains("auth-001"), "{told}");
+    assert_silent(&ends("auth-001"));
+}
+
+#[test]
+fn nothing_is_said_where_nothing_is_configured() {
+    for (configuration, agent) in [("", "architect"), ("[hooks.agents.tester]\n", "architect")] {
+        let bench = HookBench::with(configuration);
+        assert_silent(&bench.ends(agent, "Done."));
+        let stop = bench.told("Stop", json!({ "stop_hook_active": false, "last_assistant_message": "Done." }));
+        assert_silent(&bench.hook("claude-code", &stop));
+        assert_silent(&bench.hook("claude-code", &bench.told("PreCompact", json!({}))));
+    }
+}
+
+#[test]
+fn main_session_is_held_to_its_own_contract() {
+    let bench = HookBench::with("[hooks.main]\ndialect = \"native\"\n");
+    let stop = bench.told("Stop", json!({ "stop_hook_active": false, "last_assistant_message": "Done." }));
+    assert!(reason(&bench.hook("claude-code", &stop)).contains("in the form native"));
+}
+
+#[test]
+fn session_that_waits_for_background_tasks_is_not_judged_yet() {
+    let bench = HookBench::with("[hooks.main]\n");
+    let stop = |status: &str| {
+        let tasks = json!([{ "id": "b1", "type": "subagent", "status": status, "description": "explores" }]);
+        bench.told(
+            "Stop",
+            json!({ "stop_hook_active": false, "last_assistant_message": "Done.", "background_tasks": tasks }),
+        )
+    };
+    assert_silent(&bench.hook("claude-code", &stop("running")));
+    assert_silent(&bench.hook("claude-code", &stop("pending")));
+    reason(&bench.hook("claude-code", &stop("completed")));
+}
+
+#[test]
+fn agent_is_kept_three_times_for_a_prompt_and_then_let_go() {
+    let bench = HookBench::new();
+    for number in 1..=3 {
+        reason(&bench.ends("architect", &format!("Attempt {number}.")));
+    }
+    let let_go = bench.ends("architect", "Attempt 4.");
+    assert_eq!((let_go.code, &let_go.json()["decision"]), (Some(0), &Value::Null), "{let_go}");
+    let message = let_go.json()["systemMessage"].as_str().expect("a text").to_owned();
+    assert!(
+        message.contains(&format!(
+            "ends after 3 tries without a handoff that is accepted: baton show {SESSION}.architect.1"
+        )),
+        "{message}"
+    );
+}
+
+#[test]
+fn each_prompt_and_each_agent_has_its_own_three_times() {
+    let bench = HookBench::with("[hooks.main]\n");
+    let stop = |prompt: Value, again: bool| {
+        let members = json!({ "stop_hook_active": again, "last_assistant_message": "Done.", "prompt_id": prompt });
+        bench.hook("claude-code", &bench.told("Stop", members))
+    };
+    for prompt in ["p1", "p2"] {
+        (0..3).for_each(|count| drop(reason(&stop(json!(prompt), count > 0))));
+    }
+    assert!(stop(json!("p2"), true).json()["decision"].is_null());
+    // Older versions do not name the prompt; then whoever is not asked again begins anew.
+    for _ in 0..2 {
+        (0..3).for_each(|count| drop(reason(&stop(Value::Null, count > 0))));
+    }
+    assert!(stop(Value::Null, true).json()["decision"].is_null());
+}
+
+#[test]
+fn first_text_is_stored_before_the_agent_is_kept() {
+    let bench = HookBench::new();
+    reason(&bench.ends("architect", "The whole design, which took an hour."));
+    let store = bench.sandbox.store();
+    let folder = store.parent().expect("a folder").join("hooks").join(SESSION);
+    let stored = fs::read_to_string(folder.join(format!("{}-1.md", id_of("architect")))).expect("stored");
+    assert_eq!(stored, "The whole design, which took an hour.");
+}
+
+#[test]
+fn trouble_of_our_own_holds_no_agent() {
+    let cases = ["[hooks.agents.architect]\ndialect = \"nonsense\"\n", "this is no TOML"];
+    for configuration in cases {
+        let run = HookBench::with(configuration).ends("architect", "Done.");
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+        assert!(run.stderr.contains("baton.toml:") && run.stderr.contains("the agent is not held"), "{run}");
+    }
+    let bench = HookBench::new();
+    for input in ["", "no JSON", "[]", "{}"] {
+        let run = bench.sandbox.baton_with_input(&["hook", "claude-code"], input.as_bytes());
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+    }
+    // To a coding agent an exit with 2 means that it must not end.
+    for arguments in [&["hook"][..], &["hook", "cursor"], &["hook", "codex", "--strict"]] {
+        assert_eq!(bench.sandbox.baton(arguments).code, Some(1), "{arguments:?}");
+    }
+}
+
+#[test]
+fn store_that_cannot_be_opened_holds_no_agent() {
+    let bench = HookBench::new();
+    bench.sandbox.write("broken.db", "this is no database, and never was");
+    let variables = [("BATON_STORE", bench.sandbox.path("broken.db"))];
+    let told = bench.told(
+        "SubagentStop",
+        json!({ "agent_id": "a1", "agent_type": "developer", "stop_hook_active": false,
+            "last_assistant_message": block("developer", json!({})) }),
+    );
+    let run = bench.hook_with("claude-code", &variables, &told);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run}");
+    assert!(run.stderr.contains("the agent is not held"), "{run}");
+}
