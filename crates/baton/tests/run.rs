@@ -40,6 +40,8 @@ mod gates;
 mod handovers;
 #[path = "run/held_store.rs"]
 mod held_store;
+#[path = "run/hooks.rs"]
+mod hooks;
 #[path = "run/hostile.rs"]
 mod hostile;
 #[path = "run/judged.rs"]

@@ -67,6 +67,11 @@ impl Stage {
         self.folder.join("ws").join(path)
     }
 
+    /// Returns a path in the home folder of the programs.
+    pub(crate) fn in_home(&self, path: &str) -> PathBuf {
+        self.home.folder.join(path)
+    }
+
     /// Writes a file into the workspace.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         let path = self.in_workspace(path);
