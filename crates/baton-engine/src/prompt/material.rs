@@ -116,7 +116,7 @@ impl Material {
             index: briefing.index.and_then(|index| handed(index, "index", fence)),
             memory: briefing.memory.and_then(|memory| handed(memory, "memory", fence)),
             // Only the last report can still be corrected.
-            refused: refuted().last().map(|note| Refused::of(&note.text, briefing, fence)).unwrap_or_default(),
+            refused: refuted().next_back().map(|note| Refused::of(&note.text, briefing, fence)).unwrap_or_default(),
             notes: notes.map(|note| said(note, fence, briefing)).collect(),
             // What a note says already need not be said twice.
             failure: briefing.last_failure.filter(|failure| !is_told(failure)).map(|failure| Piece {
