@@ -1,4 +1,4 @@
-//! Where a program keeps its sessions: a folder that a variable names, and one that is not there yet.
+//! Where a program keeps its things: a folder that a variable names, one that is not there yet, one in the workspace.
 
 use anyhow::Result;
 
@@ -8,12 +8,18 @@ use super::super::stage::Stage;
 use super::super::team;
 use super::super::vendor::Vendor;
 
-/// Returns the homes of programs whose sessions can be elsewhere.
+/// Returns the homes that this program may have.
 pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
     let (variable, folder) = match vendor {
         Vendor::Claude => ("CLAUDE_CONFIG_DIR", ".claude"),
         Vendor::Codex => ("CODEX_HOME", ".codex"),
-        Vendor::Gemini | Vendor::Opencode => return Vec::new(),
+        Vendor::Gemini => return Vec::new(),
+        Vendor::Opencode => {
+            return vec![Case::new("opencode/own-folder", script(), |stage| {
+                stage.write(".opencode/opencode.json", "{}")?;
+                repaired(stage, Vendor::Opencode, &[])
+            })];
+        }
     };
     let name = |name: &str| format!("{}/{name}", vendor.name());
     let mut cases = vec![Case::new(name("home-elsewhere"), script(), move |stage| {
