@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::handoff::{Note, WrittenDocument};
 use crate::id::{HandoffId, RunId};
 use crate::protection::Protection;
+use crate::report_contract::ReportContract;
 use crate::session::{SessionKind, SessionTurn, Spent};
 
 /// Reaches one agent. Dropping the future calls the attempt off: nothing that it has started may go on.
@@ -124,6 +125,8 @@ pub struct Job {
     pub prompt: String,
     /// What is asked, as a document.
     pub request: WrittenDocument,
+    /// What its report is judged by beyond that, where a driver is there to say so.
+    pub contract: Option<ReportContract>,
     /// What it must know beyond that: what was refuted, answered, asked or resolved.
     pub notes: Vec<Note>,
     /// Where the agent works.

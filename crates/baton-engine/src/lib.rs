@@ -60,6 +60,7 @@ pub mod prompt;
 pub mod protection;
 pub mod queue;
 pub mod rehearsal;
+pub mod report_contract;
 pub mod retry;
 pub mod route;
 pub mod run;

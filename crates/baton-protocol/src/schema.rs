@@ -86,7 +86,13 @@ fn published(name: &'static str, mut schema: Schema) -> (&'static str, Value) {
 
 /// Returns one published schema.
 pub fn find(name: &str) -> Option<Value> {
-    all().into_iter().find(|(known, _)| *known == name).map(|(_, schema)| schema)
+    // Whoever looks for one need not wait for all of them to be made.
+    let own = name.split_once('.').and_then(|(dialect, _)| Dialect::parse(dialect));
+    let schemas = match own {
+        Some(dialect) => dialect.schemas().into_iter().map(|(name, schema)| published(name, schema)).collect(),
+        None => all(),
+    };
+    schemas.into_iter().find(|(known, _)| *known == name).map(|(_, schema)| schema)
 }
 
 /// Returns a schema as programs take it that hand it to a model: without what names it and the draft that it is written in,

@@ -127,7 +127,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// What a project has configured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Severities by rule name.
     pub levels: BTreeMap<&'static str, Level>,

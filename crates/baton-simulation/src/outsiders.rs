@@ -100,6 +100,7 @@ impl Outsider {
             ended: 0,
             prompt: String::new(),
             request,
+            contract: None,
             notes: handoff.notes.clone(),
             workspace: Default::default(),
             output_directory: Default::default(),

@@ -40,6 +40,8 @@ mod gates;
 mod handovers;
 #[path = "run/held_store.rs"]
 mod held_store;
+#[path = "run/hooks.rs"]
+mod hooks;
 #[path = "run/hostile.rs"]
 mod hostile;
 #[path = "run/judged.rs"]
@@ -64,6 +66,8 @@ mod namespaces;
 mod output_files;
 #[path = "run/packages.rs"]
 mod packages;
+#[path = "run/profiles.rs"]
+mod profiles;
 #[path = "run/questions.rs"]
 mod questions;
 #[path = "run/queue.rs"]

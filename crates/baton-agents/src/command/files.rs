@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_engine::agent::Job;
 use baton_engine::failure::{Code, Failure};
 use baton_engine::handoff::Note;
+use baton_engine::report_contract::CONTRACT_FILE;
 use serde_json::{Value, json};
 
 /// The files of one attempt: what the command is told, and where it answers.
@@ -46,6 +47,10 @@ impl AttemptFiles {
         let notes: Vec<Value> = job.notes.iter().map(as_json).collect();
         let notes = serde_json::to_string_pretty(&notes).expect("notes are text");
         write(&files.notes, &notes)?;
+        match &job.contract {
+            Some(contract) => write(&files.folder.join(CONTRACT_FILE), &format!("{:#}\n", contract.json()))?,
+            None => remove(&files.folder.join(CONTRACT_FILE))?,
+        }
         Ok(files)
     }
 

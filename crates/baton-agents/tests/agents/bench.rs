@@ -47,6 +47,7 @@ impl Bench {
             ended: 1,
             prompt: "Please review.".to_owned(),
             request: WrittenDocument::new(Dialect::Task, r#"{"task_id": "t", "phase": "write"}"#),
+            contract: None,
             notes: Vec::new(),
             workspace: self.scratch.path("workspace"),
             output_directory: self.scratch.path("workspace/out"),

@@ -11,12 +11,14 @@ use super::look::FileLook;
 use super::run_loop::{Errand, Outcome, RunLoop};
 use super::{News, ReachedAgent};
 use crate::Fence;
+use crate::agent::Job;
 use crate::engine::Yardstick;
 use crate::evidence::{self, ExaminedClaim, Moment};
 use crate::failure::{Code, Failure};
 use crate::flow;
 use crate::handoff::State;
 use crate::id::HandoffId;
+use crate::report_contract::ReportContract;
 use crate::run::TrackedHandoff;
 use crate::step::Role;
 use crate::view;
@@ -110,11 +112,17 @@ impl RunLoop<'_> {
                 Ok(job) => job,
                 Err(why) => return self.results.push((id.clone(), fence, failed(why))),
             };
+            let yardstick = Yardstick::of_brief(&brief, &scene, self.driver.judging(&brief));
+            let contract = ReportContract {
+                dialect: yardstick.dialect,
+                mandatory_skills: scene.mandatory_skills.clone(),
+                settings: yardstick.settings.clone(),
+            };
             let trial = Trial {
                 agent,
                 evidence,
-                job,
-                yardstick: Yardstick::of_brief(&brief, &scene, self.driver.judging(&brief)),
+                job: Job { contract: Some(contract), ..job },
+                yardstick,
                 scene,
                 newcomers: self.newcomers.entry(id.clone()).or_default().clone(),
                 acknowledge: brief.agent.is_some_and(workflow::AgentFields::must_acknowledge),

@@ -112,6 +112,7 @@ impl QueueBrief {
                 ended: handoff.attempts.saturating_sub(1),
                 prompt: prompt.text,
                 request: request.clone(),
+                contract: None,
                 notes: handoff.notes.clone(),
                 workspace: PathBuf::new(),
                 output_directory: PathBuf::new(),

@@ -147,6 +147,7 @@ impl HookInput {
             (HookVendor::Gemini, "AfterTool") => HookEvent::UsesTool(members.tool(vendor)),
             (HookVendor::Gemini, _) => HookEvent::Other,
             (_, "Stop" | "SubagentStop") => HookEvent::Ends(members.end()),
+            (_, "UserPromptSubmit") if members.prompt.as_deref().is_some_and(is_notification) => HookEvent::Other,
             (_, "UserPromptSubmit" | "SubagentStart") => HookEvent::Begins,
             (_, "PostToolUse" | "PostToolUseFailure") => HookEvent::UsesTool(members.tool(vendor)),
             _ => HookEvent::Other,
@@ -218,6 +219,11 @@ impl Members {
             || code.and_then(Value::as_i64).is_some_and(|code| code != 0)
             || response.as_str().is_some_and(says_that_it_failed)
     }
+}
+
+/// Returns whether a prompt is no new one: Claude Code wakes a session like this when a background task has ended.
+pub(super) fn is_notification(prompt: &str) -> bool {
+    prompt.trim_start().starts_with("<task-notification>")
 }
 
 /// Returns the command of a shell tool: a text, or words.
@@ -296,5 +302,8 @@ mod tests {
         assert!(HookInput::read(HookVendor::Gemini, br#"{"hook_event_name":"AfterAgent"}"#).is_err());
         let other = HookInput::read(HookVendor::Gemini, br#"{"session_id":"s","hook_event_name":"PreCompress"}"#);
         assert!(matches!(other.expect("understood").event, HookEvent::Other));
+        // The work of a session does not begin anew when something that it started has ended.
+        let woken = br#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"<task-notification>\n<task-id>a1</task-id>"}"#;
+        assert!(matches!(HookInput::read(HookVendor::ClaudeCode, woken).expect("understood").event, HookEvent::Other));
     }
 }

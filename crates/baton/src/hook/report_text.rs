@@ -9,7 +9,7 @@ use baton_protocol::wire::same_word;
 use baton_protocol::{Document, Hints};
 use serde_json::Value;
 
-use super::input::AgentEnd;
+use super::input::{AgentEnd, is_notification};
 
 /// So much of a transcript is read where the program itself does not tell what was said.
 const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;
@@ -28,7 +28,8 @@ pub(crate) fn find(end: &AgentEnd, agent: &str, files: impl IntoIterator<Item = 
 /// main session by the last.
 pub(crate) fn asked(end: &AgentEnd, is_subagent: bool) -> Option<String> {
     let from_transcript = || {
-        let mut asked = messages(end.transcript.as_deref()?, "user").filter(|text| !text.trim().is_empty());
+        let mut asked = messages(end.transcript.as_deref()?, "user")
+            .filter(|text| !text.trim().is_empty() && !is_notification(text));
         if is_subagent { asked.next() } else { asked.last() }
     };
     end.asked.clone().filter(|text| !text.trim().is_empty()).or_else(from_transcript)

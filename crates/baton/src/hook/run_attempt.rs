@@ -10,8 +10,9 @@ use baton_agents::evidence::LocalEvidence;
 use baton_engine::StateFolder;
 use baton_engine::engine::{SessionTask, Yardstick};
 use baton_engine::evidence::{KeptBytes, Scene};
+use baton_engine::report_contract::{CONTRACT_FILE, ReportContract};
+use baton_protocol::Hints;
 use baton_protocol::model::{Document, Request};
-use baton_protocol::{Hints, Settings};
 use walkdir::WalkDir;
 
 use super::HookAnswer;
@@ -61,10 +62,9 @@ pub(crate) fn judge(attempt: &RunAttempt, end: &AgentEnd) -> Result<HookAnswer, 
     let folder = attempt.request_file.parent().unwrap_or(Path::new(".")).to_owned();
     let mut standing = Standing::read(&folder, "hook");
     standing.at(end);
-    // What cannot be configured here is as usual: the driver knows better, and has the last word.
-    let settings = config::load(None).unwrap_or_default();
+    let contract = attempt.contract(&folder);
     let text = attempt.text(end);
-    let reasons = match attempt.reasons(&text, request, folder, end, &settings)? {
+    let reasons = match attempt.reasons(&text, request, folder, end, contract)? {
         reasons if reasons.are_none() => return Ok(HookAnswer::Nothing),
         reasons => reasons,
     };
@@ -87,6 +87,17 @@ impl RunAttempt {
         match baton_protocol::read(&text, Hints::default()).document {
             Some(Document::Request(request)) => Ok(*request),
             _ => Err(CommandError::usage(format!("{file} is no request"))),
+        }
+    }
+
+    /// Returns what the report is judged by beyond its request. Without it things are as usual: the driver knows better, and
+    /// has the last word.
+    fn contract(&self, folder: &Path) -> ReportContract {
+        let text = fs::read(folder.join(CONTRACT_FILE)).ok();
+        let written = text.and_then(|text| serde_json::from_slice(&text).ok());
+        match written {
+            Some(value) => ReportContract::of_json(&value),
+            None => ReportContract { settings: config::load(None).unwrap_or_default(), ..ReportContract::default() },
         }
     }
 
@@ -117,16 +128,17 @@ impl RunAttempt {
         request: Request,
         folder: PathBuf,
         end: &AgentEnd,
-        settings: &Settings,
+        contract: ReportContract,
     ) -> Result<Reasons, CommandError> {
+        let ReportContract { dialect, mandatory_skills, settings } = contract;
         let task = SessionTask {
             agent: Some(self.agent.clone()).filter(|agent| !agent.is_empty()),
             phase: self.phase.clone(),
-            dialect: None,
+            dialect,
             request: Some(request.clone()),
             output_directory: self.output_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
         };
-        let understood = match judging::read(&Yardstick::of_session(task, settings), text) {
+        let understood = match judging::read(&Yardstick::of_session(task, &settings), text) {
             Ok(understood) => understood,
             Err(reasons) => return Ok(reasons),
         };
@@ -136,13 +148,14 @@ impl RunAttempt {
             output_directory: self.output_directory.clone(),
             // Its criteria are commands of the driver, who runs them in a cage of their own.
             request: Some(Request { expectations: None, ..request }),
+            mandatory_skills,
             transcript: end.transcript.as_deref().and_then(session_log::transcript_at),
             folder: folder.clone(),
             ..Scene::default()
         };
         // In a cage the state folder is not there; nothing that is needed here lies in it.
         let eyes = LocalEvidence::new([], StateFolder::at(folder));
-        let seen = judging::examine(&eyes, &scene, &understood.report, settings, KeptBytes::default());
+        let seen = judging::examine(&eyes, &scene, &understood.report, &settings, KeptBytes::default());
         Ok(judging::runtime()?.block_on(seen).err().unwrap_or_default())
     }
 }

@@ -117,6 +117,28 @@ fn in_a_run_the_request_decides_and_nothing_is_filed() {
 }
 
 #[test]
+fn in_a_run_what_its_workflow_says_counts() {
+    let bench = HookBench::with("");
+    let variables = attempt(&bench);
+    let contract = json!({ "version": 1, "dialect": "native", "mandatory_skills": ["designing"],
+        "levels": { "skill-missing": "warning" } });
+    let stop = |text: &str| {
+        let told = bench.told("Stop", json!({ "stop_hook_active": false, "last_assistant_message": text }));
+        bench.hook_with("claude-code", &variables, &told)
+    };
+    let report = json!({ "baton": 1, "document": "report", "id": "r.design.1", "outcome": "complete",
+        "summary": "Wrote the design of the counter with its two passes." });
+    let text = format!("```json\n{report}\n```\n");
+    let mut strict = contract.clone();
+    strict["levels"] = json!({});
+    bench.sandbox.write(".baton/runs/r/design.1/1/contract.json", strict.to_string());
+    assert!(reason(&stop("Done.")).contains("in the form native"));
+    assert!(reason(&stop(&text)).contains("mandatory skill `designing`"));
+    bench.sandbox.write(".baton/runs/r/design.1/1/contract.json", contract.to_string());
+    assert_silent(&stop(&text));
+}
+
+#[test]
 fn in_a_run_a_report_in_its_file_or_in_the_output_directory_counts() {
     let stop = |bench: &HookBench, variables: &[(&str, PathBuf)]| {
         let told = bench.told("Stop", json!({ "stop_hook_active": false, "last_assistant_message": "It is done." }));
