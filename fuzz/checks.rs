@@ -31,6 +31,7 @@ pub fn read(bytes: &[u8]) {
             agent: Some("developer"),
             phase: Some("tools/implementation"),
             output_directory: Some("/w/out"),
+            times_are_kept: bytes.len().is_multiple_of(2),
         };
         judge(bytes, &reading, &known);
     }

@@ -217,10 +217,12 @@ impl CommandAgent {
             // Only what is there can be opened up. What cannot be made is missed by the command itself.
             let _ = std::fs::create_dir_all(&job.output_directory);
         }
+        let moved = profile::moved(self.recipe(), environment);
+        let own = [job.output_directory.as_path(), &files.folder].into_iter().chain(moved.iter().map(PathBuf::as_path));
         let ground = Ground {
             workspace: &job.workspace,
             writes: job.writes.as_deref(),
-            own: vec![&job.output_directory, &files.folder],
+            own: own.collect(),
             home: profile::home(self.recipe()),
             environment,
         };

@@ -15,12 +15,14 @@ mod skill_paths;
 mod stream;
 mod tail;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_engine::session::{SessionKind, SessionTurn, Spent};
 use baton_protocol::workflow::Profile;
 use serde_json::Value;
+
+use crate::process::Environment;
 
 pub(crate) use fault::{ProfileFault, Trouble};
 pub(crate) use heard::{ClosedDoor, Heard, is_report};
@@ -52,6 +54,8 @@ pub(crate) struct Recipe {
     pub(crate) inherits: &'static [&'static str],
     /// What it keeps in the home folder and changes there.
     pub(crate) home: &'static [&'static str],
+    /// Variables that put these things elsewhere, each with the folder below it.
+    pub(crate) moved_by: &'static [(&'static str, &'static str)],
     /// Makes somebody who understands its events.
     pub(crate) reader: fn(&TurnStart<'_>) -> Box<dyn EventReader>,
     /// Says what to do about a trouble, where that can be known.
@@ -100,6 +104,13 @@ pub(crate) fn home(recipe: Option<&Recipe>) -> Vec<&'static str> {
         Some(recipe) => recipe.home.to_vec(),
         None => Profile::ALL.iter().flat_map(|profile| crate::profile::recipe(*profile).home).copied().collect(),
     }
+}
+
+/// Returns where a coding agent keeps its things instead of the home folder: without its sessions it cannot go on.
+pub(crate) fn moved(recipe: Option<&Recipe>, environment: &Environment) -> Vec<PathBuf> {
+    let variables = recipe.into_iter().flat_map(|recipe| recipe.moved_by);
+    let places = variables.filter_map(|(name, below)| Some(Path::new(environment.get(name)?).join(below)));
+    places.filter(|place| place.is_absolute()).collect()
 }
 
 /// Makes words of text.

@@ -73,6 +73,8 @@ fn briefing<'a>(dialect: Dialect, request: &'a Request, notes: &'a [Note]) -> Br
         attempt: 1,
         mandatory_skills: &[],
         output_directory: "out/import",
+        attempt_folder: ".baton/runs/run-7/implementation/1",
+        profile: None,
         report_to: ReportTo::File,
         acknowledge: false,
         acknowledge_within: None,

@@ -11,7 +11,7 @@ use baton_protocol::Dialect;
 use baton_protocol::model::Request;
 use baton_protocol::model::request::{Expectations, Party, WorkflowState};
 use baton_protocol::wire::Label;
-use baton_protocol::workflow::Skill;
+use baton_protocol::workflow::{Profile, Skill};
 
 struct Phase {
     name: &'static str,
@@ -126,7 +126,9 @@ fn briefing<'a>(phase: &'a Phase, request: &'a Request, dialect: Dialect) -> Bri
         handovers: &phase.handovers,
         mandatory_skills: &phase.skills,
         output_directory: ".baton/output/words",
-        report_to: ReportTo::Either,
+        profile: Some(Profile::Claude),
+        attempt_folder: ".baton/runs/words/step.1/1",
+        report_to: ReportTo::Answer,
         checks: &phase.checks,
         writes: Some(&phase.writes),
         ..Briefing::plain(phase.agent, request, "k7Qz2m9XwB4t")

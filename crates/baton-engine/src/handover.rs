@@ -149,6 +149,7 @@ fn told(run: &Run, giver: &TrackedHandoff) -> String {
     let mut sheet = Sheet::default();
     if let Some(told) = &giver.told {
         text::told(&mut sheet, told);
+        text::prose(&mut sheet, told);
     }
     // What people answered on the way is part of what the work rests on.
     for note in giver.handoff.notes.iter().filter(|note| note.question.is_some()) {

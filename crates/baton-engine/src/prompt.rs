@@ -14,12 +14,13 @@ mod page;
 mod reasons;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub(crate) use lone::plain_task;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::Request;
-use baton_protocol::workflow::Skill;
+use baton_protocol::workflow::{Profile, Skill};
 
 use crate::Fence;
 use crate::evidence::CheckCommand;
@@ -62,6 +63,10 @@ pub struct Briefing<'a> {
     pub mandatory_skills: &'a [Skill],
     /// Where the agent puts its output, relative to the workspace.
     pub output_directory: &'a str,
+    /// Where the files of this attempt are, relative to the workspace; empty if that is not known before it begins.
+    pub attempt_folder: &'a str,
+    /// The coding agent that works, where it is one that is known.
+    pub profile: Option<Profile>,
     /// Where the report must go.
     pub report_to: ReportTo<'a>,
     /// Whether an acknowledgment must be written first.
@@ -101,6 +106,8 @@ impl<'a> Briefing<'a> {
             attempt: 1,
             mandatory_skills: &[],
             output_directory: "",
+            attempt_folder: "",
+            profile: None,
             report_to: ReportTo::Either,
             acknowledge: false,
             acknowledge_within: None,
@@ -119,6 +126,8 @@ impl<'a> Briefing<'a> {
 pub enum ReportTo<'a> {
     /// Into the folder that the request came from.
     Folder,
+    /// To the end of the last message of a session.
+    Answer,
     /// Into the file named by `BATON_REPORT_FILE`.
     File,
     /// To the end of the output.

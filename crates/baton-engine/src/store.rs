@@ -259,6 +259,7 @@ impl Order {
 
 /// One step of a transaction.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "most steps are commands, and none lives longer than its transaction")]
 pub enum TransactionStep {
     /// Make a handoff of a request.
     Accept(Box<Accept>),

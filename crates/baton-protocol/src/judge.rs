@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::model::Document;
 use crate::positions::Positions;
 use crate::reading::Reading;
-use crate::rules::{self, Case};
+use crate::rules::{self, Case, Rule, bad_timestamp, missing_field, time_runs_backwards};
 use crate::settings::{Permission, Settings};
 use crate::surroundings::Surroundings;
 
@@ -60,9 +60,13 @@ pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_
     if !findings.is_empty() {
         let mut findings = findings.into_vec();
         let positions = Positions::of(bytes, reading.block.as_ref(), &findings);
+        if surroundings.times_are_kept {
+            findings.retain(|finding| !missing_field::is_missing_time(finding));
+        }
         findings.iter_mut().for_each(|finding| translate(finding, &positions, reading));
         drop_consequences(&mut findings, while_reading, settings);
-        let terms = Terms { dialect: reading.dialect, own: &reading.permissions, settings };
+        let (dialect, own, times_are_kept) = (reading.dialect, &reading.permissions, surroundings.times_are_kept);
+        let terms = Terms { dialect, own, settings, times_are_kept };
         judgement.conclude(findings, &positions, &terms);
     }
     judgement.valid = reading.document.as_ref().is_some_and(has_outcome) && judgement.count(Severity::Error) == 0;
@@ -85,6 +89,19 @@ pub(crate) struct Terms<'a> {
     pub own: &'a [Permission],
     /// What the project has configured.
     pub settings: &'a Settings,
+    /// Whether times that the document says itself count for little.
+    pub times_are_kept: bool,
+}
+
+impl Terms<'_> {
+    /// Returns how much a finding counts; `None` if not at all.
+    fn severity(&self, rule: &'static Rule) -> Option<Severity> {
+        let severity = self.settings.severity(rule, self.dialect)?;
+        let is_of_time = [bad_timestamp::RULE.name, time_runs_backwards::RULE.name].contains(&rule.name);
+        // Somebody who has set it means it.
+        let is_set = self.settings.levels.contains_key(rule.name);
+        Some(if self.times_are_kept && is_of_time && !is_set { severity.min(Severity::Warning) } else { severity })
+    }
 }
 
 impl Judgement {
@@ -98,7 +115,7 @@ impl Judgement {
 
     fn take(&mut self, finding: Finding, positions: &Positions<'_, '_>, terms: &Terms<'_>) {
         let settings = terms.settings;
-        let Some(severity) = settings.severity(finding.rule, terms.dialect) else { return };
+        let Some(severity) = terms.severity(finding.rule) else { return };
         let by_project = settings.permission(finding.rule).filter(|_| !finding.rule.fixed);
         let own = terms.own.iter().find(|permission| permission.rule == finding.rule.name);
         let by_itself = own.filter(|_| !finding.rule.fixed && settings.file_permissions.covers(severity));

@@ -269,6 +269,7 @@ rules! {
     unknown_field
     unknown_reason
     placeholder
+    copied_example
     text_after_block
     several_blocks
     byte_order_mark

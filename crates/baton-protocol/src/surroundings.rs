@@ -65,6 +65,9 @@ pub struct Surroundings<'a> {
     pub phase: Option<&'a str>,
     /// The output directory that the agent was given.
     pub output_directory: Option<&'a str>,
+    /// Whether somebody with a clock notes when the document arrives. Then the times that it says itself cannot make it
+    /// invalid: a language model has no clock.
+    pub times_are_kept: bool,
 }
 
 impl Surroundings<'_> {
@@ -93,6 +96,7 @@ impl fmt::Debug for Surroundings<'_> {
             .field("agent", &self.agent)
             .field("phase", &self.phase)
             .field("output_directory", &self.output_directory)
+            .field("times_are_kept", &self.times_are_kept)
             .finish()
     }
 }

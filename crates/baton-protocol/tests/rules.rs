@@ -98,6 +98,7 @@ fn judge_document(file: &Path, folder: &Path) -> Judgement {
         .map(|bytes| serde_json::from_slice(&bytes).expect("a turn is JSON"))
         .unwrap_or_default();
     let surroundings = Surroundings {
+        times_are_kept: false,
         path: Some(&path),
         request: request.as_ref(),
         workspace: workspace.as_ref().map(|folder| folder as &dyn Workspace),

@@ -32,6 +32,8 @@ mod dir_python;
 mod dir_schemas;
 #[path = "cli/dir_verbs.rs"]
 mod dir_verbs;
+#[path = "cli/doctor_agents.rs"]
+mod doctor_agents;
 #[path = "cli/doctor_signs.rs"]
 mod doctor_signs;
 #[path = "cli/documents.rs"]

@@ -66,6 +66,8 @@ mod namespaces;
 mod output_files;
 #[path = "run/packages.rs"]
 mod packages;
+#[path = "run/profiles.rs"]
+mod profiles;
 #[path = "run/questions.rs"]
 mod questions;
 #[path = "run/queue.rs"]

@@ -36,6 +36,7 @@ pub(crate) fn all() -> Vec<Case> {
         all.extend(cases::evidence::of(vendor));
         all.extend(cases::killing::of(vendor));
         all.extend(cases::budget::of(vendor));
+        all.extend(cases::homes::of(vendor));
         all.extend(cases::hooks::of(vendor));
         all.extend(cases::failures::of(vendor));
         all

@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod evidence;
 pub(crate) mod failures;
+pub(crate) mod homes;
 pub(crate) mod hooks;
 pub(crate) mod killing;
 pub(crate) mod repair;

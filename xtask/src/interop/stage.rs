@@ -51,7 +51,8 @@ impl Stage {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }
-        for skills in [".claude/skills", ".codex/skills", ".gemini/skills", ".opencode/skills"] {
+        // OpenCode finds those of Claude Code.
+        for skills in [".claude/skills", ".codex/skills", ".gemini/skills"] {
             let skill = folder.join("ws").join(skills).join("designing");
             std::fs::create_dir_all(&skill)?;
             let text = "---\nname: designing\ndescription: How designs are written here\n---\n\nKeep it short.\n";
@@ -65,6 +66,11 @@ impl Stage {
     /// Returns a path in the workspace.
     pub(crate) fn in_workspace(&self, path: &str) -> PathBuf {
         self.folder.join("ws").join(path)
+    }
+
+    /// Returns a path in the home folder of the programs.
+    pub(crate) fn in_home(&self, path: &str) -> PathBuf {
+        self.home.folder.join(path)
     }
 
     /// Writes a file into the workspace.

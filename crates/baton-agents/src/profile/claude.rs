@@ -37,6 +37,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &[],
     inherits: &["CLAUDE_CONFIG_DIR"],
     home: &[".claude", ".claude.json"],
+    moved_by: &[("CLAUDE_CONFIG_DIR", "")],
     reader: |start| Box::new(ClaudeReader { spent_before: start.spent_before, ..ClaudeReader::default() }),
     help,
 };
@@ -99,6 +100,7 @@ impl ClaudeReader {
             self.limit(&event["api_error_params"]["rate_limit_info"]);
             return;
         }
+        heard.shows_tools = true;
         let is_main = event["parent_tool_use_id"].is_null();
         for item in message["content"].as_array().into_iter().flatten() {
             match item["type"].as_str() {

@@ -29,6 +29,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &[],
     inherits: &["CODEX_HOME"],
     home: &[".codex"],
+    moved_by: &[("CODEX_HOME", "")],
     reader: |start| {
         let (file, spent_before) = (start.folder.join(LAST_MESSAGE), start.spent_before);
         Box::new(CodexReader { file, spent_before, error: None })
@@ -72,7 +73,10 @@ struct CodexReader {
 impl EventReader for CodexReader {
     fn take(&mut self, event: &Value, heard: &mut Heard) {
         match event["type"].as_str() {
-            Some("thread.started") => heard.session(text_at(event, "/thread_id")),
+            Some("thread.started") => {
+                heard.shows_tools = true;
+                heard.session(text_at(event, "/thread_id"));
+            }
             Some("item.started" | "item.updated") => started(&event["item"], heard),
             Some("item.completed") => completed(&event["item"], heard),
             Some("turn.completed") => {

@@ -31,6 +31,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &["-p"],
     inherits: &["GOOGLE_CLOUD_PROJECT"],
     home: &[".gemini"],
+    moved_by: &[],
     reader: |_| Box::new(GeminiReader::default()),
     help,
 };
@@ -68,7 +69,10 @@ struct GeminiReader {
 impl EventReader for GeminiReader {
     fn take(&mut self, event: &Value, heard: &mut Heard) {
         match event["type"].as_str() {
-            Some("init") => heard.session(text_at(event, "/session_id")),
+            Some("init") => {
+                heard.shows_tools = true;
+                heard.session(text_at(event, "/session_id"));
+            }
             Some("message") if event["role"] == "assistant" => {
                 self.text.push_str(event["content"].as_str().unwrap_or_default());
             }

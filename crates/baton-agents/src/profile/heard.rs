@@ -26,6 +26,8 @@ pub(crate) struct Heard {
     pub(crate) spent: Option<Spent>,
     /// The skills that it used, by name or path.
     skills: Vec<String>,
+    /// Whether its tools would be seen.
+    pub(crate) shows_tools: bool,
     /// Whether others worked for it whose tools nobody sees.
     pub(crate) has_hidden_work: bool,
     /// What it was not allowed to do.
@@ -177,9 +179,9 @@ impl Heard {
         }
     }
 
-    /// Returns the skills that were used; `None` if others may have used some out of sight.
+    /// Returns the skills that were used; `None` if some may have been used out of sight.
     pub(crate) fn take_skills(&mut self) -> Option<Vec<String>> {
-        (self.events > 0 && !self.has_hidden_work).then(|| std::mem::take(&mut self.skills))
+        (self.shows_tools && !self.has_hidden_work).then(|| std::mem::take(&mut self.skills))
     }
 }
 

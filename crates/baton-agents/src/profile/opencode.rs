@@ -29,6 +29,12 @@ pub(super) const RECIPE: Recipe = Recipe {
     before_argument: &[],
     inherits: &["OPENCODE_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
     home: &[".local/share/opencode", ".local/state/opencode", ".config/opencode"],
+    moved_by: &[
+        ("XDG_CACHE_HOME", "opencode"),
+        ("XDG_CONFIG_HOME", "opencode"),
+        ("XDG_DATA_HOME", "opencode"),
+        ("XDG_STATE_HOME", "opencode"),
+    ],
     reader: |_| Box::new(OpencodeReader::default()),
     help,
 };
@@ -68,6 +74,7 @@ impl EventReader for OpencodeReader {
                 used(part, heard);
             }
             Some("step_finish") => {
+                heard.shows_tools = true;
                 *self.spent.get_or_insert_default() += step(part);
                 heard.spends(self.spent.unwrap_or_default());
                 heard.succeeded = part["reason"] == "stop";

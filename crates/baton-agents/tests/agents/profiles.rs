@@ -144,6 +144,18 @@ fn answer_is_kept_and_the_transcript_of_claude_is_found() {
 }
 
 #[test]
+fn program_may_write_where_a_variable_puts_its_things() {
+    let script = format!("echo kept > $CLAUDE_CONFIG_DIR/session\ncat <<'EOT'\n{}\nEOT", claude_says("Done."));
+    let mut fake = Fake::doing(Profile::Claude, &script);
+    // Not in the temporary folder, which everybody may change.
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("claude-config");
+    std::fs::create_dir_all(&place).expect("our own folder");
+    fake.agent.set_env.insert("CLAUDE_CONFIG_DIR".to_owned(), place.to_string_lossy().into());
+    answered(fake.attempt());
+    assert_eq!(std::fs::read_to_string(place.join("session")).expect("it was written"), "kept\n");
+}
+
+#[test]
 fn draft_in_a_file_does_not_win_over_the_final_answer() {
     let with_file = |filed: &str, said: &str| {
         let script = format!("echo '{filed}' > $BATON_REPORT_FILE\ncat <<'EOT'\n{}\nEOT", claude_says(said));

@@ -148,6 +148,8 @@ impl<'r> Brief<'r> {
             }
             Some(ReportFrom::Stdout) => ReportTo::Stdout,
             Some(ReportFrom::File) => ReportTo::File,
+            // What a coding agent says last is its report: most may not look up a variable.
+            Some(ReportFrom::Auto) | None if is(|agent| agent.profile.is_some()) => ReportTo::Answer,
             Some(ReportFrom::Auto) | None => ReportTo::Either,
         }
     }
@@ -175,6 +177,7 @@ impl<'r> Brief<'r> {
         let output = output.strip_prefix(&self.run.definition.workspace).unwrap_or(&output);
         let handoff = &self.tracked.handoff;
         let within = agent.acknowledge.and_then(|asked| asked.within).map(|within| within.to_string());
+        let attempt_folder = self.files_of_attempt().unwrap_or_default();
         let template = agent.template.as_ref().and_then(|path| self.located.definition.templates.get(path));
         let reasons = route::reasons(&self.located.definition.workflow, &handoff.terms.to);
         let briefing = Briefing {
@@ -189,15 +192,13 @@ impl<'r> Brief<'r> {
             index: index.as_ref(),
             memory: memory.as_ref(),
             notes: &self.tracked.handoff.notes,
-            // What a note says already need not be said twice.
-            last_failure: handoff
-                .last_failure
-                .as_ref()
-                .filter(|failure| !handoff.notes.iter().any(|note| note.text == failure.message)),
+            last_failure: handoff.last_failure.as_ref(),
             // Whoever holds it has begun this attempt.
             attempt: self.tracked.attempts + u32::from(handoff.lease().is_none()),
             mandatory_skills: &skills,
             output_directory: &output.to_string_lossy(),
+            attempt_folder: &attempt_folder,
+            profile: agent.profile,
             report_to,
             acknowledge: agent.must_acknowledge(),
             acknowledge_within: within.as_deref(),
@@ -220,6 +221,15 @@ impl<'r> Brief<'r> {
         };
         // A file that the prompt names is the one that is written: both are worked out together.
         Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
+    }
+
+    /// Returns where the files of the attempt will be, relative to the workspace. A worker may have them elsewhere.
+    fn files_of_attempt(&self) -> Option<String> {
+        self.agent.filter(|agent| agent.queue != Some(true))?;
+        let handoff = &self.tracked.handoff;
+        let fence = if handoff.lease().is_some() { handoff.fence } else { handoff.fence.next() };
+        let folder = self.run.attempt_folder(&handoff.id, fence);
+        Some(folder.strip_prefix(&self.run.definition.workspace).ok()?.to_string_lossy().into_owned())
     }
 
     /// Returns what the agent must know: the notes, and what was wrong with its last attempt.

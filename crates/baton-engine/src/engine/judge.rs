@@ -192,6 +192,8 @@ impl Yardstick {
             agent: self.agent.as_deref(),
             phase: self.phase.as_deref(),
             output_directory: self.output_directory.as_deref(),
+            // The journal says when whatever is handed in for a handoff came.
+            times_are_kept: self.request.is_some(),
         };
         let judgement = baton_protocol::judge(incoming.bytes, &reading, &surroundings, &self.settings);
         let (dialect, kind) = (reading.dialect, reading.document.as_ref().map(Document::kind));

@@ -150,7 +150,7 @@ pub(super) fn has_budget(definition: &Definition) -> bool {
         let limits = definition.workflow.limits.as_ref();
         limits.is_some_and(|limits| limits.tokens.is_some() || limits.cost.is_some())
     };
-    limited(definition) || definition.nested.values().any(|nested| has_budget(nested))
+    limited(definition) || definition.nested.values().any(has_budget)
 }
 
 fn cost_of(limits: &Limits) -> Option<u64> {

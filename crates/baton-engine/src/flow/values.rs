@@ -127,6 +127,10 @@ pub fn result(tracked: &TrackedHandoff) -> Value {
             |artifacts: &[Artifact]| -> Vec<String> { artifacts.iter().map(|one| one.path().to_owned()).collect() };
         told.insert("artifacts".to_owned(), json!(paths(&report.artifacts)));
         told.insert("context".to_owned(), json!(context(report)));
+        // A metadata block has no summary of its own: what it says to the next agent is one.
+        if report.summary.is_none() {
+            told.insert("summary".to_owned(), json!(context(report)));
+        }
         told.extend(tracked.told.iter().flat_map(|told| in_package(told.package.as_deref())));
         for empty in ["files_modified", "skills_invoked", "issues", "decisions", "open_questions"] {
             told.entry(empty).or_insert_with(|| json!([]));

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 use super::sheet::{Sheet, cut};
 use crate::run::LastReport;
 
+/// How much of the Markdown around a block stands in the prompt.
+const PROSE_CHARACTERS_MAX: usize = 6_000;
+
 /// How much of the output of a failed check stands in the prompt: its end says most.
 const OUTPUT_CHARACTERS_MAX: usize = 2_000;
 
@@ -32,6 +35,20 @@ pub(super) fn told(sheet: &mut Sheet, told: &LastReport) {
     let own = extensions.iter().filter(|_| told.written.dialect != Dialect::Mailbox.as_str());
     let own = own.flat_map(|extensions| &extensions.fields).filter(|(_, value)| !is_empty(value));
     sheet.list("also said", own.map(|(pointer, value)| format!("{}: {}", name_of(pointer), cut(&plain(value)))));
+}
+
+/// Hands over the Markdown before the block of a report: a reviewer writes there what must change.
+pub(super) fn prose(sheet: &mut Sheet, told: &LastReport) {
+    let dialect = Dialect::parse(&told.written.dialect);
+    if !matches!(dialect, Some(Dialect::MetadataBlock | Dialect::PhaseBlock)) {
+        return;
+    }
+    let before = told.written.text.rsplit_once("```json").or_else(|| told.written.text.rsplit_once("\n```\n{"));
+    let Some(prose) = before.map(|(before, _)| before.trim()).filter(|prose| !prose.is_empty()) else { return };
+    match prose.char_indices().nth(PROSE_CHARACTERS_MAX) {
+        Some((end, _)) => sheet.text("text of the report", &format!("{}…", &prose[..end])),
+        None => sheet.text("text of the report", prose),
+    }
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -89,14 +89,14 @@ fn stop(lease: &Lease, fence: Fence) -> Action {
 fn ended(handoff: &Handoff, lease: &Lease, at: Timestamp) -> Option<Failure> {
     let over = |end: Option<Timestamp>| end.is_some_and(|end| end <= at);
     let (claimant, terms) = (readable_claimant(&lease.claimant), &handoff.terms);
+    // In a run the driver has claimed it; who takes too long is the agent.
+    let worker = if terms.step.is_some() { terms.to.as_str() } else { claimant };
     let (code, message) = if over(handoff.times_out_at()) {
         let limit = seconds(terms.timeout_ms.unwrap_or_default());
-        (Code::timeout(), format!("{claimant} did not finish within {limit} s"))
+        (Code::timeout(), format!("{worker} did not finish within {limit} s"))
     } else if over(handoff.acknowledge_by()) {
         let limit = seconds(terms.acknowledge_within_ms.unwrap_or_default());
-        // In a run the driver has claimed it; who has not said anything is the agent.
-        let silent = if terms.step.is_some() { terms.to.as_str() } else { claimant };
-        (Code::not_acknowledged(), format!("{silent} did not say within {limit} s that it understood"))
+        (Code::not_acknowledged(), format!("{worker} did not say within {limit} s that it understood"))
     } else if lease.until <= at {
         (Code::timeout(), format!("{claimant} was not heard of for {} s", seconds(lease.length_ms)))
     } else {

@@ -4,16 +4,18 @@ mod findings;
 
 use baton_protocol::convert::{self, Form};
 use baton_protocol::model::report::{Output, Report, SuggestedNext};
-use baton_protocol::model::request::{Context, DecisionMade, Party, Request};
+use baton_protocol::model::request::{Context, Party, Request};
 use baton_protocol::model::terms::{AgentDecision, ExpectedOutput, HandoffKind, Outcome, TaskPhase};
 use baton_protocol::model::{Acknowledgment, Artifact, Document};
-use baton_protocol::rules::missing_verification;
-use baton_protocol::wire::Label;
+use baton_protocol::rules::review_without_verdict::REVIEW;
+use baton_protocol::rules::{copied_example, missing_verification};
+use baton_protocol::wire::{Label, same_word};
 use baton_protocol::{Dialect, Kind};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::Briefing;
+use super::{Briefing, ReportTo};
+use crate::overlap::overlap;
 
 /// A time for requests that have none. Not midnight: that would look invented.
 const SOME_TIME: &str = "2026-03-14T09:26:53Z";
@@ -69,29 +71,42 @@ fn written(dialect: Dialect, document: &Document) -> String {
     convert::render(&value, form).trim_end().to_owned()
 }
 
+/// Says whether the agent judges the work of others: the workflow says so, or its own name or that of the phase.
+pub(super) fn reviews(briefing: &Briefing<'_>) -> bool {
+    let asked = briefing.request.expectations.as_ref().and_then(|wanted| wanted.output.as_deref());
+    let is_named = |name: &str| {
+        let words = name.split(|character: char| !character.is_alphanumeric());
+        words.into_iter().any(|word| ["review", "reviewer"].iter().any(|known| known.eq_ignore_ascii_case(word)))
+    };
+    let phase = briefing.phase.rsplit('/').next().unwrap_or_default();
+    asked.is_some_and(|asked| same_word(asked, REVIEW)) || is_named(phase) || is_named(briefing.agent)
+}
+
+/// Returns where the agent puts its output, if it may write there.
+pub(super) fn output_directory<'a>(briefing: &Briefing<'a>) -> Option<&'a str> {
+    let folder = Some(briefing.output_directory).filter(|folder| !folder.is_empty())?;
+    let is_covered = |patterns: &[String]| patterns.iter().any(|pattern| overlap(pattern, folder));
+    briefing.writes.is_none_or(is_covered).then_some(folder)
+}
+
 /// A piece of work that could have been done in this phase.
 struct Work<'a> {
     briefing: &'a Briefing<'a>,
     /// The last part of the phase's path.
     name: &'a str,
-    /// The file that was made.
-    path: String,
-    /// When it ended.
-    ended: String,
+    /// The file that was made, if any may be.
+    path: Option<String>,
+    /// When it ended, where somebody else reads that.
+    ended: Option<String>,
 }
 
 impl<'a> Work<'a> {
     fn of(briefing: &'a Briefing<'a>) -> Self {
         let name = briefing.phase.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("result");
-        let ending = if briefing.dialect == Dialect::Mailbox { "json" } else { "md" };
-        let file = format!("{name}.{ending}");
-        let folder = briefing.output_directory.trim_end_matches('/');
-        // Artifacts are named relative to the workspace, whatever the folder is.
-        let path = match folder.is_empty() || folder == "." || folder.starts_with('/') {
-            true => file,
-            false => format!("{folder}/{file}"),
-        };
-        Work { briefing, name, path, ended: some_minutes_after(briefing.request.timestamp.as_deref()) }
+        // Baton notes itself when a report came; only what lies in folders is read by others.
+        let ended = matches!(briefing.report_to, ReportTo::Folder);
+        let ended = ended.then(|| some_minutes_after(briefing.request.timestamp.as_deref()));
+        Work { briefing, name, path: path(briefing, name), ended }
     }
 
     fn report(&self) -> Report {
@@ -104,28 +119,33 @@ impl<'a> Work<'a> {
 
     /// What the blocks and the native form say; each takes what it knows.
     fn block_report(&self) -> Report {
-        let context = format!(
-            "Start from section 2 of {}. Rows without an id stay in a list of their own; REQ-7 is open and needs a decision.",
-            self.path
-        );
         let directory = Some(self.briefing.output_directory).filter(|folder| !folder.is_empty()).unwrap_or(".");
         Report {
             id: self.briefing.request.id.clone(),
             from: Some(self.agent()),
             phase: Some(self.phase()),
             output_type: Some(self.name.to_owned()),
-            timestamp: Some(self.ended.clone()),
+            timestamp: self.ended.clone(),
             outcome: Some(Outcome::Complete),
+            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
             feature_directory: Some(directory.to_owned()),
-            summary: Some(self.summary()),
+            summary: Some(copied_example::SUMMARY.to_owned()),
             skills_invoked: self.briefing.mandatory_skills.iter().map(|skill| skill.name.clone()).collect(),
-            source_files_verified: vec!["src/rows.rs:10-42".to_owned()],
-            files_modified: vec!["src/rows.rs".to_owned()],
-            artifacts: vec![Artifact::bare(self.path.clone())],
+            source_files_verified: self.read_file().map(|file| format!("{file}:1-20")).into_iter().collect(),
+            files_modified: self.path.clone().into_iter().collect(),
+            artifacts: self.path.clone().map(Artifact::bare).into_iter().collect(),
             verification: self.verification(),
-            next: Some(SuggestedNext { context: Some(context), ..SuggestedNext::default() }),
+            next: Some(SuggestedNext { context: Some(copied_example::CONTEXT.to_owned()), ..SuggestedNext::default() }),
             ..Report::default()
         }
+    }
+
+    /// Returns a file that the agent was given to read.
+    fn read_file(&self) -> Option<&'a str> {
+        let context = self.briefing.request.context.as_ref()?;
+        let artifacts = context.artifacts.iter().map(Artifact::path);
+        let files = artifacts.chain(context.relevant_files.iter().map(String::as_str));
+        files.into_iter().find(|path| is_plain(path) && is_file(path))
     }
 
     fn task_report(&self) -> Report {
@@ -135,8 +155,8 @@ impl<'a> Work<'a> {
             phase: Some(Label::Name(phase.as_str().to_owned())),
             outcome: Some(Outcome::Complete),
             decision: Some(AgentDecision::Proceed),
-            findings: Some(findings::of(phase, &self.path)),
-            summary: Some(self.summary()),
+            findings: Some(findings::of(phase, self.path.as_deref())),
+            summary: Some(copied_example::SUMMARY.to_owned()),
             ..Report::default()
         }
     }
@@ -153,17 +173,17 @@ impl<'a> Work<'a> {
             from: Some(self.agent()),
             to: request.from.clone(),
             requested_at: request.timestamp.clone(),
-            timestamp: Some(self.ended.clone()),
+            timestamp: self.ended.clone(),
             outcome: Some(Outcome::Complete),
             output: Some(Output {
                 artifact_id: Some(format!("{}-1", self.name)),
                 // A destination with a blank to fill in is no path yet.
-                artifact_path: Some(destination.filter(|path| is_plain(path)).unwrap_or_else(|| self.path.clone())),
+                artifact_path: destination.filter(|path| is_plain(path)).or_else(|| self.path.clone()),
                 artifact_type: Some(kind.unwrap_or_else(|| self.name.to_owned())),
                 schema_compliance: Some("valid".to_owned()),
             }),
             validation,
-            next_steps: vec!["Show the rows without an id in the import dialog".to_owned()],
+            next_steps: vec![copied_example::NEXT_STEP.to_owned()],
             ..Report::default()
         }
     }
@@ -171,19 +191,18 @@ impl<'a> Work<'a> {
     fn return_package(&self) -> Request {
         let request = self.briefing.request;
         let back = request.from.as_ref().and_then(|from| from.agent.clone());
-        let decision = DecisionMade {
-            id: Some("D-001".to_owned()),
-            decision: Some("Rows without an id stay in a list of their own".to_owned()),
-            rationale: Some("The customer corrects them by hand once a week".to_owned()),
+        let artifact = |path: String| {
+            let mut artifact = Artifact::bare(path);
+            artifact.bare = false;
+            artifact.fields.r#type = Some("doc".to_owned());
+            artifact.fields.description = Some("<what it holds>".to_owned());
+            artifact
         };
-        let mut artifact = Artifact::bare(self.path.clone());
-        artifact.bare = false;
-        artifact.fields.r#type = Some("doc".to_owned());
-        artifact.fields.description = Some("3 sections: fields, mapping, open points".to_owned());
         Request {
             id: request.id.clone(),
-            timestamp: Some(self.ended.clone()),
+            timestamp: self.ended.clone(),
             kind: Some(HandoffKind::Return),
+            verdict: reviews(self.briefing).then(|| "APPROVED".to_owned()),
             from: Some(Party { agent: Some(self.briefing.agent.to_owned()), ..Party::default() }),
             to: Some(Party {
                 agent: Some(back.unwrap_or_else(|| "orchestrator".to_owned())),
@@ -191,9 +210,8 @@ impl<'a> Work<'a> {
                 ..Party::default()
             }),
             context: Some(Context {
-                summary: Some(self.summary()),
-                decisions: vec![decision],
-                artifacts: vec![artifact],
+                summary: Some(copied_example::SUMMARY.to_owned()),
+                artifacts: self.path.clone().map(artifact).into_iter().collect(),
                 ..Context::default()
             }),
             ..Request::default()
@@ -205,18 +223,10 @@ impl<'a> Work<'a> {
             id: self.briefing.request.id.clone(),
             received: Some(true),
             from: self.briefing.request.from.as_ref().and_then(|from| from.agent.clone()),
-            task: Some("Describe how the 12 fields of the old import map to the new one".to_owned()),
-            constraints: vec!["No new dependency".to_owned(), "Nothing outside of src/import changes".to_owned()],
+            task: Some(copied_example::TASK.to_owned()),
             starting: Some(true),
             ..Acknowledgment::default()
         }
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "Wrote {} with 3 sections: 12 fields are mapped, REQ-7 is open because the API has no call for it.",
-            self.path
-        )
     }
 
     /// The checks that Baton runs are compared with what is said under their names.
@@ -251,8 +261,52 @@ fn task_phase(request: &Request) -> TaskPhase {
     said.or_else(told).unwrap_or(TaskPhase::Write)
 }
 
+/// Returns a file that the agent is to make: the deliverable, one of those that it may change, or one in its output.
+fn path(briefing: &Briefing<'_>, name: &str) -> Option<String> {
+    let ending = if briefing.dialect == Dialect::Mailbox { "json" } else { "md" };
+    let deliverable = briefing.request.expectations.as_ref().and_then(|wanted| wanted.deliverable.as_deref());
+    let words = deliverable.unwrap_or_default().split([' ', ',', ';', '`', '"', '(', ')']);
+    let named = || words.map(|word| word.trim_end_matches('.')).find(|word| is_plain(word) && is_file(word));
+    let patterns = briefing.writes.unwrap_or_default();
+    let plain = || patterns.iter().map(String::as_str).find(|pattern| is_plain(pattern) && is_file(pattern));
+    let in_output = || {
+        let folder = output_directory(briefing)?.trim_end_matches('/');
+        // Artifacts are named relative to the workspace, whatever the folder is.
+        let inside = !(folder.is_empty() || folder == "." || folder.starts_with('/'));
+        Some(if inside { format!("{folder}/{name}.{ending}") } else { format!("{name}.{ending}") })
+    };
+    let fits = || patterns.iter().find_map(|pattern| fitting(pattern));
+    if briefing.writes.is_some_and(<[String]>::is_empty) {
+        return None;
+    }
+    named().or_else(plain).map(str::to_owned).or_else(in_output).or_else(fits).or_else(|| {
+        // Without a place of its own the file lies anywhere.
+        briefing.writes.is_none().then(|| format!("{name}.{ending}"))
+    })
+}
+
+/// Makes a path that fits a pattern, such as `src/<file>` for `src/**` and `docs/<file>.md` for `docs/*.md`.
+fn fitting(pattern: &str) -> Option<String> {
+    let pattern = pattern.trim_start_matches("./");
+    let folders = pattern.split('/').take_while(|part| is_plain(part));
+    let last = pattern.rsplit('/').next().filter(|last| !is_plain(last))?;
+    let ending = last.rsplit_once('.').map(|(_, ending)| ending).filter(|ending| is_plain(ending));
+    let file = ending.map_or_else(|| "<file>".to_owned(), |ending| format!("<file>.{ending}"));
+    Some(folders.chain([file.as_str()]).collect::<Vec<_>>().join("/"))
+}
+
+/// Says whether a path looks like that of a file: its last part has an ending.
+fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    !ending.is_empty()
+        && !path.starts_with('/')
+        && ending.chars().all(char::is_alphanumeric)
+        && name.len() > ending.len() + 1
+}
+
 fn is_plain(path: &str) -> bool {
-    !path.is_empty() && !path.contains(['{', '}', '<', '>', '*'])
+    !path.is_empty() && !path.contains(['{', '}', '<', '>', '*', '?', '[', ' '])
 }
 
 fn some_minutes_after(timestamp: Option<&str>) -> String {

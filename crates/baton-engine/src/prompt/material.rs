@@ -1,12 +1,16 @@
 //! What others wrote: the pieces of a prompt that are fenced, and that are cut first when it is too long.
 
+use baton_protocol::Dialect;
 use baton_protocol::model::request::Context;
 use serde_json::Value;
 
 use super::fence::PromptFence;
+use super::reasons::{self, Reasons};
 use super::{Briefing, ReportTo};
+use crate::failure::Failure;
 use crate::handoff::{About, Note};
 use crate::handover::{Handover, artifact, decision, question};
+use crate::step::GROUP;
 
 /// A clean text of somebody else, with its origin.
 #[derive(Debug, Clone)]
@@ -30,7 +34,31 @@ pub(super) struct SaidSince {
     pub(super) from: String,
     /// What the agent should make of it.
     pub(super) meaning: String,
-    pub(super) piece: Piece,
+    /// What was said, unless it stands somewhere else in the prompt.
+    pub(super) piece: Option<Piece>,
+}
+
+/// Why the last report was not accepted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Refused {
+    /// What Baton found.
+    pub(super) found: String,
+    /// What it quotes.
+    pub(super) quoted: Option<Piece>,
+}
+
+impl Refused {
+    pub(super) fn of(text: &str, briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Refused {
+        let Reasons { found, quoted } = reasons::of(text, fence);
+        let quoted = (!quoted.is_empty()).then(|| Piece {
+            name: "refuted",
+            label: "quoted by Baton".to_owned(),
+            text: bounded_to(&quoted, None),
+            file: Some(whole_notes(briefing)),
+            bounded: is_long(&quoted),
+        });
+        Refused { found, quoted }
+    }
 }
 
 /// Everything in a prompt that others wrote.
@@ -44,23 +72,29 @@ pub(super) struct Material {
     pub(super) index: Option<Piece>,
     /// What the agent itself has said before.
     pub(super) memory: Option<Piece>,
+    pub(super) refused: Refused,
     pub(super) notes: Vec<SaidSince>,
     pub(super) failure: Option<Piece>,
 }
 
 /// Where an agent finds what was cut from its request. Whoever has claimed it has no variables.
 fn whole_request(briefing: &Briefing<'_>) -> String {
-    match briefing.report_to {
-        ReportTo::Queue { handoff, .. } => format!("what `baton show {handoff} --documents` prints"),
-        _ => "the file named by BATON_REQUEST_FILE".to_owned(),
+    match (briefing.report_to, briefing.attempt_folder) {
+        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {handoff} --documents` prints"),
+        (_, "") => "the file named by BATON_REQUEST_FILE".to_owned(),
+        (_, folder) => {
+            let yaml = matches!(briefing.dialect, Dialect::Package);
+            format!("{folder}/request.{}", if yaml { "yaml" } else { "json" })
+        }
     }
 }
 
 /// Where an agent finds what was cut from its notes.
-fn whole_notes(briefing: &Briefing<'_>) -> String {
-    match briefing.report_to {
-        ReportTo::Queue { handoff, .. } => format!("what `baton show {handoff} --json` prints"),
-        _ => "the file named by BATON_NOTES_FILE".to_owned(),
+pub(super) fn whole_notes(briefing: &Briefing<'_>) -> String {
+    match (briefing.report_to, briefing.attempt_folder) {
+        (ReportTo::Queue { handoff, .. }, _) => format!("what `baton show {handoff} --json` prints"),
+        (_, "") => "the file named by BATON_NOTES_FILE".to_owned(),
+        (_, folder) => format!("{folder}/notes.json"),
     }
 }
 
@@ -73,13 +107,19 @@ impl Material {
         let beside = |piece: &&Piece| context.is_empty() || matches!(piece.name, "subject" | "facts" | "input");
         let beside: Vec<Piece> = members.iter().filter(beside).cloned().collect();
         context.extend(beside);
+        let refuted = || briefing.notes.iter().filter(|note| note.about == About::Refuted);
+        let notes = briefing.notes.iter().filter(|note| note.about != About::Refuted);
+        let is_told = |failure: &Failure| briefing.notes.iter().any(|note| note.text == failure.message);
         Material {
             context,
             members,
             index: briefing.index.and_then(|index| handed(index, "index", fence)),
             memory: briefing.memory.and_then(|memory| handed(memory, "memory", fence)),
-            notes: briefing.notes.iter().map(|note| said(note, fence, whole_notes(briefing))).collect(),
-            failure: briefing.last_failure.map(|failure| Piece {
+            // Only the last report can still be corrected.
+            refused: refuted().next_back().map(|note| Refused::of(&note.text, briefing, fence)).unwrap_or_default(),
+            notes: notes.map(|note| said(note, fence, briefing)).collect(),
+            // What a note says already need not be said twice.
+            failure: briefing.last_failure.filter(|failure| !is_told(failure)).map(|failure| Piece {
                 name: "failure",
                 label: format!("message of the failure {}", fence.origin(failure.code.as_str())),
                 text: fence.clean(&failure.message),
@@ -152,18 +192,10 @@ fn members(briefing: &Briefing<'_>, fence: PromptFence<'_>) -> Vec<Piece> {
     texts.into_iter().filter_map(piece).collect()
 }
 
-fn said(note: &Note, fence: PromptFence<'_>, file: String) -> SaidSince {
+fn said(note: &Note, fence: PromptFence<'_>, briefing: &Briefing<'_>) -> SaidSince {
     let from = fence.origin(&note.from);
     let (about, title, meaning) = match note.about {
-        // Evidence looks at claims; Baton itself at whether there is a report at all.
-        About::Refuted if note.from == "baton" => {
-            ("refuted", "what is wrong", "Your last report was not accepted. Correct it:".to_owned())
-        }
-        About::Refuted => {
-            let meaning =
-                "Baton looked at what your last report claims, and this is not so. Correct the work or the claim:";
-            ("refuted", "refuted claims", meaning.to_owned())
-        }
+        About::Refuted => ("refuted", "what is wrong", "Your last report was not accepted:".to_owned()),
         About::Resolution if note.question.is_some() => {
             ("resolution", "question and answer", format!("{from} answered you. Go on where you stopped, with this:"))
         }
@@ -172,11 +204,14 @@ fn said(note: &Note, fence: PromptFence<'_>, file: String) -> SaidSince {
                 format!("What you were blocked by was worked on by {from}. Go on where you stopped, with this:");
             ("resolution", "resolution", meaning)
         }
-        About::Feedback => (
-            "feedback",
-            "feedback",
-            format!("{from} rejected the last result. Change the work so that this is settled:"),
-        ),
+        About::Feedback if is_handed_over(note, briefing) => {
+            let meaning = format!("`{from}` asked for changes. What it says stands below, where it is handed over.");
+            return SaidSince { about: "feedback", from, meaning, piece: None };
+        }
+        About::Feedback if note.from == GROUP => {
+            ("feedback", "feedback", "The work did not pass. Who asked for changes has said below which:".to_owned())
+        }
+        About::Feedback => ("feedback", "feedback", format!("`{from}` asked for changes:")),
         About::Answer if note.question.is_some() => {
             ("answer", "question and answer", format!("{from} answered what you asked:"))
         }
@@ -190,8 +225,17 @@ fn said(note: &Note, fence: PromptFence<'_>, file: String) -> SaidSince {
         let asked = fence.clean(question.trim()).replace('\n', "\n> ");
         text = format!("You asked:\n> {asked}\n\n{from} answered:\n{text}");
     }
-    let piece = Piece { name: about, label: format!("{title}, from {from}"), text, file: Some(file), bounded: false };
+    let file = Some(whole_notes(briefing));
+    let piece = Some(Piece { name: about, label: format!("{title}, from {from}"), text, file, bounded: false });
     SaidSince { about, from, meaning, piece }
+}
+
+/// Says whether somebody's handover has all that a note of the same agent says.
+fn is_handed_over(note: &Note, briefing: &Briefing<'_>) -> bool {
+    let by = format!(" by {}", note.from);
+    let mut theirs = briefing.handovers.iter().filter(|handover| handover.label.ends_with(&by));
+    let lines = || note.text.lines().map(|line| line.trim_start_matches("Verdict: ").trim());
+    theirs.any(|handover| lines().all(|line| handover.text.contains(line)))
 }
 
 /// What the run is about, unless that is the name of the workflow alone.

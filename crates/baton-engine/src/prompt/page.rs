@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use baton_protocol::Dialect;
 use baton_protocol::model::request::{Expectations, WorkflowState};
 use baton_protocol::tokens;
-use baton_protocol::wire::{Label, same_word};
-use baton_protocol::workflow::{COMMON_REASONS, SCHEMA_DISCOVERY_FAILED};
+use baton_protocol::wire::Label;
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -14,8 +13,8 @@ use serde::Serialize;
 
 use super::example::{self, Example};
 use super::fence::{self, PromptFence};
-use super::material::{Material, Piece};
-use super::reasons::{self, Reasons};
+use super::material::{self, Material, Piece, Refused};
+use super::words::{self, is_block};
 use super::{Briefing, PromptFault, ReportTo};
 use crate::Fence;
 use crate::expression::{self, ExpressionFault};
@@ -41,6 +40,7 @@ pub(super) const BLOCKS: &[(&str, &str)] = &[
     ("contract-package", include_str!("templates/contract-package.md.jinja")),
     ("contract-task", include_str!("templates/contract-task.md.jinja")),
     ("contract-mailbox", include_str!("templates/contract-mailbox.md.jinja")),
+    ("reasons", include_str!("templates/reasons.md.jinja")),
     ("contract-short", include_str!("templates/contract-short.md.jinja")),
     ("repair", include_str!("templates/repair.md.jinja")),
     ("resumed", include_str!("templates/resumed.md.jinja")),
@@ -56,9 +56,6 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     }
     environment
 });
-
-/// How much of what Baton quotes stands in the prompt of a repair.
-const QUOTED_TOKENS_MAX: usize = 1_000;
 
 /// What is left out of a page to make it shorter.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,8 +73,6 @@ pub(super) struct Page<'a> {
     briefing: &'a Briefing<'a>,
     /// The built-in template, where the workflow's own does not count.
     template: Option<&'static str>,
-    /// Why the last report was not accepted.
-    reasons: Reasons,
     fence: PromptFence<'a>,
     material: Material,
     example: Example,
@@ -92,7 +87,6 @@ impl<'a> Page<'a> {
         Ok(Page {
             briefing,
             template: None,
-            reasons: Reasons::default(),
             fence,
             material: Material::of(briefing, fence),
             example: example::of(briefing),
@@ -107,8 +101,10 @@ impl<'a> Page<'a> {
         template: &'static str,
         reasons: &str,
     ) -> Result<Self, PromptFault> {
-        let page = Page::of(briefing)?;
-        Ok(Page { template: Some(template), reasons: reasons::of(reasons, page.fence), ..page })
+        let mut page = Page::of(briefing)?;
+        page.template = Some(template);
+        page.material.refused = Refused::of(reasons, briefing, page.fence);
+        Ok(page)
     }
 
     /// Returns how many notes there are.
@@ -122,8 +118,9 @@ impl<'a> Page<'a> {
     }
 
     fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        let Material { context, members: _, index, memory, notes, failure } = &self.material;
-        context.iter().chain(index).chain(memory).chain(notes.iter().map(|said| &said.piece)).chain(failure)
+        let Material { context, members: _, index, memory, refused, notes, failure } = &self.material;
+        let notes = notes.iter().filter_map(|said| said.piece.as_ref());
+        context.iter().chain(index).chain(memory).chain(&refused.quoted).chain(notes).chain(failure)
     }
 
     /// Renders the template.
@@ -152,11 +149,13 @@ impl<'a> Page<'a> {
     /// Names what the cuts took away from the text.
     pub(super) fn shortened(&self, cuts: &Cuts, text: &str) -> Vec<String> {
         let dropped = self.material.notes.iter().take(cuts.notes_dropped);
-        let mut names: Vec<String> = dropped.map(|said| gone("left out", &said.piece)).collect();
-        let notes = self.material.notes.iter().skip(cuts.notes_dropped).map(|said| &said.piece);
-        let Material { context, index, memory, .. } = &self.material;
-        let limited = (context.iter().chain(index).chain(memory).map(|piece| (piece, cuts.context_tokens)))
-            .chain(notes.chain(&self.material.failure).map(|piece| (piece, cuts.said_tokens)));
+        let mut names: Vec<String> =
+            dropped.filter_map(|said| said.piece.as_ref()).map(|piece| gone("left out", piece)).collect();
+        let notes = self.material.notes.iter().skip(cuts.notes_dropped).filter_map(|said| said.piece.as_ref());
+        let Material { context, index, memory, refused, .. } = &self.material;
+        let limited = (context.iter().chain(index).chain(memory).map(|piece| (piece, cuts.context_tokens))).chain(
+            refused.quoted.iter().chain(notes).chain(&self.material.failure).map(|piece| (piece, cuts.said_tokens)),
+        );
         for (piece, limit) in limited {
             let is_cut = limit.is_some_and(|limit| fence::cut(&piece.text, limit, None).is_some());
             // A template may have no place for a piece.
@@ -200,7 +199,8 @@ impl<'a> Page<'a> {
             schema: expected.schema.as_deref(),
             steps: Steps::of(request.workflow.as_ref(), briefing.phase),
             mandatory_skills: briefing.mandatory_skills.iter().map(ToString::to_string).collect(),
-            output_directory: briefing.output_directory,
+            skills_by: briefing.profile.map(words::skills_by).unwrap_or_default(),
+            output_directory: example::output_directory(briefing).unwrap_or_default(),
             writes: briefing.writes,
             checks: briefing.checks.iter().map(|check| CheckView::of(&check.name, &check.words)).collect(),
             acknowledge: briefing.acknowledge,
@@ -212,9 +212,17 @@ impl<'a> Page<'a> {
             form: self.example.form,
             whole: !is_block(briefing.dialect),
             tells_skills: is_block(briefing.dialect) || briefing.dialect == Dialect::Native,
-            reasons: reasons(briefing.dialect, briefing.reasons),
+            reasons: words::reasons(briefing.dialect, briefing.reasons),
+            reviews: example::reviews(briefing),
+            changes_in: words::changes_in(briefing.dialect),
+            alone: !matches!(briefing.report_to, ReportTo::Folder | ReportTo::Queue { .. }),
+            stuck: words::stuck(briefing.dialect),
+            report_file: words::file(briefing, "report.md", "BATON_REPORT_FILE"),
+            acknowledgment_file: words::file(briefing, "acknowledgment.yaml", "BATON_ACKNOWLEDGMENT_FILE"),
+            notes_file: material::whole_notes(briefing),
             report_to: match briefing.report_to {
                 ReportTo::Folder => "folder",
+                ReportTo::Answer => "answer",
                 ReportTo::File => "file",
                 ReportTo::Stdout => "stdout",
                 ReportTo::Either => "either",
@@ -224,7 +232,7 @@ impl<'a> Page<'a> {
                 ReportTo::Queue { handoff, fence, lease_seconds } => {
                     Some(ClaimView { id: handoff.as_str(), fence, lease_seconds })
                 }
-                ReportTo::Folder | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
+                ReportTo::Folder | ReportTo::Answer | ReportTo::File | ReportTo::Stdout | ReportTo::Either => None,
             },
             delimiter: briefing.delimiter,
             summary: named("summary"),
@@ -241,14 +249,8 @@ impl<'a> Page<'a> {
             older_notes: cuts.notes_dropped,
             notes: self.notes_view(cuts),
             failure: self.material.failure.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
-            reasons_found: &self.reasons.found,
-            reasons_quoted: match self.reasons.quoted.is_empty() {
-                true => String::new(),
-                false => {
-                    let quoted = fence::cut(&self.reasons.quoted, QUOTED_TOKENS_MAX, None);
-                    self.fence.around("quoted by Baton", quoted.as_deref().unwrap_or(&self.reasons.quoted))
-                }
-            },
+            reasons_found: &self.material.refused.found,
+            reasons_quoted: self.material.refused.quoted.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)),
         }
     }
 
@@ -258,28 +260,13 @@ impl<'a> Page<'a> {
             about: said.about,
             from: &said.from,
             meaning: &said.meaning,
-            text: self.fenced(&said.piece, cuts.said_tokens),
+            text: said.piece.as_ref().map(|piece| self.fenced(piece, cuts.said_tokens)).unwrap_or_default(),
         })
         .collect()
     }
 }
 
 static NOTHING_EXPECTED: LazyLock<Expectations> = LazyLock::new(Expectations::default);
-
-fn is_block(dialect: Dialect) -> bool {
-    matches!(dialect, Dialect::MetadataBlock | Dialect::PhaseBlock)
-}
-
-fn reasons(dialect: Dialect, own: &[String]) -> String {
-    let of_phases = (dialect == Dialect::PhaseBlock).then_some(SCHEMA_DISCOVERY_FAILED);
-    let mut words: Vec<&str> = COMMON_REASONS.iter().copied().chain(of_phases).collect();
-    for own in own {
-        if !words.iter().any(|word| same_word(word, own)) {
-            words.push(own);
-        }
-    }
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
 
 /// The variables of a template. What others wrote is in here only with its fence.
 #[derive(Serialize)]
@@ -300,6 +287,7 @@ pub(super) struct View<'a> {
     #[serde(flatten)]
     steps: Steps,
     mandatory_skills: Vec<String>,
+    skills_by: &'static str,
     output_directory: &'a str,
     writes: Option<&'a [String]>,
     checks: Vec<CheckView<'a>>,
@@ -313,6 +301,13 @@ pub(super) struct View<'a> {
     whole: bool,
     tells_skills: bool,
     reasons: String,
+    reviews: bool,
+    changes_in: &'static str,
+    alone: bool,
+    stuck: &'static str,
+    report_file: String,
+    acknowledgment_file: String,
+    notes_file: String,
     report_to: &'static str,
     claim: Option<ClaimView<'a>>,
     delimiter: &'a str,
@@ -331,7 +326,7 @@ pub(super) struct View<'a> {
     notes: Vec<NoteView<'a>>,
     failure: Option<String>,
     reasons_found: &'a str,
-    reasons_quoted: String,
+    reasons_quoted: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -377,10 +372,10 @@ struct CheckView<'a> {
 
 impl<'a> CheckView<'a> {
     fn of(name: &'a str, words: &[String]) -> Self {
-        // A text for the shell stands as it was written.
+        // A text for the shell stands as it was written; words are quoted where a person would have to.
         let command = match words {
             [shell, option, text] if shell == "sh" && option == "-c" => text.clone(),
-            words => words.join(" "),
+            words => words.iter().map(|word| words::typed(word)).collect::<Vec<_>>().join(" "),
         };
         CheckView { name, command }
     }

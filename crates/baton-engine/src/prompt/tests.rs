@@ -91,6 +91,8 @@ impl Case {
             attempt: 1 + u32::from(self.failure.is_some() || !self.notes.is_empty()),
             mandatory_skills: &self.skills,
             output_directory: "out/mcp-wrapper/get-issue",
+            attempt_folder: ".baton/runs/run-7/get-issue.implementation/1",
+            profile: None,
             report_to: ReportTo::File,
             acknowledge: dialect == Dialect::Package,
             acknowledge_within: None,

@@ -394,3 +394,41 @@ fn what_is_too_long_for_any_prompt_is_listed_like_every_other_cut() {
     assert_eq!(play.prompt("build.1").shortened, [format!("cut: plan by a (in {file})")]);
     assert_told(&prompt(&play, "build.1"), &[&format!("all of it: {file}")]);
 }
+
+/// A report of a reviewer who has written the findings above the block.
+const REVIEW: &str = "# Review\n\n1. w-finding in count.py:12\n\n```json\n{\"agent\": \"b\", \"output_type\": \"review\", \
+    \"feature_directory\": \"out\", \"skills_invoked\": [], \"status\": \"complete\", \"verdict\": \"CHANGES_REQUESTED\", \
+    \"handoff\": {\"context\": \"Two findings, see the review above.\"}}\n```\n";
+
+#[test]
+fn what_a_reviewer_writes_above_the_block_reaches_whoever_must_change_the_work() {
+    let text = flow("  - {id: build, agent: a}\n  - {id: review, agent: b, on_failure: build}");
+    let review = Act::Writes(Dialect::MetadataBlock, REVIEW.to_owned());
+    let play = Play::of(&text).recording().tell("review", [review]).play();
+    let again = prompt(&play, "build.2");
+    assert_told(&again, &["w-finding in count.py:12", "whole report: ", "`b` asked for changes."]);
+    assert_eq!(again.matches("Two findings, see the review above.").count(), 1, "it is said once:\n{again}");
+}
+
+#[test]
+fn summary_of_a_metadata_block_is_its_context() {
+    let text = flow("  - {id: plan, agent: a}\n  - {id: build, agent: b, inputs: {design: phases.plan.summary}}");
+    let block = REVIEW.replace("\"verdict\": \"CHANGES_REQUESTED\", ", "");
+    let play = Play::of(&text).recording().tell("plan", [Act::Writes(Dialect::MetadataBlock, block)]).play();
+    assert_told(&prompt(&play, "build.1"), &["\"design\": \"Two findings, see the review above.\""]);
+}
+
+#[test]
+fn coding_agent_ends_its_last_message_with_the_report_unless_the_workflow_says_otherwise() {
+    let text = |report: &str| {
+        format!("name: f\nagents: {{a: {{profile: claude{report}}}}}\nphases: [{{id: plan, agent: a, writes: []}}]\n")
+    };
+    let told = |report: &str| prompt(&Play::of(&text(report)).recording().play(), "plan.1");
+    let usual = told("");
+    assert_told(
+        &usual,
+        &["End your final message with this fenced `json` block. Nothing may follow it.", "Change no file."],
+    );
+    assert!(!usual.contains("BATON_") && !usual.contains("OUTPUT_DIRECTORY"), "{usual}");
+    assert_told(&told(", report: file"), &["Write the report to `.baton/runs/", "/plan.1/1/report.md`"]);
+}

@@ -11,7 +11,8 @@ rule! {
     /// Whether every timestamp of the document is a date with a time in ISO 8601, such as `2026-03-09T16:42:07Z`.
     /// An offset (`+02:00`) may stand in place of the `Z`, or no zone at all. A date alone, a range, a placeholder
     /// or a sentence is no timestamp. It applies to all dialects that have timestamps: the blocks, packages, the
-    /// mailbox (also the time inside `error`) and native documents.
+    /// mailbox (also the time inside `error`) and native documents. Where Baton notes itself when a report came, it is a
+    /// warning.
     ///
     /// ## Why it matters
     /// Time-outs, retries and the order of events are computed from these fields. `yesterday evening` sorts

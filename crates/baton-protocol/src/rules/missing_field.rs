@@ -1,5 +1,7 @@
 //! Speaks while reading: what must be there and is not.
 
+use crate::diagnostic::Finding;
+
 rule! {
     /// ## What it checks
     /// Whether every field that the dialect requires is there. A field that is `null` counts as missing; an empty list
@@ -7,7 +9,8 @@ rule! {
     /// field, as the mailbox does for the time of an answer, either one will do.
     ///
     /// A blank `agent`, `output_type` or `feature_directory` of a block counts as missing too. Other text that is there
-    /// but blank is not reported here: see `missing-context`.
+    /// but blank is not reported here: see `missing-context`. The time of a report may be missing where Baton notes itself
+    /// when it came: in runs, and in whatever is handed in for a handoff.
     ///
     /// ## Why it matters
     /// The receiver routes by these fields. A report without a status is neither done nor blocked, and a request
@@ -34,4 +37,13 @@ rule! {
     /// }
     /// ```
     "missing-field": Shape, Error
+}
+
+/// The members of a report that say when it was written.
+const TIMES: &[&str] = &["timestamp", "timestamp_completed", "timestamp_failed"];
+
+/// Returns whether a finding says that the time of a report is missing.
+pub(crate) fn is_missing_time(finding: &Finding) -> bool {
+    let member = finding.message.split('`').nth(1).unwrap_or_default();
+    finding.rule.name == RULE.name && TIMES.contains(&member)
 }

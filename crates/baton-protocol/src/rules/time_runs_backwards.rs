@@ -13,7 +13,8 @@ rule! {
     /// and the end must follow each other. Equal times are fine, and a full minute
     /// such as 10:30:00 means any moment of it, because agents round. A time without a zone is compared only with another
     /// one without a zone, and a time that cannot be read is left to `bad-timestamp`. Applies to requests and reports
-    /// of every dialect; the request's time is also taken from the request itself, where it is known.
+    /// of every dialect; the request's time is also taken from the request itself, where it is known. Where Baton notes
+    /// itself when a report came, it is a warning: a language model has no clock.
     ///
     /// ## Why it matters
     /// Such times were made up or copied. Time-outs, durations and the order of the record are computed from them.

@@ -67,7 +67,11 @@ pub fn judge(bytes: &[u8], reading: &WorkflowReading, files: Option<&dyn Files>,
         let block = if reading.parsed { super::reading::block(bytes).ok() } else { None };
         let positions = Positions::of(bytes, block.as_ref(), &findings);
         drop_consequences(&mut findings, while_reading, settings);
-        judgement.conclude(findings, &positions, &Terms { dialect: None, own: &reading.permissions, settings });
+        judgement.conclude(
+            findings,
+            &positions,
+            &Terms { dialect: None, own: &reading.permissions, settings, times_are_kept: false },
+        );
     }
     judgement.valid = reading.workflow.is_some() && judgement.count(Severity::Error) == 0;
     judgement

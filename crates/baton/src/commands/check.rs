@@ -187,6 +187,7 @@ impl<'o> Checker<'o> {
         // The folder counts, from wherever the file is named.
         let full = std::path::absolute(name).map(|path| path.to_string_lossy().replace('\\', "/")).ok();
         let surroundings = Surroundings {
+            times_are_kept: false,
             path: full.as_deref(),
             request,
             workspace: self.workspace.as_ref().map(|folder| folder as &dyn Workspace),

@@ -1,11 +1,13 @@
 //! `baton doctor`: looks at the store and its surroundings, and says what to do about what is wrong.
 
+mod agents;
 mod place;
 mod protection;
 mod queues;
 mod state;
 mod trust;
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_engine::Clock;
@@ -20,15 +22,26 @@ use crate::clock::SteadyClock;
 use crate::command_error::{CommandError, Exit};
 use crate::output::Output;
 use crate::render::sheet::{Paint, Tint};
+use crate::running::launcher;
 use crate::store::{Access, Session, StoreOptions};
 
 /// Look whether the store and its surroundings are sound
 ///
 /// Ends with 0 if nothing is wrong (there may be warnings), with 1 if something is, and with 2 if the store cannot be
 /// reached.
+///
+/// With `--agents` the coding agents of a workflow are asked instead, each with one tiny turn: programs, versions, keys,
+/// trust, models and flags that a run would stumble over are found before it. That costs a few tokens for each agent.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  baton doctor\n  baton doctor --store postgres://db.example/baton --json")]
+#[command(after_help = "Examples:\n  baton doctor\n  baton doctor --store postgres://db.example/baton --json\n  \
+baton doctor --agents workflow.yaml")]
 pub(crate) struct Options {
+    /// Ask the agents of this workflow that have a profile [default: the one in the current folder]
+    #[arg(long, value_name = "WORKFLOW", num_args = 0..=1, default_missing_value = ".")]
+    agents: Option<PathBuf>,
+    /// Where these agents work, which decides whether they trust it
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "agents")]
+    workspace: PathBuf,
     /// Write the result as JSON
     #[arg(long)]
     json: bool,
@@ -71,6 +84,9 @@ impl Sign {
 
 pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandError> {
     let (place, config) = options.store.place()?;
+    if let Some(workflow) = &options.agents {
+        return ask_agents(workflow, options, Session::at(place, Access::Look, config).ok(), output);
+    }
     let mut kept = protection::look();
     kept.extend(state::look(&place));
     kept.extend(trust::look(&place, &config));
@@ -86,9 +102,32 @@ pub(crate) fn run(options: &Options, output: &Output) -> Result<Exit, CommandErr
         }
     };
     signs.extend(kept);
+    tell(&signs, exit, options, output)
+}
+
+/// Asks the agents of a workflow. A store need not be there yet: who sets up a project asks before the first run.
+fn ask_agents(
+    workflow: &Path,
+    options: &Options,
+    session: Option<Session>,
+    output: &Output,
+) -> Result<Exit, CommandError> {
+    let launcher = session.as_ref().map(launcher).unwrap_or_default();
+    let asked = agents::AskedAgents::of(workflow, &options.workspace, launcher)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::internal(format!("cannot start the runtime: {error}")))?;
+    let mut signs = protection::look();
+    signs.extend(runtime.block_on(asked.look()));
+    let wrong = signs.iter().any(|sign| sign.verdict == Verdict::Wrong);
+    tell(&signs, if wrong { Exit::No } else { Exit::Done }, options, output)
+}
+
+fn tell(signs: &[Sign], exit: Exit, options: &Options, output: &Output) -> Result<Exit, CommandError> {
     match options.json {
-        true => output.json(&as_json(&signs, exit))?,
-        false => output.data(&as_lines(&signs, output.paint()))?,
+        true => output.json(&as_json(signs, exit))?,
+        false => output.data(&as_lines(signs, output.paint()))?,
     }
     Ok(exit)
 }

@@ -69,6 +69,7 @@ fn permission(stage: &Stage, vendor: Vendor) -> Result<()> {
         Vendor::Gemini => &["--approval-mode"],
         Vendor::Opencode => &["--auto", "--agent"],
     };
+    same("whether the model was asked", stage.model.asked().calls > 0, true)?;
     says(&journal.text(), &["refused", "not allowed", "denied", "permission"])?;
     says(&journal.text(), argument)?;
     same("exit code", journal.ended.code, Some(3))

@@ -48,6 +48,7 @@ pub(crate) fn of(vendor: Vendor) -> Vec<Case> {
 fn failed(stage: &Stage, vendor: Vendor, follows: Follows) -> Result<()> {
     let journal = stage.run(&team::design(team::agent(vendor, &stage.variables()?)))?;
     let attempts = if follows == Follows::Nothing { 1 } else { 2 };
+    same("whether the model was asked", stage.model.asked().calls > 0, true)?;
     same("what follows", first(&journal)?.follows, follows)?;
     same("attempts", journal.turns("design"), attempts)?;
     same("exit code", journal.ended.code, Some(3))

@@ -1,6 +1,6 @@
 //! `kill -9` in the middle of a tool call, of Baton and of the agent: the work goes on in the same session.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
@@ -40,7 +40,8 @@ fn kill_agent(stage: &Stage, vendor: Vendor) -> Result<()> {
     let mut running = stage.start(&workflow(stage, vendor)?, &[])?;
     stage.wait_for("started", &mut running)?;
     for process in agents_of(stage)? {
-        Command::new("kill").args(["-KILL", &process]).status()?;
+        // One that has ended with its parent is gone already.
+        Command::new("kill").args(["-KILL", &process]).stderr(Stdio::null()).status()?;
     }
     let journal = super::super::journal::Journal::read(stage.wait(running, "run")?);
     same("exit code", journal.ended.code, Some(0))?;

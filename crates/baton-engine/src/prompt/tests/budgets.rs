@@ -19,7 +19,7 @@ fn noted() -> Case {
     Case::usual()
         .say(About::Feedback, "maria", &long("oldest", 200))
         .say(About::Answer, "maria", &long("middle", 200))
-        .say(About::Refuted, "baton", &long("newest", 200))
+        .say(About::Requeued, "maria", &long("newest", 200))
 }
 
 #[test]
@@ -34,7 +34,10 @@ fn the_oldest_notes_go_first() {
     let case = noted();
     let whole = case.prompt(Dialect::PhaseBlock).tokens as u64;
     let once = limited(&case, whole - 1).expect("it fits");
-    assert_eq!(once.shortened, ["left out: feedback, from maria (in the file named by BATON_NOTES_FILE)"]);
+    assert_eq!(
+        once.shortened,
+        ["left out: feedback, from maria (in .baton/runs/run-7/get-issue.implementation/1/notes.json)"]
+    );
     assert!(!once.text.contains("oldest") && once.text.contains("middle") && once.text.contains("newest"));
     assert!(once.text.contains("Older notes that were left out: 1."));
     let twice = limited(&case, whole - 300).expect("it fits");
@@ -48,9 +51,9 @@ fn then_what_is_long_is_cut_with_a_mark() {
     let whole = case.prompt(Dialect::PhaseBlock).tokens as u64;
     let cut = limited(&case, whole - 1_500).expect("it fits");
     assert_snapshot!(cut.shortened.join("\n"), @"
-    left out: feedback, from maria (in the file named by BATON_NOTES_FILE)
-    left out: answers, from maria (in the file named by BATON_NOTES_FILE)
-    cut: summary, from tool-lead (in the file named by BATON_REQUEST_FILE)
+    left out: feedback, from maria (in .baton/runs/run-7/get-issue.implementation/1/notes.json)
+    left out: answers, from maria (in .baton/runs/run-7/get-issue.implementation/1/notes.json)
+    cut: summary, from tool-lead (in .baton/runs/run-7/get-issue.implementation/1/request.json)
     ");
     assert!(cut.text.contains(&long("newest", 200)), "what was said last is still whole");
     assert!(cut.text.contains("nobody reads the rest"), "what is short is still whole");
@@ -64,11 +67,11 @@ fn what_was_said_last_is_cut_last() {
     let case = Case::usual().say(About::Refuted, "baton", &long("refuted", 3_000)).fail(&long("failed", 3_000));
     let cut = limited(&case, 2_500).expect("it fits");
     assert_snapshot!(cut.shortened.join("\n"), @"
-    cut: summary, from tool-lead (in the file named by BATON_REQUEST_FILE)
-    cut: decisions, from tool-lead (in the file named by BATON_REQUEST_FILE)
-    cut: input data, from earlier phases and the start of the run (in the file named by BATON_REQUEST_FILE)
-    cut: what is wrong, from baton (in the file named by BATON_NOTES_FILE)
-    cut: message of the failure TIMEOUT (in the file named by BATON_NOTES_FILE)
+    cut: summary, from tool-lead (in .baton/runs/run-7/get-issue.implementation/1/request.json)
+    cut: decisions, from tool-lead (in .baton/runs/run-7/get-issue.implementation/1/request.json)
+    cut: input data, from earlier phases and the start of the run (in .baton/runs/run-7/get-issue.implementation/1/request.json)
+    cut: quoted by Baton (in .baton/runs/run-7/get-issue.implementation/1/notes.json)
+    cut: message of the failure TIMEOUT (in .baton/runs/run-7/get-issue.implementation/1/notes.json)
     ");
 }
 

@@ -1,0 +1,56 @@
+//! A report that is still the example of the prompt.
+
+use super::{Case, RuleFindings};
+
+/// What the example of a prompt says in place of a summary.
+pub const SUMMARY: &str = "<what you did and found, in one or two sentences with names and numbers>";
+
+/// What it says in place of the context for the next agent.
+pub const CONTEXT: &str = "<what the next agent must know to go on, with names, files and line numbers>";
+
+/// What it says in place of a next step.
+pub const NEXT_STEP: &str = "<what should happen next>";
+
+/// What the example of an acknowledgment says in place of the task.
+pub const TASK: &str = "<the task in your own words>";
+
+rule! {
+    /// ## What it checks
+    /// Whether a summary, a context, a next step or the task of an acknowledgment is still what the example in Baton's
+    /// prompt says in its place, such as `<what the next agent must know to go on, with names, files and line numbers>`.
+    ///
+    /// ## Why it matters
+    /// The example has the right form for this very handoff. Whoever hands it in unchanged has told nothing, but would pass
+    /// every other rule.
+    ///
+    /// ## Example
+    /// ```json
+    /// { "handoff": { "context": "<what the next agent must know to go on, with names, files and line numbers>" } }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```json
+    /// { "handoff": { "context": "Implement section 2 of DESIGN.md; count_words in count.py reads standard input." } }
+    /// ```
+    "copied-example": Shape, Error => check
+}
+
+fn check(case: &Case<'_>, findings: &mut RuleFindings<'_>) {
+    let mut look = |pointer: &str, text: Option<&str>| {
+        if text.map(str::trim).is_some_and(|text| [SUMMARY, CONTEXT, NEXT_STEP, TASK].contains(&text)) {
+            let message = "this is still the example of the prompt, and says nothing about the work";
+            findings.add(pointer, message, "replace it with what is true for this work");
+        }
+    };
+    if let Some(report) = case.report() {
+        look("/summary", report.summary.as_deref());
+        look("/next/context", report.next_context());
+        for (index, step) in report.next_steps.iter().enumerate() {
+            look(&format!("/next_steps/{index}"), Some(step));
+        }
+    } else if let Some(request) = case.request() {
+        look("/context/summary", request.context.as_ref().and_then(|context| context.summary.as_deref()));
+    } else if let Some(acknowledgment) = case.acknowledgment() {
+        look("/task", acknowledgment.task.as_deref());
+    }
+}

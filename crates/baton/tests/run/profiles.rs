@@ -1,0 +1,105 @@
+//! Coding agents in a run: programs of their names that print events as the real ones do.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use baton_engine::State;
+use baton_engine::session::Spent;
+use baton_testbed::Process;
+
+use crate::site::{Ended, RUN, Site, end, find};
+
+const REPORT: &str = r#"{\"baton\": 1, \"document\": \"report\", \"outcome\": \"complete\", \"summary\": \"Designed the module with its three parts.\"}"#;
+
+/// Runs one phase of a coding agent whose program takes down each call and then does as told.
+fn run(profile: &str, script: &str) -> (Site, Ended, Vec<String>) {
+    let flow = format!(
+        "name: coding\nsandbox: off\nagents: {{dev: {{profile: {profile}, retry: {{max_retries: 2, delay: 1ms}}}}}}\n\
+         phases: [{{id: build, agent: dev}}]\n"
+    );
+    let site = Site::new().workflow(&flow);
+    let program = format!("bin/{profile}");
+    let calls = site.scratch.path("calls").display().to_string();
+    site.scratch.write(&program, format!("#!/bin/sh\ncat > /dev/null\necho \"$*\" >> {calls}\n{script}\n"));
+    let permissions = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(site.scratch.path(&program), permissions).expect("our own file");
+    let path = format!("{}:{}", site.scratch.path("bin").display(), std::env::var("PATH").expect("a path"));
+    let mut command = site.command(&["run", "flow", "--workspace", "workspace", "--id", RUN, "--no-input"]);
+    command.env("PATH", path).env("HOME", site.scratch.path("home"));
+    let mut process = Process::spawn(&mut command);
+    process.close_input();
+    let ended = end(&mut process);
+    let calls = site.scratch.read("calls").lines().map(str::to_owned).collect();
+    (site, ended, calls)
+}
+
+/// Prints one text at first, and another when the session goes on.
+fn says(first: &str, then: &str) -> String {
+    format!("case \"$*\" in *resume*) cat <<'END'\n{then}\nEND\n;; *) cat <<'END'\n{first}\nEND\n;; esac")
+}
+
+#[test]
+fn report_without_a_block_is_repaired_in_the_same_session() {
+    let claude = |text: &str| {
+        let used = r#"{"opus":{"inputTokens":1000,"outputTokens":50,"cacheReadInputTokens":200,"costUSD":0.005}}"#;
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"{text}","model_usage_since_last_result":{used}}}"#
+        )
+    };
+    let (site, ended, calls) = run("claude", &says(&claude("It is designed."), &claude(REPORT)));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let id = |call: &String, flag: &str| {
+        let (_, behind) = call.split_once(flag).unwrap_or_else(|| panic!("{call}"));
+        behind.trim().to_owned()
+    };
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert_eq!(id(&calls[0], "--session-id"), id(&calls[1], "--resume"));
+    let told = site.told();
+    let build = find(&told, "build.1");
+    assert_eq!(build.attempts, 1, "a repair is part of the attempt");
+    let both = Spent { input: 2000, cached: 400, output: 100, cost_micros: Some(10_000) };
+    assert_eq!(build.spending().spent, both, "what was not accepted was spent too");
+}
+
+#[test]
+fn session_whose_name_the_program_tells_is_resumed() {
+    let codex = |text: &str, sum: u32| {
+        format!(
+            r#"{{"type":"thread.started","thread_id":"th-7"}}
+{{"type":"item.completed","item":{{"id":"i","type":"agent_message","text":"{text}"}}}}
+{{"type":"turn.completed","usage":{{"input_tokens":{sum},"cached_input_tokens":0,"output_tokens":{sum}}}}}"#
+        )
+    };
+    let (site, ended, calls) = run("codex", &says(&codex("It is designed.", 100), &codex(REPORT, 130)));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(calls.len() == 2 && calls[1].ends_with(" resume th-7 -"), "{calls:?}");
+    let spent = find(&site.told(), "build.1").spending().spent;
+    assert_eq!((spent.input, spent.output), (130, 130), "the program tells sums of the session");
+}
+
+#[test]
+fn failure_that_does_not_pass_is_not_tried_again_and_says_what_to_do() {
+    let script = "echo \"error: unknown option '--fast'\" >&2; exit 1";
+    let (site, ended, calls) = run("claude", script);
+    assert_eq!((ended.code, calls.len()), (Some(3), 1), "a person is asked: {}", ended.stderr);
+    let shown = site.baton(&["show", &format!("{RUN}.build.1")]).stdout;
+    assert!(shown.contains("unknown option '--fast'") && shown.contains("help: change `arguments`"), "{shown}");
+    assert!(matches!(find(&site.told(), "build.1").handoff.state, State::Failed { .. }));
+}
+
+#[test]
+fn session_that_is_lost_makes_room_for_a_fresh_one() {
+    let good = format!(
+        r#"{{"type":"text","sessionID":"ses_2","part":{{"messageID":"m","text":"{REPORT}"}}}}
+{{"type":"step_finish","sessionID":"ses_2","part":{{"reason":"stop","tokens":{{"input":1,"output":1}}}}}}"#
+    );
+    let script = format!(
+        "case \"$*\" in *--session*) echo 'Error: Session not found' >&2; exit 1;; esac\n\
+         [ $(wc -l < {{CALLS}}) -gt 1 ] && {{ cat <<'END'\n{good}\nEND\nexit; }}\n\
+         echo '{{\"type\":\"text\",\"sessionID\":\"ses_1\",\"part\":{{\"messageID\":\"m\",\"text\":\"Done.\"}}}}'"
+    );
+    let script = script.replace("{CALLS}", "\"${0%/bin/*}/calls\"");
+    let (_, ended, calls) = run("opencode", &script);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let sessions: Vec<bool> = calls.iter().map(|call| call.contains("--session ses_1")).collect();
+    assert_eq!(sessions, [false, true, false], "{calls:?}");
+}
