@@ -101,6 +101,8 @@ fn the_manual_of_the_command_line_has_every_command() {
     ## baton dir wait
     ## baton dir sweep
     ## baton dir status
+    ## baton init
+    ## baton hook
     ## baton completions
     ");
 }
