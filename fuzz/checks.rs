@@ -24,6 +24,7 @@ pub fn read(bytes: &[u8]) {
         };
         let path = Some("handoffs/pending/hoff-1.json");
         let known = Surroundings {
+            times_are_kept: false,
             path,
             request,
             workspace: Some(&Somewhere),
