@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_engine::Clock;
-use baton_engine::agent::{Agent, EndedTurn, Job, Update, Updates};
-use baton_engine::failure::{Code, Failure};
+use baton_engine::agent::{Agent, EndedTurn, Job, TurnEnd, Update, Updates};
+use baton_engine::failure::{Code, Failure, Transience};
 use baton_engine::protection::Protection;
 use baton_engine::session::SessionKind;
 use baton_protocol::workflow::{self, Confinement, Profile, PromptBy, ReportFrom};
@@ -49,6 +49,8 @@ pub struct CommandAgent {
     report: ReportFrom,
     env: Vec<String>,
     set_env: Vec<(String, String)>,
+    /// Keys that are set here, but that the program does not get.
+    withheld: Vec<&'static str>,
     workflow_folder: PathBuf,
     timeout: Option<Duration>,
     silence: Option<Duration>,
@@ -87,6 +89,7 @@ impl CommandAgent {
             prompt,
             report: agent.report.unwrap_or(ReportFrom::Auto),
             env: agent.env.clone(),
+            withheld: agent.withheld_keys(|key| std::env::var_os(key).is_some_and(|value| !value.is_empty())),
             set_env: agent.set_env.iter().map(|(key, value)| set(name, key, value)).collect::<Result<_, _>>()?,
             workflow_folder: folder,
             timeout: agent.timeout.map(workflow::Duration::as_std).or_else(|| usual(profile::TURN_TIME)),
@@ -144,9 +147,24 @@ impl CommandAgent {
             (Some(profile), Some(heard)) => {
                 let now = self.clock.now().to_zoned(TimeZone::system());
                 let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                final_answer::EndedProfile { profile, asked, ended, now }.turn(&mut heard)
+                let mut turn = final_answer::EndedProfile { profile, asked, ended, now }.turn(&mut heard);
+                if let TurnEnd::Failed(failure, _) = &mut turn.end {
+                    self.tell_withheld(failure);
+                }
+                turn
             }
             _ => answer::of(ended, asked),
+        }
+    }
+
+    /// A program without its key fails for good; whoever sees the key in the same terminal wonders why.
+    fn tell_withheld(&self, failure: &mut Failure) {
+        if failure.chance == Transience::Permanent && !self.withheld.is_empty() {
+            let keys = self.withheld.join(", ");
+            let hint = format!(" (set here but not passed on: {keys}; name what it needs in `env` of the agent)");
+            // People are shown the first line.
+            let end = failure.message.find('\n').unwrap_or(failure.message.len());
+            failure.message.insert_str(end, &hint);
         }
     }
 

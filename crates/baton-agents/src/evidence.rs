@@ -86,6 +86,8 @@ impl LocalEvidence {
             return outcome::failed("there is nothing to run".to_owned(), "");
         };
         let mut environment = self.environment.clone();
+        environment.inherit(&check.env);
+        check.set_env.iter().for_each(|(name, value)| environment.set(name, value));
         scene.variables.iter().for_each(|(name, value)| environment.set(name, value));
         let output = scene.output_directory.as_deref().into_iter();
         let ground = Ground {

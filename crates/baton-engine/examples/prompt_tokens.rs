@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use baton_engine::evidence::CheckCommand;
 use baton_engine::handover::Handover;
-use baton_engine::prompt::{Briefing, ReportTo, render};
+use baton_engine::prompt::{Briefing, ReportTo, render, render_repair};
 use baton_protocol::Dialect;
 use baton_protocol::model::Request;
 use baton_protocol::model::request::{Expectations, Party, WorkflowState};
 use baton_protocol::wire::Label;
 use baton_protocol::workflow::{Profile, Skill};
+
+/// What was wrong with a report.
+const REASONS: &str = "no handoff block found in the final answer: end the report with the block that was asked for";
 
 struct Phase {
     name: &'static str,
@@ -26,16 +29,17 @@ struct Phase {
 
 fn main() {
     let show = std::env::args().any(|argument| argument == "--text");
-    println!("| phase | dialect | tokens |");
-    println!("|---|---|--:|");
+    println!("| phase | dialect | first | repair |");
+    println!("|---|---|--:|--:|");
     for dialect in [Dialect::MetadataBlock, Dialect::Native] {
         for phase in phases() {
             let request = request(&phase);
             let briefing = briefing(&phase, &request, dialect);
             let prompt = render(&briefing).expect("a prompt");
-            println!("| {} | {dialect} | {} |", phase.name, prompt.tokens);
+            let repair = render_repair(&briefing, REASONS).expect("a prompt");
+            println!("| {} | {dialect} | {} | {} |", phase.name, prompt.tokens, repair.tokens);
             if show {
-                println!("\n{}\n", prompt.text);
+                println!("\n{}\n\n{}\n", prompt.text, repair.text);
             }
         }
     }
@@ -70,6 +74,7 @@ fn phases() -> [Phase; 3] {
                 name: "tests".to_owned(),
                 words: vec!["sh".to_owned(), "-c".to_owned(), "python3 check.py".to_owned()],
                 timeout: Duration::from_secs(60),
+                ..CheckCommand::default()
             }],
             handovers: vec![handover(
                 "design by architect",

@@ -176,7 +176,7 @@ pub struct Scene {
 }
 
 /// A command that passes or fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckCommand {
     /// Its name.
     pub name: String,
@@ -184,6 +184,10 @@ pub struct CheckCommand {
     pub words: Vec<String>,
     /// How long it may take.
     pub timeout: Duration,
+    /// Variables that it inherits, by name or by pattern.
+    pub env: Vec<String>,
+    /// Variables that are set for it.
+    pub set_env: Vec<(String, String)>,
 }
 
 /// How a command ended.

@@ -349,4 +349,5 @@ rules! {
     bad_limit
     missing_file
     missing_command
+    withheld_key
 }

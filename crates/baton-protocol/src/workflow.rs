@@ -83,6 +83,8 @@ wire! {
         optional inputs: NamedList<InputDeclaration>,
         /// Where agents put their output, relative to the workspace; a template over `run`, `inputs` and the items of lists.
         optional output_directory: Option<String>,
+        /// Variables of the environment that all agents and commands inherit, by name or by a pattern such as `AWS_*`.
+        optional env: Vec<String>,
         /// The agents, by name.
         optional agents: NamedList<AgentFields>,
         /// The phases, in their order.
@@ -137,7 +139,7 @@ wire! {
         optional prompt_tokens: Option<u64>,
         /// Where its report is found.
         optional report: Option<ReportFrom>,
-        /// Variables of the environment that it inherits, by name.
+        /// Variables of the environment that it inherits, by name or by a pattern such as `AWS_*`.
         optional env: Vec<String>,
         /// Variables that are set for it.
         optional set_env: Map<String, Value>,
@@ -185,6 +187,10 @@ wire! {
         optional agent: Option<String>,
         /// A command that passes or fails.
         optional check: Option<CommandLine>,
+        /// Variables of the environment that the command of `check` inherits, by name or by a pattern.
+        optional env: Vec<String>,
+        /// Variables that are set for the command of `check`.
+        optional set_env: Map<String, Value>,
         /// Phases that run at the same time.
         optional parallel: Vec<Phase>,
         /// An expression that gives a list; `phases` run once for each item.
@@ -242,6 +248,10 @@ wire! {
         required name: Option<String>,
         /// The command.
         required run: Option<CommandLine>,
+        /// Variables of the environment that it inherits, by name or by a pattern such as `AWS_*`.
+        optional env: Vec<String>,
+        /// Variables that are set for it.
+        optional set_env: Map<String, Value>,
         /// How long it may take.
         optional timeout: Option<Duration>,
     }
@@ -315,7 +325,39 @@ wire! {
     }
 }
 
+/// Returns whether a variable is meant by a name or by a pattern with one `*`.
+pub fn is_variable(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((begin, end)) => name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end),
+    }
+}
+
+impl Profile {
+    /// Returns the variables in which its program looks for a key.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            Profile::Claude => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+            Profile::Codex => &["CODEX_API_KEY", "OPENAI_API_KEY"],
+            Profile::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+            Profile::Opencode => &["OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"],
+        }
+    }
+}
+
 impl AgentFields {
+    /// Returns the keys of its profile that are set, but that its program does not get; none if it gets one of them.
+    pub fn withheld_keys(&self, is_set: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        let keys = self.profile.map(Profile::keys).unwrap_or_default();
+        let is_given = |key: &str| {
+            self.set_env.contains_key(key) || self.env.iter().any(|pattern| is_variable(pattern, key) && is_set(key))
+        };
+        match keys.iter().any(|key| is_given(key)) {
+            true => Vec::new(),
+            false => keys.iter().copied().filter(|key| is_set(key)).collect(),
+        }
+    }
+
     /// Returns whether it must say that it understood before its report counts.
     pub fn must_acknowledge(&self) -> bool {
         self.acknowledge.is_some_and(|acknowledge| acknowledge.asked)
@@ -324,6 +366,14 @@ impl AgentFields {
     /// Returns how soon it must say so.
     pub fn acknowledge_within(&self) -> Option<Duration> {
         self.acknowledge.and_then(|acknowledge| acknowledge.within)
+    }
+}
+
+impl Workflow {
+    /// Returns an agent with the variables that all agents of the workflow inherit.
+    pub fn agent_with_env(&self, name: &str) -> Option<AgentFields> {
+        let agent = self.agent(name)?;
+        Some(AgentFields { env: self.env.iter().chain(&agent.env).cloned().collect(), ..agent.clone() })
     }
 }
 

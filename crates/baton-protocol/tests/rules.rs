@@ -65,6 +65,10 @@ impl Files for Folder {
     fn has_program(&self, program: &str) -> bool {
         if program.contains('/') { self.0.join(program).is_file() } else { ["sh", "cargo", "git"].contains(&program) }
     }
+
+    fn has_variable(&self, name: &str) -> bool {
+        name == "OPENROUTER_API_KEY"
+    }
 }
 
 fn request(folder: &Path) -> Option<Request> {

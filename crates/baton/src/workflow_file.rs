@@ -105,6 +105,10 @@ impl Files for WorkflowFolder {
         let program = if program.contains('/') { self.folder.join(program) } else { PathBuf::from(program) };
         find_program(&program, std::env::var_os("PATH").as_deref()).is_some()
     }
+
+    fn has_variable(&self, name: &str) -> bool {
+        std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ mod doors;
 mod driver_seen;
 #[path = "run/elsewhere.rs"]
 mod elsewhere;
+#[path = "run/environment.rs"]
+mod environment;
 #[path = "run/faults.rs"]
 mod faults;
 #[path = "run/folder_agents.rs"]

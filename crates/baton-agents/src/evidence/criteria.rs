@@ -29,7 +29,7 @@ pub(super) fn commands(scene: &Scene) -> Vec<(&str, CheckCommand)> {
 
 fn check(index: usize, command: &str) -> CheckCommand {
     let words = ["sh", "-c", command].map(str::to_owned).to_vec();
-    CheckCommand { name: format!("criterion-{}", index + 1), words, timeout: TIMEOUT }
+    CheckCommand { name: format!("criterion-{}", index + 1), words, timeout: TIMEOUT, ..CheckCommand::default() }
 }
 
 /// Returns the command of a criterion: in backquotes after a colon at the end, or followed by `passes` and the like.

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str) -> CheckCommand {
-        CheckCommand { name: name.to_owned(), words: Vec::new(), timeout: Duration::ZERO }
+        CheckCommand { name: name.to_owned(), ..CheckCommand::default() }
     }
 
     fn reads(key: &str, value: Value) -> Option<bool> {

@@ -6,10 +6,28 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use baton_host::find_program;
+use baton_protocol::workflow::is_variable;
 
 /// What every program may see: where things are and how to write, but nothing that opens a door.
 const HARMLESS: [&str; 10] =
     ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_STATE_HOME"];
+
+/// How to get out of a network, and whom to believe there: without them nothing works behind a proxy.
+const NETWORK: [&str; 13] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+];
 
 /// Names that begin like this are harmless too.
 const HARMLESS_PREFIX: &str = "LC_";
@@ -31,7 +49,7 @@ impl Environment {
         Environment { variables: env::vars_os().collect() }
     }
 
-    /// The harmless ones, and those that are named.
+    /// The harmless ones, and those that are named, also by a pattern such as `AWS_*`.
     pub fn reduced<'a>(names: impl IntoIterator<Item = &'a str>) -> Environment {
         Environment::reduced_from(env::vars_os(), names)
     }
@@ -43,7 +61,8 @@ impl Environment {
         let named: Vec<&str> = names.into_iter().collect();
         let passes = |name: &OsStr| {
             let name = name.to_str().unwrap_or_default();
-            HARMLESS.contains(&name) || name.starts_with(HARMLESS_PREFIX) || named.contains(&name)
+            let is_harmless = HARMLESS.contains(&name) || NETWORK.contains(&name) || name.starts_with(HARMLESS_PREFIX);
+            is_harmless || named.iter().any(|pattern| is_variable(pattern, name))
         };
         Environment { variables: ours.into_iter().filter(|(name, _)| passes(name)).collect() }
     }
@@ -51,6 +70,13 @@ impl Environment {
     /// Exactly these.
     pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
         Environment { variables: variables.into_iter().collect() }
+    }
+
+    /// Adds those of ours that are named, also by a pattern.
+    pub fn inherit(&mut self, names: &[String]) {
+        let is_named =
+            |name: &OsStr| names.iter().any(|pattern| is_variable(pattern, name.to_str().unwrap_or_default()));
+        self.variables.extend(env::vars_os().filter(|(name, _)| is_named(name)));
     }
 
     /// Sets a variable.
@@ -90,7 +116,8 @@ mod tests {
             environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
         };
         assert_eq!(names(Environment::reduced_from(ours.clone(), [])), ["LC_ALL", "PATH"]);
-        assert_eq!(names(Environment::reduced_from(ours, ["TOKEN"])), ["LC_ALL", "PATH", "TOKEN"]);
+        assert_eq!(names(Environment::reduced_from(ours.clone(), ["TOKEN"])), ["LC_ALL", "PATH", "TOKEN"]);
+        assert_eq!(names(Environment::reduced_from(ours, ["TOK*"])), ["LC_ALL", "PATH", "TOKEN"]);
     }
 
     #[test]

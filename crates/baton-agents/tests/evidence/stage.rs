@@ -121,7 +121,12 @@ pub(crate) fn owned(words: &[&str]) -> Vec<String> {
 
 /// A check that runs a line of shell.
 pub(crate) fn check(name: &str, line: &str) -> CheckCommand {
-    CheckCommand { name: name.to_owned(), words: owned(&["sh", "-c", line]), timeout: Duration::from_secs(60) }
+    CheckCommand {
+        name: name.to_owned(),
+        words: owned(&["sh", "-c", line]),
+        timeout: Duration::from_secs(60),
+        ..CheckCommand::default()
+    }
 }
 
 /// Returns the rules with this verdict, one per entry.

@@ -91,7 +91,11 @@ impl RunLoop<'_> {
             let examine = attempt::examine(evidence, scene, report, (self.driver.judging(&brief), self.room()));
             self.tasks.spawn(async move { Outcome::Work(examine.await) })
         } else if tracked.step.role == Role::Check {
-            let check = attempt::check(evidence, scene, brief::command(brief.located.phase()));
+            let check = attempt::check(
+                evidence,
+                scene,
+                brief::command(&brief.located.definition.workflow, brief.located.phase()),
+            );
             self.tasks.spawn(async move { Outcome::Work(check.await) })
         } else {
             let reached = self.driver.team.reach(brief.located.definition, &tracked.handoff.terms.to);

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use baton_protocol::Dialect;
 use baton_protocol::model::{Document, Kind, Request};
-use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom, Skill};
+use baton_protocol::workflow::{self, AgentFields, Confinement, Phase, ReportFrom, Skill, Workflow};
+use serde_json::{Map, Value};
 
 use crate::RunId;
 use crate::agent::Job;
@@ -117,7 +118,10 @@ impl<'r> Brief<'r> {
     }
 
     pub(super) fn checks(&self) -> Vec<CheckCommand> {
-        self.phase().map(|phase| phase.verify.iter().map(check).collect()).unwrap_or_default()
+        let workflow = &self.located.definition.workflow;
+        self.phase()
+            .map(|phase| phase.verify.iter().map(|fields| check(workflow, fields)).collect())
+            .unwrap_or_default()
     }
 
     /// Returns where the agent puts its output; the error says why that cannot be worked out.
@@ -385,21 +389,30 @@ fn output_template(definition: &Definition, phase: &str) -> Option<(String, Stri
 }
 
 /// Returns a command of the workflow as it is run.
-pub(super) fn check(check: &workflow::CheckFields) -> CheckCommand {
+pub(super) fn check(workflow: &Workflow, check: &workflow::CheckFields) -> CheckCommand {
     CheckCommand {
         name: check.name.clone().unwrap_or_default(),
         words: check.run.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
         timeout: check.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),
+        env: workflow.env.iter().chain(&check.env).cloned().collect(),
+        set_env: set(&check.set_env),
     }
 }
 
 /// Returns the command of a check phase.
-pub(super) fn command(phase: &Phase) -> CheckCommand {
+pub(super) fn command(workflow: &Workflow, phase: &Phase) -> CheckCommand {
     CheckCommand {
         name: phase.id().to_owned(),
         words: phase.check.as_ref().map(workflow::CommandLine::words).unwrap_or_default(),
         timeout: phase.timeout.map_or(CHECK_TIME, workflow::Duration::as_std),
+        env: workflow.env.iter().chain(&phase.env).cloned().collect(),
+        set_env: set(&phase.set_env),
     }
+}
+
+fn set(variables: &Map<String, Value>) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    variables.iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
 /// Says whether a request asks for commands to be run.

@@ -89,7 +89,9 @@ impl RunLoop<'_> {
         let free = tracked.handoff.terms.choices.is_empty() && failing.is_none() && !needs_person(tracked);
         let automatic = gate.filter(|gate| gate.r#type == Some(GateType::Auto) && free);
         let task = if let Some(gate) = automatic {
-            let checks: Vec<CheckCommand> = gate.checks.iter().map(brief::check).collect();
+            let located = self.run.definition.locate(&tracked.step.phase);
+            let workflow = located.map_or(&self.run.definition.workflow, |located| &located.definition.workflow);
+            let checks: Vec<CheckCommand> = gate.checks.iter().map(|check| brief::check(workflow, check)).collect();
             let Some(scene) = self.scene_of(tracked) else { return };
             let (evidence, shown) = (self.driver.evidence.clone(), shown.clone());
             self.tasks.spawn(async move {

@@ -49,6 +49,7 @@ impl Case {
                 name: "tests_passed".to_owned(),
                 words: words("cargo test"),
                 timeout: Duration::ZERO,
+                ..CheckCommand::default()
             }],
             writes: Some(vec!["src/**".to_owned()]),
         }

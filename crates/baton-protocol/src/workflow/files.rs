@@ -9,4 +9,7 @@ pub trait Files {
 
     /// Says whether there is a program that can be started: a path as in `look`, or a name that is searched for.
     fn has_program(&self, program: &str) -> bool;
+
+    /// Says whether a variable of the environment is set.
+    fn has_variable(&self, name: &str) -> bool;
 }

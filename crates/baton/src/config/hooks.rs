@@ -130,5 +130,5 @@ fn check(entry: VerifyEntry) -> Result<CheckCommand, String> {
     }
     let timeout = timeout.map_or(Ok(VERIFY_TIME), |text| parse_duration(&text))?;
     let name = name.unwrap_or_else(|| run.clone());
-    Ok(CheckCommand { name, words: vec!["sh".to_owned(), "-c".to_owned(), run], timeout })
+    Ok(CheckCommand { name, words: vec!["sh".to_owned(), "-c".to_owned(), run], timeout, ..CheckCommand::default() })
 }

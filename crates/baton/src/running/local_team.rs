@@ -47,22 +47,22 @@ impl LocalTeam {
 
 impl Team for LocalTeam {
     fn reach(&self, definition: &Definition, agent: &str) -> ReachedAgent {
-        let Some(declared) = definition.workflow.agent(agent) else {
+        let Some(declared) = definition.workflow.agent_with_env(agent) else {
             return ReachedAgent::Not(format!("there is no agent {agent} in the workflow"));
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Two workflows in one folder may call different agents the same.
         let same = |member: &&Member| {
-            member.name == agent && member.folder == definition.folder && member.declared == *declared
+            member.name == agent && member.folder == definition.folder && member.declared == declared
         };
         if let Some(member) = known.iter().find(same) {
             return ReachedAgent::Here(member.reached.clone());
         }
-        match baton_agents::reach(agent, declared, &definition.folder, self.clock.clone(), &self.launcher) {
+        match baton_agents::reach(agent, &declared, &definition.folder, self.clock.clone(), &self.launcher) {
             Ok(Some(reached)) => {
                 let reached: Arc<dyn Agent> = Arc::from(reached);
                 let (folder, name) = (definition.folder.clone(), agent.to_owned());
-                known.push(Member { folder, name, declared: declared.clone(), reached: reached.clone() });
+                known.push(Member { folder, name, declared, reached: reached.clone() });
                 ReachedAgent::Here(reached)
             }
             Ok(None) => ReachedAgent::Elsewhere,
