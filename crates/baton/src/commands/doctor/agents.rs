@@ -138,6 +138,7 @@ impl AskedAgents {
             spent_before: Default::default(),
             prompt: PROMPT.to_owned(),
             request: WrittenDocument::new(Dialect::Native, "{}"),
+            contract: None,
             notes: Vec::new(),
             workspace: self.workspace.clone(),
             output_directory,
