@@ -42,8 +42,8 @@ struct Coder {
 #[async_trait]
 impl Agent for Coder {
     async fn turn(&self, job: &Job, updates: &Updates) -> EndedTurn {
-        self.turns.lock().unwrap().push(job.clone());
-        let act = self.acts.lock().unwrap().pop_front().expect("nobody asks more often");
+        self.turns.lock().expect("no panic").push(job.clone());
+        let act = self.acts.lock().expect("no panic").pop_front().expect("nobody asks more often");
         if self.kind == SessionKind::Told {
             let _ = updates.send(Update::Session("thread-7".to_owned()));
         }
@@ -122,7 +122,7 @@ impl Desk {
     }
 
     fn turns(&self) -> Vec<Job> {
-        self.coder.turns.lock().unwrap().clone()
+        self.coder.turns.lock().expect("no panic").clone()
     }
 
     async fn events(&self) -> Vec<Event> {

@@ -99,7 +99,9 @@ fn undo_takes_out_exactly_what_was_put_in() {
         sandbox
             .write("baton.toml", "[rules]\nvague-context = \"error\"\n")
             .write(".codex/hooks.json", "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": []}\n    ]\n  }\n}\n");
-        own.into_iter().for_each(|own| drop(sandbox.write(SETTINGS, own)));
+        if let Some(own) = own {
+            sandbox.write(SETTINGS, own);
+        }
         let before = everything(&sandbox);
         let all = ["--claude-code", "--codex", "--gemini", "--opencode"];
         init(&sandbox, &all);
