@@ -235,6 +235,10 @@ impl CommandAgent {
             // Only what is there can be opened up. What cannot be made is missed by the command itself.
             let _ = std::fs::create_dir_all(&job.output_directory);
         }
+        if let Some(recipe) = self.recipe().filter(|_| !job.confinement.off) {
+            // A program that was never started here has no place for its sessions yet.
+            recipe.make_home(environment);
+        }
         let moved = profile::moved(self.recipe(), environment);
         let own = [job.output_directory.as_path(), &files.folder].into_iter().chain(moved.iter().map(PathBuf::as_path));
         let ground = Ground {

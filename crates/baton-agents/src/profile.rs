@@ -62,6 +62,17 @@ pub(crate) struct Recipe {
     pub(crate) help: fn(Trouble) -> Option<&'static str>,
 }
 
+impl Recipe {
+    /// Makes the folders that the program keeps in the home folder: only what is there can be opened up in a cage. What
+    /// cannot be made is missed by the program itself.
+    pub(crate) fn make_home(&self, environment: &Environment) {
+        let Some(home) = environment.get("HOME").map(Path::new).filter(|home| home.is_dir()) else { return };
+        for folder in self.home.iter().map(Path::new).filter(|path| path.extension().is_none()) {
+            let _ = std::fs::create_dir_all(home.join(folder));
+        }
+    }
+}
+
 /// What is known when a turn begins.
 pub(crate) struct TurnStart<'a> {
     pub(crate) session: &'a SessionTurn,

@@ -231,6 +231,17 @@ async fn session_that_is_lost_is_followed_by_a_fresh_one_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn program_that_was_killed_goes_on_in_its_session_under_the_retry_policy() {
+    let killed = Failure::new(Code::processing_error(), "it was ended by signal 9");
+    let desk = Desk::new(SessionKind::Chosen, [Act::Fails(killed, AfterFailure::Policy), Act::Says(GOOD)]);
+    desk.begin("").await;
+    assert_eq!(desk.drive().await, End::Completed);
+    let turns = desk.turns();
+    assert!(turns[1].session.goes_on && !turns[1].session.repairs);
+    assert_eq!((turns[1].attempt, &turns[1].session.id), (2, &turns[0].session.id));
+}
+
+#[tokio::test(start_paused = true)]
 async fn failed_turns_count_what_they_spent() {
     let broken = Failure { chance: Transience::Permanent, ..Failure::new(Code::processing_error(), "401") };
     let desk = Desk::new(SessionKind::Chosen, [Act::Says(PROSE), Act::Fails(broken, AfterFailure::Policy)]);

@@ -12,10 +12,10 @@ use crate::Fence;
 use crate::answer::{self, Successors, UnderstoodReport};
 use crate::approval::Vote;
 use crate::evidence::{ExaminedClaim, Transcript};
-use crate::failure::Code;
+use crate::failure::{Code, Transience};
 use crate::handoff::{Digest, Handoff, State, WrittenDocument};
 use crate::journal::Fact;
-use crate::lifecycle::{Again, Claim, Command, Decide, Decision, Ending, Route};
+use crate::lifecycle::{Again, Claim, Command, Decide, Decision, Ending, Fail, Route};
 use crate::protection::Protection;
 use crate::session::{REPAIRS_MAX, SessionTurn, Spending, Spent};
 use crate::step::{Role, Step};
@@ -174,6 +174,11 @@ impl LastReport {
     }
 }
 
+fn was_interrupted(fail: &Fail) -> bool {
+    let passes = [Code::timeout(), Code::processing_error()].contains(&fail.failure.code);
+    passes && fail.document.is_none() && fail.failure.chance == Transience::Transient
+}
+
 impl TrackedHandoff {
     pub(super) fn new(handoff: Handoff, fact: &Fact) -> TrackedHandoff {
         let request = match fact {
@@ -260,7 +265,8 @@ impl TrackedHandoff {
                 self.next_turn(match fail.again {
                     Again::Repair => NextTurn::Repairs,
                     Again::At(_) => NextTurn::GoesOn,
-                    Again::Policy if fail.failure.code == Code::timeout() => NextTurn::GoesOn,
+                    // A program that was killed, or whose model did not answer, has left what it did in its session.
+                    Again::Policy if was_interrupted(fail) => NextTurn::GoesOn,
                     Again::Policy | Again::Fresh => NextTurn::Fresh,
                 });
                 self.changed.clone_from(&fail.changed);

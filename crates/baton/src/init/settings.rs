@@ -236,7 +236,8 @@ impl CodingAgent {
                 told
             }
             CodingAgent::Gemini => vec![
-                "Gemini CLI runs hooks of a project only in a folder that you trust (/permissions, or --skip-trust for one run)"
+                "Gemini CLI runs hooks of a project only in a folder that you trust (/permissions, or \
+                 GEMINI_CLI_TRUST_WORKSPACE=true for one run; --skip-trust alone does not load them)"
                     .to_owned(),
             ],
             CodingAgent::Opencode => vec![
