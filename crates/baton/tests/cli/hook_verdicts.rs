@@ -25,7 +25,7 @@ fn every_mistake_is_one_line_with_the_field_and_what_to_write() {
     let text = block("architect", json!({ "status": "done", "timestamp": "yesterday" }));
     let told = reason(&HookBench::new().ends("architect", &text));
     assert!(
-        told.lines().any(|line| line.starts_with("- `status`: `done` is no status (use one of: complete")),
+        told.lines().any(|line| line.starts_with("- `status`: unknown status `done` (use one of: complete")),
         "{told}"
     );
     assert!(told.lines().any(|line| line.starts_with("- `timestamp`: ")), "{told}");
