@@ -105,7 +105,7 @@ fn missing_workspace_is_told_as_that() {
     let mut job = bench.job();
     job.workspace = bench.scratch.path("nowhere");
     let failure = failed(bench.attempt(&bench.shell("echo x"), &job));
-    assert!(failure.message.contains("nowhere is no folder"), "{failure}");
+    assert!(failure.message.contains("nowhere is not a folder"), "{failure}");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn where_nothing_is_offered_nothing_is_chosen() {
     // Words that nobody understands do not open a gate.
     assert_snapshot!(given(&["answer", "HO-1", "Go, but slowly"]), @"
     --- stderr
-    error: HO-1: this is no answer here: choose one of what is offered, or approve or reject it; it is awaiting_person
+    error: HO-1: this is not one of the answers: choose one of what is offered, or approve or reject it; it is awaiting_person
     hint: `baton show` lists what can be chosen
     --- exit 1
     ");

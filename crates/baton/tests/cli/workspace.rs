@@ -130,7 +130,7 @@ fn a_workspace_that_is_no_folder_is_wrong_usage() {
     let run = sandbox.baton(&["check", "--workspace", "report.json", "report.json"]);
     assert_snapshot!(run, @"
     --- stderr
-    error: the workspace report.json is no folder
+    error: the workspace report.json is not a folder
     --- exit 2
     ");
 }
