@@ -27,7 +27,12 @@ fn happened(command: &Command) -> String {
     };
     match command {
         Command::Claim(claim) => {
-            format!("by {} for {} s", readable_claimant(&claim.claimant), claim.lease_ms as f64 / 1000.0)
+            let session = match &claim.session {
+                Some(turn) if turn.repairs => ", to repair its report in the same session",
+                Some(turn) if turn.goes_on => ", to go on in the same session",
+                Some(_) | None => "",
+            };
+            format!("by {} for {} s{session}", readable_claimant(&claim.claimant), claim.lease_ms as f64 / 1000.0)
         }
         Command::Acknowledge(acknowledge) if acknowledge.understood => "understood".to_owned(),
         Command::Acknowledge(_) => "not understood: a person must clarify".to_owned(),
