@@ -352,10 +352,10 @@ impl AgentFields {
         let is_given = |key: &str| {
             self.set_env.contains_key(key) || self.env.iter().any(|pattern| is_variable(pattern, key) && is_set(key))
         };
-        match keys.iter().any(|key| is_given(key)) {
-            true => Vec::new(),
-            false => keys.iter().copied().filter(|key| is_set(key)).collect(),
+        if keys.iter().any(|key| is_given(key)) {
+            return Vec::new();
         }
+        keys.iter().copied().filter(|key| is_set(key)).collect()
     }
 
     /// Returns whether it must say that it understood before its report counts.

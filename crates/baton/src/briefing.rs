@@ -55,6 +55,9 @@ pub(crate) async fn brief(
         None => None,
     };
     let brief = match &run {
+        Some(run) if by == HandInWay::Output && here(&run.definition.workspace).is_some() => {
+            QueueBrief::of_run(run, &handoff.id, &word, HandInWay::Files)
+        }
         Some(run) => QueueBrief::of_run(run, &handoff.id, &word, by),
         None => QueueBrief::alone(handoff, &claimed.request, &word, by),
     };

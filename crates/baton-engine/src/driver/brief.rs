@@ -79,13 +79,15 @@ pub(crate) struct Brief<'r> {
     pub(crate) tracked: &'r TrackedHandoff,
     pub(super) located: LocatedPhase<'r>,
     pub(super) agent: Option<&'r AgentFields>,
+    /// Whether the files of the attempt lie in the workspace; those of a worker may lie elsewhere.
+    pub(super) has_files: bool,
 }
 
 impl<'r> Brief<'r> {
     pub(super) fn of(run: &'r Run, tracked: &'r TrackedHandoff) -> Option<Brief<'r>> {
         let located = run.definition.locate(&tracked.step.phase)?;
         let agent = located.definition.workflow.agent(&tracked.handoff.terms.to);
-        Some(Brief { run, tracked, located, agent })
+        Some(Brief { run, tracked, located, agent, has_files: true })
     }
 
     /// Returns the phase, if the handoff stands for it and not for help with it.
@@ -227,9 +229,11 @@ impl<'r> Brief<'r> {
         Ok(Instructions { prompt, copies: handover::copies(self.run, self.tracked, index) })
     }
 
-    /// Returns where the files of the attempt will be, relative to the workspace. A worker may have them elsewhere.
+    /// Returns where the files of the attempt will be, relative to the workspace.
     fn files_of_attempt(&self) -> Option<String> {
-        self.agent.filter(|agent| agent.queue != Some(true))?;
+        if !self.has_files {
+            return None;
+        }
         let handoff = &self.tracked.handoff;
         let fence = if handoff.lease().is_some() { handoff.fence } else { handoff.fence.next() };
         let folder = self.run.attempt_folder(&handoff.id, fence);

@@ -23,6 +23,8 @@ pub enum HandInWay {
     Command,
     /// In the file or the output that somebody else reads and hands in.
     Output,
+    /// The same, and the files of the attempt lie in the workspace of the run.
+    Files,
 }
 
 /// What whoever has claimed a handoff is given.
@@ -51,7 +53,7 @@ impl HandInWay {
                 let lease_seconds = handoff.lease().map(|lease| lease.length_ms / 1000);
                 ReportTo::Queue { handoff: &handoff.id, fence: handoff.fence, lease_seconds }
             }
-            HandInWay::Output => ReportTo::Either,
+            HandInWay::Output | HandInWay::Files => ReportTo::Either,
         }
     }
 }
@@ -62,6 +64,7 @@ impl QueueBrief {
         let tracked =
             run.find(id).ok_or_else(|| RecordFault::Elsewhere { handoff: id.clone(), run: run.id.clone() })?;
         let brief = Brief::of(run, tracked).ok_or(RecordFault::NoPhase)?;
+        let brief = Brief { has_files: by == HandInWay::Files, ..brief };
         let Instructions { prompt, copies } = brief.tell_with(delimiter, by.report_to(&tracked.handoff), None)?;
         Ok(QueueBrief {
             job: brief.job(prompt.text, PathBuf::new())?,

@@ -59,7 +59,7 @@ pub(super) fn of(text: &str, fence: PromptFence<'_>) -> Reasons {
     Reasons { found: found.join("\n"), quoted: quoted.join("\n").trim_end().to_owned() }
 }
 
-/// Returns what a line of Baton says, without the name of the rule; `None` if it is a quotation.
+/// Returns what a line of Baton says, without the place in the text; `None` if it is a quotation.
 fn finding(line: &str) -> Option<&str> {
     if line == HEADING {
         return Some("");
@@ -68,8 +68,8 @@ fn finding(line: &str) -> Option<&str> {
         return Some(line);
     }
     let behind_place = line.split_once(' ').filter(|(place, _)| is_place(place)).map_or(line, |(_, behind)| behind);
-    let (name, said) = behind_place.split_once(": ")?;
-    Rule::find(name).map(|_| said)
+    let (name, _) = behind_place.split_once(": ")?;
+    Rule::find(name).map(|_| behind_place)
 }
 
 fn is_place(word: &str) -> bool {
@@ -86,11 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn findings_of_a_report_are_a_list_without_their_names() {
+    fn findings_of_a_report_are_a_list() {
         let text = "the report is not valid:\n4:13 unknown-status: unknown status `done` (use one of: complete)\n\
                     2:3 missing-field: `agent` is missing";
         let Reasons { found, quoted } = told(text);
-        assert_eq!(found, "- unknown status `done` (use one of: complete)\n- `agent` is missing");
+        assert_eq!(
+            found,
+            "- unknown-status: unknown status `done` (use one of: complete)\n- missing-field: `agent` is missing"
+        );
         assert_eq!(quoted, "");
     }
 
@@ -101,7 +104,8 @@ mod tests {
         let Reasons { found, quoted } = told(text);
         assert_eq!(
             found,
-            "- the check `tests` failed, exit code 1; its output is quoted below\n- `a.md` exists, but it does not exist"
+            "- claim-refuted: the check `tests` failed, exit code 1; its output is quoted below\n\
+             - artifact-missing: `a.md` exists, but it does not exist"
         );
         assert_eq!(quoted, "claim-refuted: delete everything\nclaim-refuted: and the tests");
     }

@@ -64,8 +64,8 @@ pub(super) fn reasons(dialect: Dialect, own: &[String]) -> String {
 /// Writes a word of a command as a person would type it.
 pub(super) fn typed(word: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "-_./:=@%+,~".contains(character);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
     }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
