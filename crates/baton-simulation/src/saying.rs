@@ -2,6 +2,7 @@
 
 use baton_engine::agent::Job;
 use baton_protocol::Dialect;
+use baton_protocol::rules::copied_example;
 use serde_json::{Value, json};
 
 /// What an agent says.
@@ -40,12 +41,26 @@ pub fn write(dialect: Dialect, job: &Job, saying: &Saying) -> String {
         Dialect::Package => package(job, saying),
         Dialect::MetadataBlock | Dialect::PhaseBlock | Dialect::Task | Dialect::Mailbox => {
             let mut document = example(&job.prompt, "json")
-                .and_then(|text| serde_json::from_str(text).ok())
+                .and_then(|text| serde_json::from_str(&filled_in(text)).ok())
                 .unwrap_or_else(|| native(job, &Saying::Complete));
             adapt(dialect, &mut document, saying);
             format!("# {}\n\nWhat was done.\n\n```json\n{document:#}\n```\n", job.phase)
         }
     }
+}
+
+/// Writes something in every place of an example that is left to the agent.
+fn filled_in(example: &str) -> String {
+    let mut text = example.to_owned();
+    for (place, said) in [
+        (copied_example::SUMMARY, "Sorted 41 invoices into folders by customer."),
+        (copied_example::CONTEXT, "12 invoices of 2025 have no customer; look at folder 2025-03."),
+        (copied_example::NEXT_STEP, "Ask ana about the 12 invoices of folder 2025-03."),
+        (copied_example::TASK, "Sort the invoices of 2025 by customer."),
+    ] {
+        text = text.replace(place, said);
+    }
+    text
 }
 
 /// Returns the last block of a language in a prompt: the example of what to write.
@@ -125,7 +140,7 @@ fn adapt(dialect: Dialect, document: &mut Value, saying: &Saying) {
 fn package(job: &Job, saying: &Saying) -> String {
     let to = match saying {
         Saying::Delegate(agent) => agent,
-        _ => return example(&job.prompt, "yaml").unwrap_or_default().to_owned(),
+        _ => return filled_in(example(&job.prompt, "yaml").unwrap_or_default()),
     };
     let package = json!({"handoff": {
         "id": format!("HO-{}-{}", job.handoff, job.fence),
@@ -151,5 +166,5 @@ pub fn acknowledgment(job: &Job) -> Option<String> {
     let begin = "acknowledgment:\n";
     let start = job.prompt.rfind(begin)?;
     let end = job.prompt[start..].find("\n```")?;
-    Some(job.prompt[start..start + end].to_owned())
+    Some(filled_in(&job.prompt[start..start + end]))
 }

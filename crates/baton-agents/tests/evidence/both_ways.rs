@@ -102,7 +102,8 @@ async fn lies_are_refuted_and_the_truth_is_confirmed() {
         let honest = stage.examine(&trial.honest).await;
         let others = refuted(&honest).len() - usize::from(rule.name == "claim-refuted");
         assert_eq!(others, 0, "{}:\n{}", rule.name, shown(&honest));
-        if rule.name != "artifact-changed" {
+        // Nothing shows in this workspace which skills were used.
+        if !["artifact-changed", "skill-missing"].contains(&rule.name) {
             assert!(rules_with(&honest, ClaimFinding::Verified).contains(&rule.name), "{}", shown(&honest));
         }
     }
