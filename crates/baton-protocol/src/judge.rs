@@ -51,7 +51,7 @@ impl Judgement {
 /// ```
 pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_>, settings: &Settings) -> Judgement {
     let mut findings = reading.findings.clone();
-    let while_reading = findings.as_slice().len();
+    let mut while_reading = findings.as_slice().len();
     if let (Some(dialect), Some(document)) = (reading.dialect, &reading.document) {
         rules::apply(&Case { dialect, document, surroundings, settings }, &mut findings);
     }
@@ -61,7 +61,9 @@ pub fn judge(bytes: &[u8], reading: &Reading<'_>, surroundings: &Surroundings<'_
         let mut findings = findings.into_vec();
         let positions = Positions::of(bytes, reading.block.as_ref(), &findings);
         if surroundings.times_are_kept {
-            findings.retain(|finding| !missing_field::is_missing_time(finding));
+            let counts = |finding: &Finding| !missing_field::is_missing_time(finding);
+            while_reading = findings[..while_reading].iter().filter(|finding| counts(finding)).count();
+            findings.retain(counts);
         }
         findings.iter_mut().for_each(|finding| translate(finding, &positions, reading));
         drop_consequences(&mut findings, while_reading, settings);

@@ -15,7 +15,7 @@ use baton_protocol::rules::{self, Group, Rule};
 use baton_protocol::schema::{CompiledSchema, SchemaFault};
 use baton_protocol::surroundings::{PathState, Schemas, Workspace};
 use baton_protocol::workflow::{self, Files};
-use baton_protocol::{Hints, Judgement, Settings, Surroundings};
+use baton_protocol::{Dialect, Hints, Judgement, Settings, Surroundings};
 use serde_json::Value;
 
 fn fixtures() -> PathBuf {
@@ -204,5 +204,31 @@ fn every_fixture_belongs_to_a_rule() {
     for entry in fs::read_dir(fixtures()).expect("readable") {
         let name = entry.expect("entry").file_name();
         assert!(Rule::find(&name.to_string_lossy()).is_some(), "no rule {name:?}");
+    }
+}
+
+/// What the reading finds comes first, so that it can be told what follows from it. A time that nobody misses is taken out
+/// of the middle.
+#[test]
+fn missing_time_is_no_finding_where_somebody_keeps_it_and_the_rest_is_found_as_before() {
+    let block = |status: &str| {
+        format!(
+            "# Review\n\n```json\n{{\"agent\": \"reviewer\", \"output_type\": \"review\", \"status\": \"{status}\", \
+             \"feature_directory\": \"out\"}}\n```\n"
+        )
+    };
+    let judged = |status: &str, times_are_kept: bool| {
+        let text = block(status);
+        let hints = Hints { format: None, dialect: Some(Dialect::MetadataBlock) };
+        let reading = baton_protocol::read(text.as_bytes(), hints);
+        let surroundings = Surroundings { times_are_kept, ..Surroundings::default() };
+        let judgement = baton_protocol::judge(text.as_bytes(), &reading, &surroundings, &Settings::default());
+        judgement.diagnostics.iter().map(|found| format!("{} {}", found.code, found.message)).collect::<Vec<_>>()
+    };
+    for status in ["complete", "done"] {
+        let (asked, kept) = (judged(status, false), judged(status, true));
+        let is_time = |found: &&String| found.contains("timestamp");
+        assert_eq!(asked.iter().filter(is_time).count(), 1, "{asked:?}");
+        assert_eq!(kept, asked.iter().filter(|found| !is_time(found)).cloned().collect::<Vec<_>>());
     }
 }

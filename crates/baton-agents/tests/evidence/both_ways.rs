@@ -31,7 +31,8 @@ fn plan_is_handed_over(stage: &mut Stage) {
 }
 
 fn one_skill_was_called(stage: &mut Stage) {
-    let call = r#"{"message":{"content":[{"type":"tool_use","name":"Skill","input":{"skill":"planning"}}]}}"#;
+    let call = r#"{"message":{"content":[{"type":"tool_use","id":"t1","name":"Skill","input":{"skill":"planning"}}]}}
+{"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"Launching skill: planning"}]}}"#;
     stage.scratch.write("session.jsonl", format!("{call}\n"));
     stage.seal_transcript("session.jsonl");
 }
