@@ -203,7 +203,7 @@ mod tests {
     fn host_at_the_wrong_place_is_refused_and_does_not_become_this_machine() {
         for url in ["postgres://u:secret@/bad host/db", "postgres:///db.example/d", "postgres://u@/my db"] {
             let error = Address::parse(url).err().expect("no address").to_string();
-            assert!(error.contains("no name of a database") && !error.contains("secret"), "{error}");
+            assert!(error.contains("not the name of a database") && !error.contains("secret"), "{error}");
         }
         assert_eq!(address("postgres:///d").hosts(), "localhost:5432");
         assert_eq!(address("postgres://h/my%20db").config.get_dbname(), Some("my db"));
