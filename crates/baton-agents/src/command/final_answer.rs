@@ -67,7 +67,8 @@ impl EndedProfile<'_> {
             let help = (self.recipe().help)(fault.trouble);
             return Some(fault.ended(self.asked.job.session.goes_on, help, &self.now));
         }
-        if status.success() || heard.succeeded {
+        // A program that says that it failed has failed, whatever it said before; its session goes on.
+        if status.success() {
             return None;
         }
         let failure = self.ended.failure()?;

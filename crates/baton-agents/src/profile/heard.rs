@@ -59,6 +59,12 @@ pub(crate) struct OpenTool {
     pub(crate) skills: Vec<String>,
 }
 
+/// Says whether a text is the name of a session and cannot be taken for an option or a path.
+fn is_name(id: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    id.len() <= 128 && id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.chars().all(fits)
+}
+
 impl Heard {
     /// Tells everything to somebody.
     pub(super) fn telling(updates: Updates) -> Heard {
@@ -72,9 +78,9 @@ impl Heard {
         }
     }
 
-    /// Takes the name of the session.
+    /// Takes the name of the session. It becomes an argument of the next turn, so what could be anything but a name is none.
     pub(super) fn session(&mut self, id: Option<&str>) {
-        if let Some(id) = id.filter(|id| self.session.as_deref() != Some(id)) {
+        if let Some(id) = id.filter(|id| is_name(id) && self.session.as_deref() != Some(id)) {
             self.session = Some(id.to_owned());
             self.tell(Update::Session(id.to_owned()));
         }
@@ -218,4 +224,21 @@ fn brief(text: &str) -> String {
         line.push(' ');
     }
     line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_of_a_session_cannot_be_an_option_a_path_or_a_text() {
+        for name in ["0199a5b2-6f0e-7c40-9f5e-1d2c3b4a5968", "ses_58d1f2", "thread-7"] {
+            assert!(is_name(name), "{name}");
+        }
+        for other in
+            ["", "--dangerously-bypass-approvals-and-sandbox", "-", "../x", "a b", "a\nb", "a\0b", &"x".repeat(129)]
+        {
+            assert!(!is_name(other), "{other:?}");
+        }
+    }
 }

@@ -35,6 +35,9 @@ const RETRIES_MAX: u64 = 1_000;
 
 fn check(case: &WorkflowCase<'_>, findings: &mut RuleFindings<'_>) {
     let limits = case.workflow.limits.clone().unwrap_or_default();
+    if limits.cost.as_ref().is_some_and(|cost| cost.as_f64().is_none_or(|cost| !(0.0..=1e6).contains(&cost))) {
+        findings.add("/limits/cost", "this is not an amount of US dollars", "write a number from 0 (no limit) to 1000000, such as 2.5");
+    }
     let mut times = Vec::new();
     for (name, agent) in case.workflow.agents.iter() {
         let pointer = join("/agents", name);
