@@ -29,6 +29,8 @@ pub struct Mood {
     pub silent: bool,
     /// How long agents usually work.
     pub usual: Duration,
+    /// Whether programs of agents keep sessions.
+    pub sessions: bool,
 }
 
 impl Mood {
@@ -114,8 +116,9 @@ impl Mood {
 
 impl Mind for Mood {
     fn sessions(&self, agent: &str) -> SessionKind {
-        let kinds = [SessionKind::OneTurn, SessionKind::Chosen, SessionKind::Told];
-        AGENTS.iter().position(|name| *name == agent).map_or(SessionKind::OneTurn, |index| kinds[index % kinds.len()])
+        let kinds = [SessionKind::Chosen, SessionKind::Told];
+        let known = AGENTS.iter().position(|name| *name == agent).filter(|_| self.sessions);
+        known.map_or(SessionKind::OneTurn, |index| kinds[index % kinds.len()])
     }
 
     fn work(&self, job: &Job) -> (Duration, Act) {

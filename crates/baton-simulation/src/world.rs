@@ -107,7 +107,14 @@ impl World {
         let machines = ["a", "b", "c"].map(|name| stage.machine(name, ahead())).to_vec();
         stage.tally.count("clocks apart");
         let usual = *chance.pick(&[Duration::from_secs(3), Duration::from_secs(20), Duration::from_secs(90)]);
-        let mind = Mood { chance: chance.fork(), tally: stage.tally.clone(), clear: clear.clone(), silent, usual };
+        let mind = Mood {
+            chance: chance.fork(),
+            tally: stage.tally.clone(),
+            clear: clear.clone(),
+            silent,
+            usual,
+            sessions: seed.is_multiple_of(2),
+        };
         let rate = *chance.pick(&[0.0, 0.005, 0.02, 0.06]);
         let (mind, living) = (Arc::new(mind), Arc::default());
         World { seed, stage, chance, clear, silent, rate, machines, mind, living }
