@@ -63,7 +63,7 @@ pub(super) fn interrupt(draft: &mut Draft) -> Result<(), FlowFault> {
 /// Asks a person before an agent is given another turn that no budget is left for. Agents that work are interrupted: their
 /// attempts do not count, and where they have sessions these go on afterwards.
 fn stop_spending(draft: &mut Draft) -> Result<(), FlowFault> {
-    if !limits::has_budget(&draft.run.definition) {
+    if !limits::has_budget(&draft.run.definition) || is_held(&draft.run) {
         return Ok(());
     }
     let overspent = |tracked: &TrackedHandoff| limits::overspent(&draft.run, tracked, Used::default());
@@ -93,7 +93,8 @@ pub fn overspends(run: &Run, tracked: &TrackedHandoff, spent: Spent) -> bool {
 
 fn spends(tracked: &TrackedHandoff) -> bool {
     let is_open = matches!(tracked.handoff.state, State::Pending { .. } | State::Claimed { .. });
-    is_open && matches!(tracked.step.role, Role::Work | Role::Delegation)
+    // Who has no session tells nothing before it has ended, and then the limit holds before the next phase begins.
+    is_open && tracked.session.is_some() && matches!(tracked.step.role, Role::Work | Role::Delegation)
 }
 
 /// Asks a person whether to go on waiting, if the run has waited long enough. A wait for a folder ends; what was asked
